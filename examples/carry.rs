@@ -1,0 +1,43 @@
+//! Carries patches in bulk, one merge for each line of input: the entry of `scripts/bench port`.
+//!
+//! `carry <git directory> <scratch directory>` reads lines `<base> <ours> <patched>` (ids of trees) and prints for each
+//! `clean <tree> <rung>` or `conflict`. Objects go into a repository in the scratch directory that borrows those of the
+//! given one; nothing is written to the given one.
+
+use git_idd::change::trees::Favor;
+use git_idd::change::trees::Merged;
+use git_idd::change::trees::Trees;
+use git_idd::revision::TreeId;
+use git_idd::world::repo::graph;
+use git_idd::world::repo::private;
+use git_idd::world::repo::store::Held;
+use git_idd::world::repo::store::TreeStore;
+use std::env;
+use std::error::Error;
+use std::io;
+use std::io::BufRead;
+use std::io::Write;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let [git_directory, scratch] = arguments.as_slice() else {
+        return Err("usage: carry <git directory> <scratch directory>".into());
+    };
+    let given = private::open(git_directory)?;
+    let head = graph::resolve(&given, "HEAD")?;
+    let store = TreeStore::new(private::create(scratch, &given, head)?, Held::default(), Vec::new())?;
+    let mut stdout = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let ids: Vec<&str> = line.split_whitespace().collect();
+        let [base, ours, patched] = ids.as_slice() else { return Err(format!("three ids expected: `{line}`").into()) };
+        let ids: [TreeId; 3] = [base.parse()?, ours.parse()?, patched.parse()?];
+        match store.merge(ids[0], ids[1], ids[2], Favor::Neither)? {
+            Merged::Clean(tree, rung) => writeln!(stdout, "clean {tree} {}", rung.word())?,
+            Merged::Conflict => writeln!(stdout, "conflict")?,
+        }
+        stdout.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+"""The algorithms by name, and one measured run."""
+
+import json
+
+import ours
+import peers
+from cases import Opened
+from changes import Directory, read_changes
+
+# Options of `git idd minimize`.
+OURS = {
+    "default": [],
+    "fast": ["--fast"],
+    "artho": ["--reducer", "artho"],
+    "artho-flat": ["--reducer", "artho-flat"],
+    "ddmin": ["--reducer", "ddmin"],
+    "default, clean": ["--clean"],
+    "default, -j1": ["-j1"],
+    "default, -j2": ["-j2"],
+}
+MAIN = ["default", "fast", "artho", "artho-flat", "ddmin", *peers.MODULES]
+NAMES = [*OURS, *peers.MODULES]
+
+
+def missing(name, binary, python):
+    """Why an algorithm cannot be run here, or `None`."""
+    if name in peers.MODULES:
+        return None if peers.is_installed(python, name) else f"{python} has no {name}"
+    return None if ours.knows(binary, OURS[name]) else f"{binary} does not know {' '.join(OURS[name])}"
+
+
+def measure(name, case, arguments, progress):
+    """One run of one algorithm; the raw row."""
+    with Opened(case) as bench:
+        if name in peers.MODULES:
+            row = peers.reduce(arguments.python, name, bench, arguments.seconds, arguments.max_probes)
+        else:
+            options = [*OURS[name], *(ours.AUDIT if arguments.audit else [])]
+            row = ours.reduce(arguments.binary, bench, options, arguments.seconds, arguments.max_probes, progress)
+            row["audit"] = audit(bench) if arguments.audit else None
+        row["lines"], row["hunks"] = bench.size(row["tree"])
+        row["removable"] = removable(bench, row["tree"]) if arguments.check and not row["cut"] else None
+    return {"case": case, "algorithm": name, **row}
+
+
+def removable(bench, tree):
+    """How many of the lines left can be taken out, one alone, and it still fails: 0 for a 1-minimal result."""
+    changes, n_atoms = read_changes(bench.repo, bench.good_tree, tree)
+    directory = Directory(bench.checkout("removable", bench.good), changes)
+    n_removable = 0
+    for atom in range(n_atoms):
+        directory.put(set(range(n_atoms)) - {atom})
+        n_removable += bench.probe(directory.path, "removable") == "fail"
+    return n_removable
+
+
+def audit(bench):
+    """Builds the candidates that the program says it refused without a probe: for each the reason, and what it shows."""
+    listed = bench.repo / ours.AUDIT[1]
+    if not listed.exists():
+        return []
+    ours.borrow_candidates(bench)
+    worktree = bench.checkout("audit", bench.good)
+    at, outcomes = bench.good_tree, []
+    for line in listed.read_text(encoding="utf-8").splitlines():
+        refused = json.loads(line)
+        changes, n_atoms = read_changes(bench.repo, at, refused["tree"])
+        Directory(worktree, changes).put(set(range(n_atoms)))
+        at = refused["tree"]
+        outcomes.append([refused["reason"], bench.probe(worktree, "audit")])
+    return outcomes

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The whole gate: everything that must hold before a change is taken.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+step() {
+    printf '==> %s\n' "$*" >&2
+    "$@"
+}
+
+step cargo fmt --check
+step cargo clippy --locked --all-targets -- -D warnings
+if cargo nextest --version >/dev/null 2>&1; then
+    step cargo nextest run --locked --no-fail-fast
+else
+    step cargo test --locked --no-fail-fast
+fi
+if cargo deny --version >/dev/null 2>&1; then
+    step cargo deny check
+else
+    echo '==> cargo deny check: left out, cargo-deny is not installed' >&2
+fi
+echo '==> all good' >&2

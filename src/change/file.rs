@@ -1,0 +1,131 @@
+//! One changed file, as the world hands it in.
+
+use std::sync::Arc;
+
+use crate::syntax::Language;
+
+/// A file of this size or less is looked at line by line; a larger one changes as a whole.
+const MAX_TEXT_BYTES: usize = 4 << 20;
+
+/// A NUL byte among this many first bytes makes a file binary (git's own rule).
+const N_BYTES_LOOKED_AT: usize = 8000;
+
+/// What kind of entry a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// A file (100644).
+    Regular,
+    /// A file with its executable bit set (100755).
+    Executable,
+    /// A symbolic link (120000).
+    Symlink,
+    /// A commit of another repository (160000).
+    Submodule,
+}
+
+impl Mode {
+    /// Whether the entry is a file with bytes of its own, executable or not.
+    pub fn is_file(self) -> bool {
+        matches!(self, Self::Regular | Self::Executable)
+    }
+}
+
+/// What a path holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// The bytes of a file, or the target of a symbolic link.
+    Bytes(Arc<[u8]>),
+    /// The commit id of a submodule.
+    Submodule([u8; 20]),
+}
+
+/// One changed file on one side of the difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSide {
+    /// The path from the root of the tree, `/` between components, raw bytes.
+    pub path: Vec<u8>,
+    /// What kind of entry it is.
+    pub mode: Mode,
+    /// What it holds.
+    pub content: Content,
+}
+
+impl FileSide {
+    /// The bytes, if the file is to be looked at line by line.
+    ///
+    /// Not text: links, submodules, files with a NUL among the first 8000 bytes, files larger than 4 MiB.
+    pub fn text(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Bytes(bytes) if self.mode.is_file() && is_text(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.len() <= MAX_TEXT_BYTES && !bytes[..bytes.len().min(N_BYTES_LOOKED_AT)].contains(&0)
+}
+
+/// One changed file: added (no older side), removed (no newer side), changed, or renamed (two paths).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePair {
+    /// The file before the change.
+    pub older: Option<FileSide>,
+    /// The file after the change.
+    pub newer: Option<FileSide>,
+}
+
+impl FilePair {
+    /// The path to sort and to speak by: the newer one, or that of a removed file.
+    ///
+    /// Panics if both sides are missing.
+    pub fn path(&self) -> &[u8] {
+        let side = self.newer.as_ref().or(self.older.as_ref());
+        &side.expect("a pair has at least one side: `ChangeSet::new` drops the others").path
+    }
+
+    /// The same change, made the other way round.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { older: self.newer, newer: self.older }
+    }
+}
+
+/// How the content of a changed file is divided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Division {
+    /// Into lines, by syntax above them.
+    Syntax(&'static Language),
+    /// Into lines.
+    Lines,
+    /// Not at all: a file that a program writes.
+    Whole {
+        /// Paths that it may be written from: it changes only with those of them that changed too.
+        sources: Vec<Vec<u8>>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(mode: Mode, bytes: &[u8]) -> FileSide {
+        FileSide { path: b"f".to_vec(), mode, content: Content::Bytes(bytes.into()) }
+    }
+
+    #[test]
+    fn a_nul_byte_near_the_start_makes_a_file_binary() {
+        assert_eq!(side(Mode::Regular, b"a\0b").text(), None);
+        assert_eq!(side(Mode::Executable, b"a\nb").text(), Some(&b"a\nb"[..]));
+        let mut far = vec![b'a'; N_BYTES_LOOKED_AT];
+        far.push(0);
+        assert!(side(Mode::Regular, &far).text().is_some());
+    }
+
+    #[test]
+    fn links_and_files_of_more_than_four_mebibytes_are_no_text() {
+        assert_eq!(side(Mode::Symlink, b"target").text(), None);
+        assert_eq!(side(Mode::Regular, &vec![b'a'; MAX_TEXT_BYTES + 1]).text(), None);
+        assert!(side(Mode::Regular, &vec![b'a'; MAX_TEXT_BYTES]).text().is_some());
+    }
+}

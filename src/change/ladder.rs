@@ -1,0 +1,219 @@
+//! The partitions of a change set, coarse before fine.
+//!
+//! File > declarations, outer ones first > hunks > statements, outer ones first > lines. Declarations gather what belongs
+//! together although it stands apart (the lines of a function that changed in three places), and divide
+//! what stands together by chance (three functions added in one go). Statements divide a run of lines that only one
+//! side has.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::change::group::Group;
+use crate::change::parsed::Parsed;
+use crate::change::set::Level;
+use crate::change::set::Unit;
+use crate::change::set::UnitKind;
+use crate::change::subset::UnitId;
+use crate::change::uses::Names;
+use crate::change::uses::UnitNames;
+use crate::change::uses::heights;
+use crate::change::uses::named_together;
+
+/// What puts a unit into a group; units with equal keys are in one group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// Comments, blank lines and white space of one file.
+    Trivia { file: usize },
+    /// A declaration of a file, by its number in [`Parsed`].
+    Declaration { file: usize, number: usize },
+    /// A statement or declaration of more than one line that one side alone has.
+    Block { file: usize, is_newer: bool, block: usize },
+    /// The first and last lines of a block: what is left of it without the blocks inside.
+    Frame { file: usize, is_newer: bool, block: usize },
+    /// What is in none of them: the rest of a hunk.
+    Hunk { hunk: usize },
+    /// A unit alone.
+    Unit { unit: u32 },
+}
+
+/// What the ladder is made from.
+pub(super) struct Ladder<'a> {
+    pub(super) units: &'a [Unit],
+    /// Half-open ranges of unit ids, ascending: per file, and per hunk.
+    pub(super) files: &'a [Range<u32>],
+    pub(super) hunks: &'a [Range<u32>],
+    /// Files that are one group on the coarsest rung, each in one of them.
+    pub(super) tied: &'a [Vec<usize>],
+    /// Per file its syntax, if it has one.
+    pub(super) parsed: &'a [Option<Parsed>],
+    /// Per unit whether it changes only comments and white space, in a file with a syntax.
+    pub(super) is_trivia: &'a [bool],
+}
+
+impl Ladder<'_> {
+    /// The rungs, each with the level it belongs to: the last one of a level is that level, those before lead to it. Each
+    /// level has one at least.
+    pub(super) fn rungs(&self) -> Vec<(Level, Vec<Group>)> {
+        let spans = |spans: &[Range<u32>]| -> Vec<Group> {
+            spans.iter().filter(|span| !span.is_empty()).cloned().map(Group::from).collect()
+        };
+        let of_files = |files: &Vec<usize>| {
+            let ids: Vec<UnitId> = files.iter().flat_map(|file| self.files[*file].clone()).map(UnitId).collect();
+            (!ids.is_empty()).then(|| Group::of(ids))
+        };
+        let mut rungs = vec![(Level::File, self.tied.iter().filter_map(of_files).collect())];
+        let declarations = self.declarations();
+        let depth = declarations.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for depth in 0..depth {
+            let key = |unit: usize| declarations[unit].get(depth).or(declarations[unit].last()).copied();
+            self.push(&mut rungs, Level::Unit, &|unit| key(unit).expect("every unit has a key"));
+        }
+        rungs.push((Level::Hunk, spans(self.hunks)));
+        let blocks = self.blocks();
+        let depth = blocks.iter().map(Vec::len).max().unwrap_or(0);
+        for depth in 0..depth {
+            self.push(&mut rungs, Level::Line, &|unit| match (blocks[unit].get(depth), blocks[unit].last()) {
+                (Some(key), _) => *key,
+                (None, Some(Key::Block { file, is_newer, block })) => {
+                    Key::Frame { file: *file, is_newer: *is_newer, block: *block }
+                }
+                _ => Key::Unit { unit: UnitId::at(unit).0 },
+            });
+        }
+        self.push(&mut rungs, Level::Line, &|unit| Key::Unit { unit: UnitId::at(unit).0 });
+        rungs
+    }
+
+    /// Adds the partition by `key`, unless it is that of the rung before.
+    fn push(&self, rungs: &mut Vec<(Level, Vec<Group>)>, level: Level, key: &dyn Fn(usize) -> Key) {
+        let mut members: BTreeMap<Key, Vec<UnitId>> = BTreeMap::new();
+        for unit in 0..self.units.len() {
+            members.entry(key(unit)).or_default().push(UnitId::at(unit));
+        }
+        let mut groups: Vec<Group> = members.into_values().map(Group::of).collect();
+        groups.sort_by_key(Group::first);
+        if level == Level::Unit {
+            groups = self.users_last(groups);
+        }
+        if rungs.last() != Some(&(level, groups.clone())) {
+            rungs.push((level, groups));
+        }
+    }
+
+    /// Groups of units that change with the same name, wherever they stand; see [`named_together`].
+    pub(super) fn named_together(&self) -> [Vec<Group>; 2] {
+        let names_of = |unit: &Unit| match (&self.parsed[unit.file], &unit.kind, lines(&unit.kind)) {
+            (Some(parsed), UnitKind::Lines { .. }, Some(place)) => parsed.names(place),
+            _ => UnitNames::default(),
+        };
+        let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
+        for parsed in self.parsed.iter().flatten() {
+            let (of_older, of_newer) = parsed.all_names();
+            older.extend(of_older);
+            newer.extend(of_newer);
+        }
+        let on_one_side = older.symmetric_difference(&newer).copied().collect();
+        named_together(&self.units.iter().map(names_of).collect::<Vec<_>>(), &on_one_side)
+    }
+
+    /// The same groups, those that use what others define behind these; else as they were.
+    fn users_last(&self, groups: Vec<Group>) -> Vec<Group> {
+        let names_of = |group: &Group| {
+            let mut names = Names::default();
+            for unit in group.spans().iter().cloned().flatten() {
+                let Unit { file, kind } = &self.units[unit as usize];
+                if let (Some(parsed), UnitKind::Lines { .. }, Some(place)) = (&self.parsed[*file], kind, lines(kind)) {
+                    parsed.note_names(place, &mut names);
+                }
+            }
+            names
+        };
+        let heights = heights(&groups.iter().map(names_of).collect::<Vec<_>>());
+        let mut ordered: Vec<(usize, Group)> = heights.into_iter().zip(groups).collect();
+        ordered.sort_by_key(|(height, _)| *height);
+        ordered.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// Per unit the declarations around it, outermost first; never empty.
+    fn declarations(&self) -> Vec<Vec<Key>> {
+        let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];
+        for (hunk, span) in self.hunks.iter().enumerate() {
+            let mut alone: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+            for unit in span.clone() {
+                let unit = unit as usize;
+                let Unit { file, kind } = &self.units[unit];
+                let (Some(parsed), Some((deleted, inserted))) = (&self.parsed[*file], lines(kind)) else {
+                    keys[unit].push(Key::Hunk { hunk });
+                    continue;
+                };
+                if self.is_trivia[unit] {
+                    keys[unit].push(Key::Trivia { file: *file });
+                    continue;
+                }
+                for innermost in
+                    [parsed.innermost(deleted, None), parsed.innermost(None, inserted)].into_iter().flatten()
+                {
+                    if let Some(is_newer) = parsed.side_of(innermost)
+                        && !alone[usize::from(is_newer)].contains(&innermost)
+                    {
+                        alone[usize::from(is_newer)].push(innermost);
+                    }
+                }
+                let numbers = parsed.declarations_around(deleted, inserted);
+                keys[unit].extend(numbers.into_iter().map(|number| Key::Declaration { file: *file, number }));
+                if keys[unit].is_empty() {
+                    keys[unit].push(Key::Hunk { hunk });
+                }
+            }
+            // What goes where other things come was replaced by them: a run of both kinds of lines is not divided there.
+            if let [gone, came] = &alone
+                && let Some(replaced) = gone.first().filter(|_| !came.is_empty())
+            {
+                for key in keys[span.start as usize..span.end as usize].iter_mut().flatten() {
+                    if let Key::Declaration { number, .. } = key
+                        && (gone.contains(number) || came.contains(number))
+                    {
+                        *number = *replaced;
+                    }
+                }
+            }
+        }
+        keys
+    }
+
+    /// Per unit the blocks around it that one side alone has, outermost first.
+    fn blocks(&self) -> Vec<Vec<Key>> {
+        let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];
+        for (file, (span, parsed)) in self.files.iter().zip(self.parsed).enumerate() {
+            let Some(parsed) = parsed else { continue };
+            for (is_newer, side) in [(false, &parsed.older), (true, &parsed.newer)] {
+                let line_of = |unit: u32| match &self.units[unit as usize].kind {
+                    UnitKind::Lines { deleted, inserted } if is_newer && deleted.is_empty() => Some(inserted.start),
+                    UnitKind::Lines { deleted, inserted } if !is_newer && inserted.is_empty() => Some(deleted.start),
+                    _ => None,
+                };
+                let n_lines = side.n_lines();
+                let mut is_one_sided = vec![false; n_lines];
+                span.clone().filter_map(line_of).for_each(|line| is_one_sided[line as usize] = true);
+                let blocks = side.blocks_of(&is_one_sided);
+                for unit in span.clone() {
+                    let Some(line) = line_of(unit) else { continue };
+                    let key = |block: &usize| Key::Block { file, is_newer, block: *block };
+                    keys[unit as usize] = blocks[line as usize].iter().map(key).collect();
+                }
+            }
+        }
+        keys
+    }
+}
+
+/// The older and newer line of a changed line.
+pub(super) fn lines(kind: &UnitKind) -> Option<(Option<u32>, Option<u32>)> {
+    let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
+    match kind {
+        UnitKind::Lines { deleted, inserted } => Some((first(deleted), first(inserted))),
+        UnitKind::Move { from, .. } => Some((Some(from.start), None)),
+        _ => None,
+    }
+}

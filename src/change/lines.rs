@@ -1,0 +1,335 @@
+//! The lines of a changed text file: where they start, and which runs of them differ.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::change::pairing::pair;
+
+/// A text and where its lines start.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lines {
+    /// Byte offsets: one per line, and the length of the text.
+    bounds: Vec<usize>,
+}
+
+impl Lines {
+    /// Splits behind every `\n`; a last line without one is a line.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(index, _)| index + 1);
+        let mut bounds: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        if bounds.last() != Some(&text.len()) {
+            bounds.push(text.len());
+        }
+        Self { bounds }
+    }
+
+    /// How many lines there are.
+    pub(super) fn len(&self) -> u32 {
+        number(self.bounds.len().saturating_sub(1))
+    }
+
+    /// The line that a byte of the text is in; the last one for a byte behind the text.
+    pub(super) fn at(&self, byte: usize) -> u32 {
+        number(self.bounds.partition_point(|bound| *bound <= byte).clamp(1, self.bounds.len() - 1) - 1)
+    }
+
+    /// Where lines stand in the text, in bytes.
+    pub(super) fn bytes(&self, lines: &Range<u32>) -> Range<usize> {
+        self.bounds[lines.start as usize]..self.bounds[lines.end as usize]
+    }
+
+    /// The bytes of a half-open, 0-based range of lines of `text`, which must be the text that was split.
+    pub(super) fn slice<'a>(&self, text: &'a [u8], lines: &Range<u32>) -> &'a [u8] {
+        if lines.is_empty() {
+            return &[];
+        }
+        &text[self.bounds[lines.start as usize]..self.bounds[lines.end as usize]]
+    }
+}
+
+/// Whether lines lie at the end of a text whose last line has no terminator.
+pub(super) fn is_open(lines: &[u8]) -> bool {
+    lines.last().is_some_and(|byte| *byte != b'\n')
+}
+
+/// The smallest step of a text change: these older lines give way to these newer lines.
+///
+/// One deleted line, one inserted line, or one of each (a modified line). 0-based, half-open; an empty range says where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) deleted: Range<u32>,
+    pub(super) inserted: Range<u32>,
+}
+
+/// What stands in a run of changed lines, in the order of the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// A changed line.
+    Step(Step),
+    /// The moved lines of this index leave here.
+    Out(usize),
+    /// The moved lines of this index arrive here: in front of this older line.
+    In(usize, u32),
+}
+
+impl Edit {
+    /// The step, if it is one.
+    pub(super) fn step(self) -> Option<Step> {
+        if let Self::Step(step) = self { Some(step) } else { None }
+    }
+}
+
+/// Lines that stand elsewhere on the newer side, with or without changes inside: half-open older and newer lines.
+pub(super) type Moved = (Range<u32>, Range<u32>);
+
+/// The hunks between two texts: maximal runs of changed lines, from top to bottom, each as its edits.
+///
+/// Steps ascend in both line numbers; the lines between two steps are equal on both sides. Between two modified lines
+/// of a run deletions come before insertions.
+///
+/// Histogram differencing as in git, because its hunks follow the structure of programs; the order of lines inside a
+/// run is that of the files, whatever the algorithm.
+///
+/// - `parting`: what syntax knows; lines of different declarations are never taken for the same line.
+///
+/// Cost: that of a histogram difference, and the product of deleted and inserted lines of each run up to 4096.
+pub(super) fn hunks(older: (&[u8], &Lines), newer: (&[u8], &Lines), parting: &Parting) -> Vec<Vec<Edit>> {
+    let Parting { moved, owners, .. } = parting;
+    let older = Side::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from), &owners.0);
+    let newer = Side::of(newer, 0..newer.1.len(), moved.iter().map(|(_, to)| to), &owners.1);
+    compare(&older, &newer, parting)
+}
+
+/// The hunks inside the moved lines of an index.
+pub(super) fn hunks_within(
+    older: (&[u8], &Lines),
+    newer: (&[u8], &Lines),
+    parting: &Parting,
+    index: usize,
+) -> Vec<Vec<Edit>> {
+    let Parting { moved, owners, .. } = parting;
+    let older = Side::of(older, moved[index].0.clone(), std::iter::empty(), &owners.0);
+    let newer = Side::of(newer, moved[index].1.clone(), std::iter::empty(), &owners.1);
+    compare(&older, &newer, parting)
+}
+
+/// What syntax says about the lines of two texts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parting {
+    /// Line ranges that are not compared in place, each with its other place; on neither side do two overlap.
+    pub(super) moved: Vec<Moved>,
+    /// Per older and per newer line whose it is: equal numbers for the same declaration. Missing ones are nobody's.
+    pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
+    /// Per number whether that declaration is on one side only.
+    pub(super) is_alone: Vec<bool>,
+}
+
+impl Parting {
+    /// Whether a line of one declaration can have become a line of the other.
+    fn may_pair(&self, older: Token, newer: Token) -> bool {
+        let (Token::Line(older, _), Token::Line(newer, _)) = (older, newer) else { return false };
+        let is_alone = |owner: Option<usize>| owner.is_some_and(|owner| self.is_alone[owner]);
+        older == newer || (is_alone(older) && is_alone(newer))
+    }
+}
+
+/// A line and whose it is, or moved lines as one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Token<'a> {
+    Line(Option<usize>, &'a [u8]),
+    Moved(usize),
+}
+
+/// One side of a comparison.
+struct Side<'a> {
+    tokens: Vec<Token<'a>>,
+    /// The number of the first line of each token, and of what comes behind the last.
+    starts: Vec<u32>,
+}
+
+impl<'a> Side<'a> {
+    fn of<'m>(
+        (text, lines): (&'a [u8], &Lines),
+        range: Range<u32>,
+        moved: impl Iterator<Item = &'m Range<u32>>,
+        owners: &[Option<usize>],
+    ) -> Self {
+        let mut moved: Vec<(usize, &Range<u32>)> = moved.enumerate().collect();
+        moved.sort_by_key(|(_, range)| range.start);
+        let mut moved = moved.into_iter().peekable();
+        let (mut tokens, mut starts) = (Vec::new(), Vec::new());
+        let mut line = range.start;
+        while line < range.end {
+            starts.push(line);
+            if let Some((index, moved)) = moved.next_if(|(_, moved)| moved.start == line) {
+                tokens.push(Token::Moved(index));
+                line = moved.end;
+            } else {
+                let owner = owners.get(line as usize).copied().flatten();
+                tokens.push(Token::Line(owner, lines.slice(text, &(line..line + 1))));
+                line += 1;
+            }
+        }
+        starts.push(line);
+        Self { tokens, starts }
+    }
+
+    /// A range of tokens as maximal ranges of lines, and the moved ones between them.
+    fn parts(&self, tokens: Range<usize>) -> (Vec<Range<usize>>, Vec<usize>) {
+        let (mut runs, mut moved) = (Vec::new(), Vec::new());
+        let mut start = tokens.start;
+        for index in tokens.clone() {
+            if let Token::Moved(which) = self.tokens[index] {
+                runs.push(start..index);
+                moved.push(which);
+                start = index + 1;
+            }
+        }
+        runs.push(start..tokens.end);
+        (runs, moved)
+    }
+
+    fn lines(&self, tokens: Range<usize>) -> Vec<&'a [u8]> {
+        let text = |token: &Token<'a>| match token {
+            Token::Line(_, line) => *line,
+            Token::Moved(_) => &[],
+        };
+        self.tokens[tokens].iter().map(text).collect()
+    }
+}
+
+fn compare(older: &Side, newer: &Side, parting: &Parting) -> Vec<Vec<Edit>> {
+    let mut runs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    // Moved tokens of the two sides must not be taken for equal.
+    let apart: Vec<(Token, bool)> =
+        newer.tokens.iter().map(|token| (*token, matches!(token, Token::Moved(_)))).collect();
+    let tokens: Vec<(Token, bool)> = older.tokens.iter().map(|token| (*token, false)).collect();
+    for op in capture_diff_slices(Algorithm::Histogram, &tokens, &apart) {
+        if matches!(op, DiffOp::Equal { .. }) {
+            continue;
+        }
+        let (deleted, inserted) = (op.old_range(), op.new_range());
+        match runs.last_mut() {
+            Some(run) if run.0.end == deleted.start && run.1.end == inserted.start => {
+                run.0.end = deleted.end;
+                run.1.end = inserted.end;
+            }
+            _ => runs.push((deleted, inserted)),
+        }
+    }
+    runs.into_iter().map(|(deleted, inserted)| edits((older, deleted), (newer, inserted), parting)).collect()
+}
+
+/// The edits of one run; where lines move out or in, the lines around are compared part by part.
+fn edits(
+    (older, deleted): (&Side, Range<usize>),
+    (newer, inserted): (&Side, Range<usize>),
+    parting: &Parting,
+) -> Vec<Edit> {
+    let (deleted_end, inserted_end) = (deleted.end, inserted.end);
+    let (out_runs, out) = older.parts(deleted);
+    let (in_runs, arriving) = newer.parts(inserted);
+    let mut edits = Vec::new();
+    for index in 0..out_runs.len().max(in_runs.len()) {
+        let deleted = out_runs.get(index).cloned().unwrap_or(deleted_end..deleted_end);
+        let inserted = in_runs.get(index).cloned().unwrap_or(inserted_end..inserted_end);
+        let behind = older.starts[deleted.end];
+        edits.extend(steps((older, deleted), (newer, inserted), parting).into_iter().map(Edit::Step));
+        edits.extend(arriving.get(index).map(|moved| Edit::In(*moved, behind)));
+        edits.extend(out.get(index).map(|moved| Edit::Out(*moved)));
+    }
+    edits
+}
+
+fn steps(
+    (older, deleted): (&Side, Range<usize>),
+    (newer, inserted): (&Side, Range<usize>),
+    parting: &Parting,
+) -> Vec<Step> {
+    let step = |deleted: Range<usize>, inserted: Range<usize>| Step {
+        deleted: older.starts[deleted.start]..older.starts[deleted.end],
+        inserted: newer.starts[inserted.start]..newer.starts[inserted.end],
+    };
+    let mut steps = Vec::new();
+    let (mut row, mut column) = (deleted.start, inserted.start);
+    let may_pair = |row: usize, column: usize| {
+        parting.may_pair(older.tokens[deleted.start + row], newer.tokens[inserted.start + column])
+    };
+    let pairs = pair(&older.lines(deleted.clone()), &newer.lines(inserted.clone()), may_pair);
+    let pairs = pairs.into_iter().map(|pair| (pair.0 + deleted.start, pair.1 + inserted.start));
+    for (paired_row, paired_column) in pairs.map(|pair| (pair.0, Some(pair.1))).chain([(deleted.end, None)]) {
+        let end = paired_column.unwrap_or(inserted.end);
+        steps.extend((row..paired_row).map(|row| step(row..row + 1, column..column)));
+        steps.extend((column..end).map(|column| step(paired_row..paired_row, column..column + 1)));
+        if paired_column.is_some() {
+            // Equal lines can be left in a run, by histogram differencing or as lines of others; they are no step.
+            if older.lines(paired_row..paired_row + 1) != newer.lines(end..end + 1) {
+                steps.push(step(paired_row..paired_row + 1, end..end + 1));
+            }
+            (row, column) = (paired_row + 1, end + 1);
+        }
+    }
+    steps
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("a text has at most 4 MiB, so its line numbers fit")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps as `-deleted+inserted` line numbers, one text per hunk.
+    fn shown(older: &str, newer: &str) -> Vec<String> {
+        shown_with(older, newer, &[])
+    }
+
+    fn shown_with(older: &str, newer: &str, moved: &[Moved]) -> Vec<String> {
+        let (older, newer) = (older.as_bytes(), newer.as_bytes());
+        let show = |edit: &Edit| match edit {
+            Edit::Step(step) => format!("-{:?}+{:?}", step.deleted, step.inserted),
+            other => format!("{other:?}"),
+        };
+        let parting = Parting { moved: moved.to_vec(), ..Parting::default() };
+        hunks((older, &Lines::of(older)), (newer, &Lines::of(newer)), &parting)
+            .iter()
+            .map(|hunk| hunk.iter().map(show).collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+
+    #[test]
+    fn lines_keep_their_terminators_and_an_open_last_line_is_a_line() {
+        let text = b"a\r\n\nb";
+        let lines = Lines::of(text);
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines.slice(text, &(0..1)), b"a\r\n");
+        assert_eq!(lines.slice(text, &(1..3)), b"\nb");
+        assert_eq!(Lines::of(b"").len(), 0);
+    }
+
+    #[test]
+    fn a_hunk_is_a_maximal_run_of_changed_lines() {
+        assert_eq!(shown("a\nb\nc\nd\n", "a\nB(1)\nc\nd\ne\nf\n"), ["-1..2+1..2", "-4..4+4..5 -4..4+5..6"]);
+    }
+
+    #[test]
+    fn a_modified_line_inside_a_run_is_one_step_with_its_neighbours_around_it() {
+        let older = "start\ndrop this entirely\nint total = count + one;\nend\n";
+        let newer = "start\nint total = count + two;\nbrand new thing\nend\n";
+        assert_eq!(shown(older, newer), ["-1..2+1..1 -2..3+1..2 -3..3+2..3"]);
+    }
+
+    #[test]
+    fn moved_lines_leave_at_one_place_and_arrive_at_the_other() {
+        let (older, newer) = ("one\ntwo\nlast\nmid\nend\n", "zero\nmid\none\nTWO\nend\n");
+        let moved = [(0..2, 2..4)];
+        assert_eq!(shown_with(older, newer, &moved), ["-0..0+0..1 Out(0) -2..3+1..1", "In(0, 4)"]);
+    }
+
+    #[test]
+    fn a_lost_line_end_at_the_end_of_the_file_is_a_modified_line() {
+        assert_eq!(shown("a\nb\n", "a\nb"), ["-1..2+1..2"]);
+    }
+}

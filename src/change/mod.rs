@@ -1,0 +1,38 @@
+//! The model of a change: the difference of two trees as units that can be taken or left one by one.
+//!
+//! A [`ChangeSet`] is made of [`FilePair`]s (what the world found to differ), holds [`Unit`]s in source order
+//! (file > hunk > line), knows which unit needs which ([`ChangeSet::close`]) and turns a [`Subset`] of them back
+//! into files ([`ChangeSet::render`]). Nothing here knows of repositories, processes or outcomes.
+//! Start reading at [`ChangeSet`].
+
+mod balance;
+mod declarations;
+mod file;
+mod group;
+mod ladder;
+mod lines;
+mod linewise;
+mod moves;
+mod needs;
+mod pairing;
+mod parsed;
+mod plausible;
+pub mod port;
+mod render;
+mod set;
+mod subset;
+mod tied;
+pub mod trees;
+mod uses;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod syntax_properties;
+
+pub use file::{Content, Division, FilePair, FileSide, Mode};
+pub use group::Group;
+pub use linewise::merge_lines;
+pub use render::{Collision, FileEdit};
+pub use set::{ChangeSet, Description, Level, Unit, UnitKind};
+pub use subset::{Subset, UnitId, Units};

@@ -1,0 +1,242 @@
+//! The two versions of a file as syntax: what is declared where, what moved, which lines are comments.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::change::balance;
+use crate::change::balance::Depths;
+use crate::change::declarations::Declaration;
+use crate::change::declarations::comment_lines;
+use crate::change::declarations::declarations;
+use crate::change::declarations::has_lines_alone;
+use crate::change::declarations::matches;
+use crate::change::lines::Lines;
+use crate::change::lines::Moved;
+use crate::change::moves::moves;
+use crate::change::uses::Names;
+use crate::change::uses::UnitNames;
+use crate::syntax::Class;
+use crate::syntax::Language;
+use crate::syntax::Node;
+use crate::syntax::Tree;
+
+/// Statements are told apart down to so many levels; what is nested deeper is lines.
+const MAX_NESTING: usize = 8;
+
+/// One version of a file, parsed; no lines and no errors if it is missing.
+#[derive(Debug, Default)]
+pub(super) struct ParsedSide {
+    pub(super) declarations: Vec<Declaration>,
+    pub(super) n_errors: usize,
+    pub(super) depths: Depths,
+    /// Per line whether it holds nothing but a comment, or nothing at all.
+    is_trivia: Vec<bool>,
+    /// Per line the names that stand in it.
+    names: Vec<BTreeSet<Vec<u8>>>,
+    /// Per line the names that are declared in it, outside of bodies.
+    declared: Vec<Vec<Vec<u8>>>,
+    /// Per line the innermost declaration it is in.
+    declaration_of: Vec<Option<usize>>,
+    /// Syntax units of more than one line that have their lines for themselves, in preorder.
+    blocks: Vec<Range<u32>>,
+}
+
+/// Two versions of a file, parsed.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) older: ParsedSide,
+    pub(super) newer: ParsedSide,
+    /// Which older declaration is which newer one, by index.
+    pairs: Vec<(usize, usize)>,
+    /// Per newer declaration the number of the declaration: its index on the older side, or one behind all of those.
+    numbers: Vec<usize>,
+    /// Per number whether it is a declaration of one side only.
+    pub(super) is_alone: Vec<bool>,
+}
+
+impl ParsedSide {
+    fn of(tree: &Tree, text: &[u8], lines: &Lines) -> Self {
+        let declarations = declarations(tree, text, lines);
+        let mut declaration_of = vec![None; lines.len() as usize];
+        for (index, declaration) in declarations.iter().enumerate() {
+            declaration.lines.clone().for_each(|line| declaration_of[line as usize] = Some(index));
+        }
+        let blocks = tree
+            .units()
+            .map(|(id, _)| tree.node(id))
+            .filter(|node| node.lines.len() > 1 && has_lines_alone(node, text, lines))
+            .map(|node| node.lines.clone())
+            .collect();
+        let mut is_trivia = comment_lines(tree, text, lines);
+        for (line, is_trivia) in (0..).zip(&mut is_trivia) {
+            *is_trivia |= lines.slice(text, &(line..line + 1)).trim_ascii().is_empty();
+        }
+        let mut names = vec![BTreeSet::new(); lines.len() as usize];
+        for node in tree.tokens(tree.root()).map(|id| tree.node(id)).filter(|node| !is_quoted(node)) {
+            // A macro's body is one token of several lines, with names in it.
+            for line in node.lines.start..node.lines.end.min(lines.len()) {
+                let part = lines.bytes(&(line..line + 1));
+                let part = part.start.max(node.bytes.start)..part.end.min(node.bytes.end);
+                names[line as usize].extend(words(&text[part]).map(<[u8]>::to_vec));
+            }
+        }
+        let mut declared = vec![Vec::new(); lines.len() as usize];
+        for node in tree.nodes().iter().filter(|node| node.class.is_some_and(Class::is_declaration)) {
+            if let Some(declaration) = &node.declared {
+                // The line of a name: it starts at or before the name, the next one behind it.
+                let line = lines.at(declaration.name.start);
+                declared[line as usize].push(text[declaration.name.clone()].to_vec());
+            }
+        }
+        let (n_errors, depths) = (tree.n_errors(), balance::depths(tree));
+        Self { declarations, n_errors, depths, is_trivia, names, declared, declaration_of, blocks }
+    }
+
+    pub(super) fn n_lines(&self) -> usize {
+        self.is_trivia.len()
+    }
+
+    /// The declarations that a line is in, outermost first.
+    fn declarations_around(&self, line: u32) -> Vec<usize> {
+        let innermost = self.declaration_of.get(line as usize).copied().flatten();
+        let mut chain: Vec<usize> =
+            std::iter::successors(innermost, |index| self.declarations[*index].parent).collect();
+        chain.reverse();
+        chain
+    }
+
+    /// Per line the blocks that it is in and that consist of such lines only, outermost first, by index.
+    ///
+    /// - `is_one_sided`: per line whether it is there on this side only.
+    pub(super) fn blocks_of(&self, is_one_sided: &[bool]) -> Vec<Vec<usize>> {
+        let mut before = vec![0_usize];
+        before.extend(is_one_sided.iter().scan(0, |sum, is_one_sided| {
+            *sum += usize::from(*is_one_sided);
+            Some(*sum)
+        }));
+        let mut blocks_of = vec![Vec::new(); is_one_sided.len()];
+        for (index, block) in self.blocks.iter().enumerate() {
+            let (start, end) = (block.start as usize, block.end as usize);
+            if before[end] - before[start] < end - start {
+                continue;
+            }
+            for chain in &mut blocks_of[start..end] {
+                let is_same = chain.last().is_some_and(|above: &usize| self.blocks[*above] == *block);
+                if chain.len() < MAX_NESTING && !is_same {
+                    chain.push(index);
+                }
+            }
+        }
+        blocks_of
+    }
+}
+
+/// Whether a token is a comment or a string: what is in it is no name.
+fn is_quoted(node: &Node) -> bool {
+    node.is_extra || node.kind.contains("string") || node.kind.contains("char")
+}
+
+/// The words of a text that can be names.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let is_name = |word: &&[u8]| word.first().is_some_and(|byte| !byte.is_ascii_digit());
+    text.split(move |byte| !is_word(byte)).filter(is_name)
+}
+
+impl Parsed {
+    /// Parses both versions; `None` if one of them is no text for the parser.
+    pub(super) fn of(language: &Language, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Option<Self> {
+        let side = |(text, lines): (&[u8], &Lines)| Some(ParsedSide::of(&language.parse(text)?, text, lines));
+        let (older, newer) = (side(older)?, side(newer)?);
+        let pairs = matches(language, &older.declarations, &newer.declarations);
+        let n_older = older.declarations.len();
+        let mut numbers: Vec<usize> = (n_older..n_older + newer.declarations.len()).collect();
+        let mut is_alone = vec![true; n_older + newer.declarations.len()];
+        for (row, column) in &pairs {
+            numbers[*column] = *row;
+            is_alone[*row] = false;
+        }
+        Some(Self { older, newer, pairs, numbers, is_alone })
+    }
+
+    /// Whether an older and a newer line are of the same declaration, or both of none.
+    fn is_same_declaration(&self, older: Option<u32>, newer: Option<u32>) -> bool {
+        let (Some(older), Some(newer)) = (older, newer) else { return false };
+        let number = self.newer.declaration_of[newer as usize].map(|column| self.numbers[column]);
+        self.older.declaration_of[older as usize] == number
+    }
+
+    /// Whether a changed line changes nothing but comments, or nothing but white space.
+    pub(super) fn is_trivia(&self, deleted: (Option<u32>, &[u8]), inserted: (Option<u32>, &[u8])) -> bool {
+        let is_trivial = |side: &ParsedSide, line: Option<u32>| line.is_none_or(|line| side.is_trivia[line as usize]);
+        let bare = |text: &[u8]| text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
+        (is_trivial(&self.older, deleted.0) && is_trivial(&self.newer, inserted.0))
+            || (self.is_same_declaration(deleted.0, inserted.0) && bare(deleted.1) == bare(inserted.1))
+    }
+
+    /// The declarations that stand elsewhere on the newer side.
+    pub(super) fn moves(&self) -> Vec<Moved> {
+        moves(&self.older.declarations, &self.newer.declarations, &self.pairs)
+    }
+
+    /// The declarations around a changed line, outermost first; one that is on both sides has one number.
+    pub(super) fn declarations_around(&self, deleted: Option<u32>, inserted: Option<u32>) -> Vec<usize> {
+        if let Some(line) = inserted {
+            self.newer.declarations_around(line).into_iter().map(|column| self.numbers[column]).collect()
+        } else {
+            deleted.map(|line| self.older.declarations_around(line)).unwrap_or_default()
+        }
+    }
+
+    /// The innermost declaration around a line of one side.
+    pub(super) fn innermost(&self, deleted: Option<u32>, inserted: Option<u32>) -> Option<usize> {
+        let of_older = deleted.and_then(|line| self.older.declaration_of[line as usize]);
+        of_older.or_else(|| Some(self.numbers[self.newer.declaration_of[inserted? as usize]?]))
+    }
+
+    /// All names on the older side, and all on the newer one.
+    pub(super) fn all_names(&self) -> (impl Iterator<Item = &[u8]>, impl Iterator<Item = &[u8]>) {
+        let (older, newer) = (&self.older.names, &self.newer.names);
+        (older.iter().flatten().map(Vec::as_slice), newer.iter().flatten().map(Vec::as_slice))
+    }
+
+    /// The names in a changed line.
+    pub(super) fn names(&self, (deleted, inserted): (Option<u32>, Option<u32>)) -> UnitNames {
+        let mut names = UnitNames::default();
+        for (side, line) in [(&self.older, deleted), (&self.newer, inserted)] {
+            if let Some(line) = line {
+                names.mentioned.extend(side.names[line as usize].iter().cloned());
+                names.declared.extend(side.declared[line as usize].iter().cloned());
+            }
+        }
+        names
+    }
+
+    /// Adds what a changed line does with names to `names`.
+    pub(super) fn note_names(&self, (deleted, inserted): (Option<u32>, Option<u32>), names: &mut Names) {
+        if let Some(line) = deleted {
+            names.unused.extend(self.older.names[line as usize].iter().cloned());
+        }
+        if let Some(line) = inserted {
+            names.used.extend(self.newer.names[line as usize].iter().cloned());
+        }
+        for innermost in [self.innermost(deleted, None), self.innermost(None, inserted)].into_iter().flatten() {
+            match (self.side_of(innermost), innermost.checked_sub(self.older.declarations.len())) {
+                (Some(true), Some(column)) => names.created.insert(self.newer.declarations[column].name.clone()),
+                (Some(false), None) => names.dropped.insert(self.older.declarations[innermost].name.clone()),
+                _ => false,
+            };
+        }
+    }
+
+    /// Whether a declaration, numbered as above, is on one side only; then on which: true for the newer one.
+    pub(super) fn side_of(&self, number: usize) -> Option<bool> {
+        self.is_alone[number].then_some(number >= self.older.declarations.len())
+    }
+
+    /// Per older and per newer line the number of the innermost declaration it is in.
+    pub(super) fn owners(&self) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+        let number = |column: &Option<usize>| column.map(|column| self.numbers[column]);
+        (self.older.declaration_of.clone(), self.newer.declaration_of.iter().map(number).collect())
+    }
+}

@@ -1,0 +1,69 @@
+//! Which subsets a compiler can be expected to understand, told without asking it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
+
+use crate::change::file::Content;
+use crate::change::set::ChangeSet;
+use crate::change::subset::Subset;
+use crate::syntax::Language;
+
+/// So many answers are remembered; then all are forgotten.
+const MAX_REMEMBERED: usize = 100_000;
+
+/// By what a changed file is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SyntaxCheck {
+    pub(super) language: &'static Language,
+    /// The larger number of syntax errors of its two sides.
+    pub(super) max_errors: usize,
+}
+
+/// Answers that were given: by file and digest of the units taken there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plausible {
+    known: RefCell<HashMap<(usize, u64), bool>>,
+}
+
+impl ChangeSet {
+    /// Whether a closed subset can be expected to be understood by a compiler.
+    ///
+    /// False only if a file comes to have more syntax errors than it has on either side. Costs no probe but parses each
+    /// file that is neither as older nor as newer, once for each choice of its units.
+    pub fn is_plausible(&self, subset: &Subset) -> bool {
+        (0..self.files().len()).all(|file| self.is_file_plausible(file, subset))
+    }
+
+    fn is_file_plausible(&self, file: usize, subset: &Subset) -> bool {
+        let Some(check) = self.text(file).check else { return true };
+        let span = self.units_of(file);
+        let mut hasher = DefaultHasher::new();
+        let mut n_taken = 0;
+        for unit in subset.within(&span) {
+            unit.hash(&mut hasher);
+            n_taken += 1;
+        }
+        if n_taken == 0 || n_taken == span.len() {
+            return true;
+        }
+        let key = (file, hasher.finish());
+        if let Some(known) = self.plausible().known.borrow().get(&key) {
+            return *known;
+        }
+        let is_plausible = match self.applied(file, subset).map(|side| side.content) {
+            Some(Content::Bytes(text)) => {
+                check.language.n_errors(&text).is_none_or(|n_errors| n_errors <= check.max_errors)
+            }
+            _ => true,
+        };
+        let mut known = self.plausible().known.borrow_mut();
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, is_plausible);
+        is_plausible
+    }
+}

@@ -1,0 +1,161 @@
+//! Which parts of one version stand, the same, in another.
+
+use crate::change::port::version::Item;
+use crate::change::port::version::UnitNo;
+use crate::change::port::version::Version;
+use crate::change::port::words::Word;
+use similar::Algorithm;
+use similar::DiffOp;
+use similar::capture_diff_slices;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// Longer sequences are aligned at their ends only: what remains is taken as changed.
+const MAX_ALIGNED: usize = 6000;
+
+/// Gaps of more units than this are not searched for similar ones.
+const MAX_GAP: usize = 48;
+
+/// Units that share less than this part of their words are not the same unit.
+const MIN_SHARED_PERCENT: usize = 50;
+
+/// Work that is left, in compared words. A merge that needs more is a conflict: the limit keeps it from depending on the clock.
+#[derive(Debug)]
+pub(super) struct Effort(Cell<usize>);
+
+impl Effort {
+    /// Enough for any file that people write.
+    pub(super) fn new() -> Self {
+        Self(Cell::new(40_000_000))
+    }
+
+    /// Takes some of it; whether there was enough.
+    pub(super) fn spend(&self, amount: usize) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(amount));
+        left > amount
+    }
+}
+
+/// For each element of `base` its place in `other`; places rise.
+pub(super) fn align<T: PartialEq + Eq + std::hash::Hash + Ord + Copy>(
+    base: &[T],
+    other: &[T],
+    effort: &Effort,
+) -> Vec<Option<usize>> {
+    let mut place = vec![None; base.len()];
+    let start = base.iter().zip(other).take_while(|(one, two)| one == two).count();
+    let limit = base.len().min(other.len()) - start;
+    let end = base.iter().rev().zip(other.iter().rev()).take(limit).take_while(|(one, two)| one == two).count();
+    for (index, place) in place[..start].iter_mut().enumerate() {
+        *place = Some(index);
+    }
+    for back in 1..=end {
+        place[base.len() - back] = Some(other.len() - back);
+    }
+    let (inner, inner_other) = (&base[start..base.len() - end], &other[start..other.len() - end]);
+    let size = inner.len() + inner_other.len();
+    if size > MAX_ALIGNED || !effort.spend(size + inner.len() * inner_other.len() / 16) {
+        return place;
+    }
+    for edit in capture_diff_slices(Algorithm::Myers, inner, inner_other) {
+        if let DiffOp::Equal { old_index, new_index, len } = edit {
+            for offset in 0..len {
+                place[start + old_index + offset] = Some(start + new_index + offset);
+            }
+        }
+    }
+    place
+}
+
+/// For each item of `base` its place among those of `other`: the same words, or a unit of the same kind that is like it.
+pub(super) fn align_items(
+    (base, base_items): (&Version, &[Item]),
+    (other, other_items): (&Version, &[Item]),
+    effort: &Effort,
+) -> Vec<Option<usize>> {
+    let prints: Vec<_> = base_items.iter().map(|item| base.fingerprint(*item)).collect();
+    let other_prints: Vec<_> = other_items.iter().map(|item| other.fingerprint(*item)).collect();
+    let mut place = align(&prints, &other_prints, effort);
+    let mut from = (0, 0);
+    for index in 0..=base_items.len() {
+        let to = if index == base_items.len() { Some(other_items.len()) } else { place[index] };
+        if let Some(to) = to {
+            pair_gap((base, base_items, from.0..index), (other, other_items, from.1..to), &mut place, effort);
+            from = (index + 1, to + 1);
+        }
+    }
+    place
+}
+
+/// Pairs like units of a gap, in order, so that they share the most.
+fn pair_gap(
+    (base, base_items, range): (&Version, &[Item], Range<usize>),
+    (other, other_items, other_range): (&Version, &[Item], Range<usize>),
+    place: &mut [Option<usize>],
+    effort: &Effort,
+) {
+    let units = |items: &[Item], range: Range<usize>| -> Vec<(usize, UnitNo)> {
+        range.filter_map(|at| if let Item::Unit(unit) = items[at] { Some((at, unit)) } else { None }).collect()
+    };
+    let (rows, columns) = (units(base_items, range), units(other_items, other_range));
+    if rows.is_empty() || columns.is_empty() || rows.len() > MAX_GAP || columns.len() > MAX_GAP {
+        return;
+    }
+    let shared: Vec<Vec<usize>> = rows
+        .iter()
+        .map(|(_, row)| {
+            let pair = |(_, column): &(usize, UnitNo)| {
+                let names = (&base.units[*row].name, &other.units[*column].name);
+                let is_other = matches!(names, (Some(one), Some(two)) if one.word != two.word);
+                // Which declaration is which is not for the order in a list to say.
+                if is_other { 0 } else { likeness(base, *row, other, *column, effort) }
+            };
+            columns.iter().map(pair).collect()
+        })
+        .collect();
+    // best[i][j]: the most that the rows from i and the columns from j can share.
+    let mut best = vec![vec![0; columns.len() + 1]; rows.len() + 1];
+    for i in (0..rows.len()).rev() {
+        for j in (0..columns.len()).rev() {
+            let paired = if shared[i][j] > 0 { shared[i][j] + best[i + 1][j + 1] } else { 0 };
+            best[i][j] = paired.max(best[i + 1][j]).max(best[i][j + 1]);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < rows.len() && j < columns.len() {
+        if shared[i][j] > 0 && best[i][j] == shared[i][j] + best[i + 1][j + 1] {
+            place[rows[i].0] = Some(columns[j].0);
+            (i, j) = (i + 1, j + 1);
+        } else if best[i][j] == best[i + 1][j] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+}
+
+/// How many words two units share; 0 if they are of different kinds or share too few.
+pub(super) fn likeness(base: &Version, unit: UnitNo, other: &Version, like: UnitNo, effort: &Effort) -> usize {
+    let (one, two) = (&base.units[unit], &other.units[like]);
+    let total = one.tokens.len() + two.tokens.len();
+    let most = 2 * one.tokens.len().min(two.tokens.len());
+    if one.kind != two.kind || most * 100 < total * MIN_SHARED_PERCENT || !effort.spend(total) {
+        return 0;
+    }
+    let sorted = |words: &[Word]| {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words
+    };
+    let (one, two) = (sorted(base.words(&one.tokens)), sorted(other.words(&two.tokens)));
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < one.len() && j < two.len() {
+        match one[i].cmp(&two[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, shared) = (i + 1, j + 1, shared + 1),
+        }
+    }
+    if 200 * shared < total * MIN_SHARED_PERCENT { 0 } else { shared }
+}

@@ -1,0 +1,124 @@
+//! Carrying a patch by the syntax of the language, where a merge by lines conflicts.
+//!
+//! [`merge_syntax`] takes three versions of a file apart into tokens and syntax units, merges those, and puts the result
+//! together in the formatting of ours. Nothing here knows of files or repositories: it is an engine over texts. It stands in
+//! the model of a change and not in the hunt, because the store of trees, which hunts know nothing of, is what merges.
+//! Start reading at [`merge`](self::merge).
+
+mod align;
+mod matching;
+mod merge;
+mod renames;
+mod render;
+mod trivia;
+mod version;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use crate::change::port::merge::Balance;
+use crate::change::port::merge::Conflict;
+use crate::change::port::merge::Merger;
+use crate::change::port::merge::Side;
+use crate::change::port::merge::count;
+use crate::change::port::renames::Renamed;
+use crate::change::port::version::Version;
+use crate::change::port::words::Words;
+use crate::change::trees::Rung;
+use crate::syntax::Language;
+
+/// Carries the edits `base` -> `patched` to `ours` by syntax; `None` if they conflict or a version cannot be parsed.
+///
+/// - Declarations are matched by name and signature, else by name, else by content, wherever they stand in the file.
+/// - Formatting does not count: tokens are compared. The result has the white space and the comments of ours; what the
+///   patch brings comes with its own, indented as ours is.
+/// - Both sides may edit different statements of a function, and different parts of one statement if some tokens lie between.
+/// - What both sides add where order means nothing is kept from both: first ours, then the patch's.
+///
+/// - Names that ours has replaced throughout are replaced in what the patch brings ([`Rung::Renamed`]).
+///
+/// The result is checked before it is given: it has no more syntax errors than the worst of the three, it reads as the
+/// tokens that were merged, and it has, counted by word, just what the patch adds and takes away. Cost: bounded work, linear
+/// in the size of the texts where they are alike.
+pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8]) -> Option<(Vec<u8>, Rung)> {
+    let mut words = Words::default();
+    let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
+    let (base, ours, patched) = (base?, ours?, patched?);
+    let mut merger = Merger::new(&base, &ours, &patched);
+    let plain = finish(language, [&base, &ours, &patched], &mut merger, &mut words);
+    let renamed = Renamed::find(&base, &ours, &patched, merger.matchings());
+    let brought = merger.out.iter().filter_map(|out| match out.text {
+        (Side::Patched, at) => Some(patched.words[at]),
+        (Side::Ours, _) => None,
+    });
+    if renamed.is_empty() || plain.is_some() && !renamed.concerns(brought) {
+        return Some((plain?, Rung::Syntax));
+    }
+    let spelling = ours.tokens.iter().map(|token| (token.word, &ours.text[token.text.clone()])).collect();
+    let itself: Vec<Option<usize>> = (0..base.units.len()).map(Some).collect();
+    let new_base = renamed.apply(&base, &itself, &spelling);
+    let new_patched = renamed.apply(&patched, &merger.matchings().1.backward, &spelling);
+    let new_base = Version::read(language, &new_base, &mut words)?;
+    let new_patched = Version::read(language, &new_patched, &mut words)?;
+    let mut merger = Merger::new(&new_base, &ours, &new_patched);
+    match finish(language, [&new_base, &ours, &new_patched], &mut merger, &mut words) {
+        Some(text) => Some((text, Rung::Renamed)),
+        None => Some((plain?, Rung::Syntax)),
+    }
+}
+
+/// How many of their words two texts share, in percent of all; `None` if one cannot be parsed.
+pub fn likeness(language: &Language, one: &[u8], other: &[u8]) -> Option<usize> {
+    let mut words = Words::default();
+    let [one, other] = [one, other].map(|text| Version::read(language, text, &mut words));
+    let mut balance = Balance::new();
+    let (one, other) = (one?, other?);
+    count(&mut balance, &one.words, 1);
+    count(&mut balance, &other.words, -1);
+    let n_words = one.words.len() + other.words.len();
+    let n_single: usize = balance.values().map(|by| by.unsigned_abs()).sum();
+    Some(100 * (n_words - n_single) / n_words)
+}
+
+/// Whether two texts have the same tokens, so that white space and comments alone can differ.
+pub fn is_reformatted(language: &Language, one: &[u8], other: &[u8]) -> bool {
+    let mut words = Words::default();
+    match [one, other].map(|text| Version::read(language, text, &mut words)) {
+        [Some(one), Some(other)] => one.words == other.words,
+        _ => false,
+    }
+}
+
+/// Merges, writes and checks.
+fn finish(language: &Language, versions: [&Version; 3], merger: &mut Merger, words: &mut Words) -> Option<Vec<u8>> {
+    merger.run().ok()?;
+    let text = render::render(versions[1], versions[2], &merger.out);
+    check(language, versions, merger, &text, words).ok()?;
+    Some(text)
+}
+
+/// Whether a text is what was meant; see [`merge_syntax`].
+fn check(
+    language: &Language,
+    [base, ours, patched]: [&Version; 3],
+    merger: &Merger,
+    text: &[u8],
+    words: &mut Words,
+) -> Result<(), Conflict> {
+    let read = Version::read(language, text, words).ok_or(Conflict)?;
+    let meant = merger.out.iter().map(|out| match out.text {
+        (Side::Ours, at) => (ours.words[at], ours.tokens[at].kind),
+        (Side::Patched, at) => (patched.words[at], patched.tokens[at].kind),
+    });
+    if !meant.eq(read.tokens.iter().map(|token| (token.word, token.kind)))
+        || read.n_errors > base.n_errors.max(ours.n_errors).max(patched.n_errors)
+    {
+        return Err(Conflict);
+    }
+    let mut balance: Balance = merger.common.clone();
+    for (version, by) in [(&read, 1), (ours, -1), (patched, -1), (base, 1)] {
+        count(&mut balance, &version.words, by);
+    }
+    if balance.values().all(|by| *by == 0) { Ok(()) } else { Err(Conflict) }
+}

@@ -1,0 +1,199 @@
+//! Names that ours has replaced by others, and a text with the new ones.
+
+use crate::change::port::align::Effort;
+use crate::change::port::align::align;
+use crate::change::port::matching::Matching;
+use crate::change::port::version::UnitNo;
+use crate::change::port::version::Version;
+use crate::change::port::words::Word;
+use crate::syntax::Class;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A name that is not declared in the file counts as renamed if it was replaced in this many declarations.
+const MIN_DECLARATIONS: usize = 3;
+
+/// All names, when texts are compared without them. No text has this number.
+const ANY_NAME: Word = Word(u32::MAX - 1);
+
+/// The old name and the new one.
+type Renames = BTreeMap<Word, Word>;
+
+/// Which names became which: in the whole file, and within single declarations.
+#[derive(Debug, Default)]
+pub(super) struct Renamed {
+    anywhere: Renames,
+    /// By the unit of the base.
+    within: BTreeMap<UnitNo, Renames>,
+}
+
+impl Renamed {
+    /// Finds the names of `base` that `ours` has no more, each of which was replaced by the same new name everywhere.
+    ///
+    /// A new name is one that neither `base` nor `patched` has. Two names never become one. Within a declaration only what is
+    /// declared there counts.
+    pub(super) fn find(
+        base: &Version,
+        ours: &Version,
+        patched: &Version,
+        (to_ours, to_patched): (&Matching, &Matching),
+    ) -> Self {
+        let effort = Effort::new();
+        let known = |version: &Version, range: &Range<usize>| -> BTreeSet<Word> {
+            version.words(range).iter().copied().collect()
+        };
+        let whole = |version: &Version| 0..version.tokens.len() - 1;
+        let (in_ours, mut taken) = (known(ours, &whole(ours)), known(base, &whole(base)));
+        taken.extend(known(patched, &whole(patched)));
+        let mut all = Votes::default();
+        let mut votes_within = BTreeMap::new();
+        let mut declared = Renames::new();
+        for (unit, counterpart) in to_ours.forward.iter().enumerate() {
+            let Some(counterpart) = *counterpart else { continue };
+            let (old, new) = (&base.units[unit], &ours.units[counterpart]);
+            if let (Some(old), Some(new)) = (&old.name, &new.name)
+                && old.word != new.word
+            {
+                declared.insert(old.word, new.word);
+            }
+            if !old.members.is_empty() || base.words(&old.tokens) == ours.words(&new.tokens) {
+                continue;
+            }
+            let votes = Votes::of((base, &old.tokens), (ours, &new.tokens), &effort);
+            all.add(&votes);
+            votes_within.insert(unit, votes);
+        }
+        let anywhere = all.elected(&in_ours, &taken, &declared);
+        let mut within = BTreeMap::new();
+        for (unit, votes) in votes_within {
+            let (Some(here), Some(there)) = (to_ours.forward[unit], to_patched.forward[unit]) else { continue };
+            let mut taken = known(base, &base.units[unit].tokens);
+            taken.extend(known(patched, &patched.units[there].tokens));
+            let mut renames = votes.consistent(&known(ours, &ours.units[here].tokens), &taken);
+            let (old_names, new_names) = (declared_within(base, unit), declared_within(ours, here));
+            renames.retain(|old, (new, _)| {
+                !anywhere.contains_key(old) && old_names.contains(old) && new_names.contains(new)
+            });
+            let renames: Renames = renames.into_iter().map(|(old, (new, _))| (old, new)).collect();
+            if !renames.is_empty() {
+                within.insert(unit, renames);
+            }
+        }
+        Self { anywhere, within }
+    }
+
+    /// Whether nothing was renamed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.anywhere.is_empty() && self.within.is_empty()
+    }
+
+    /// A version with the new names. `units`: for each unit of it that of the base, as in [`Matching::backward`].
+    ///
+    /// `spelling`: a text of each word.
+    pub(super) fn apply(
+        &self,
+        version: &Version,
+        units: &[Option<UnitNo>],
+        spelling: &BTreeMap<Word, &[u8]>,
+    ) -> Vec<u8> {
+        let mut local: BTreeMap<usize, Word> = BTreeMap::new();
+        for (unit, base) in units.iter().enumerate() {
+            let Some(renames) = base.and_then(|base| self.within.get(&base)) else { continue };
+            for at in version.units[unit].tokens.clone() {
+                if let Some(new) = renames.get(&version.words[at]) {
+                    local.insert(at, *new);
+                }
+            }
+        }
+        let mut text = Vec::with_capacity(version.text.len());
+        let mut from = 0;
+        for (at, token) in version.tokens.iter().enumerate() {
+            let new = local.get(&at).or_else(|| self.anywhere.get(&token.word)).filter(|_| token.is_name);
+            if let Some(new) = new.and_then(|new| spelling.get(new)) {
+                text.extend_from_slice(&version.text[from..token.text.start]);
+                text.extend_from_slice(new);
+                from = token.text.end;
+            }
+        }
+        text.extend_from_slice(&version.text[from..]);
+        text
+    }
+
+    /// Whether some of these words, in whatever declaration, have a new name.
+    pub(super) fn concerns(&self, mut words: impl Iterator<Item = Word>) -> bool {
+        words.any(|word| {
+            self.anywhere.contains_key(&word) || self.within.values().any(|renames| renames.contains_key(&word))
+        })
+    }
+}
+
+/// The names that a unit declares inside, its parameters among them.
+fn declared_within(version: &Version, unit: UnitNo) -> BTreeSet<Word> {
+    let tokens = &version.units[unit].tokens;
+    let inside = version.units.iter().filter(|unit| unit.tokens.start >= tokens.start && unit.tokens.end <= tokens.end);
+    inside
+        .flat_map(|unit| {
+            let parameter = if unit.class == Some(Class::Parameter) { unit.tokens.clone() } else { 0..0 };
+            version.words(&parameter).iter().copied().chain(unit.name.as_ref().map(|name| name.word))
+        })
+        .collect()
+}
+
+/// In how many declarations each name of the base stands where ours has which name.
+#[derive(Debug, Default)]
+struct Votes(BTreeMap<Word, BTreeMap<Word, usize>>);
+
+impl Votes {
+    /// Counts in two versions of a declaration, aligned without regard to names.
+    fn of((base, old): (&Version, &Range<usize>), (ours, new): (&Version, &Range<usize>), effort: &Effort) -> Self {
+        let nameless = |version: &Version, range: &Range<usize>| -> Vec<Word> {
+            let tokens = &version.tokens[range.clone()];
+            tokens.iter().map(|token| if token.is_name { ANY_NAME } else { token.word }).collect()
+        };
+        let mut votes = Self::default();
+        let place = align(&nameless(base, old), &nameless(ours, new), effort);
+        for (index, place) in place.into_iter().enumerate() {
+            let (at, Some(place)) = (old.start + index, place) else { continue };
+            if base.tokens[at].is_name {
+                votes.0.entry(base.words[at]).or_default().insert(ours.words[new.start + place], 1);
+            }
+        }
+        votes
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (old, places) in &other.0 {
+            for (new, n_declarations) in places {
+                *self.0.entry(*old).or_default().entry(*new).or_default() += n_declarations;
+            }
+        }
+    }
+
+    /// The renames that have enough to speak for them. `kept` and `taken`: as in [`consistent`](Self::consistent).
+    fn elected(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>, declared: &Renames) -> Renames {
+        let consistent = self.consistent(kept, taken).into_iter();
+        let elected = consistent.filter(|(old, (new, n_declarations))| {
+            *n_declarations >= MIN_DECLARATIONS || declared.get(old) == Some(new)
+        });
+        elected.map(|(old, (new, _))| (old, new)).collect()
+    }
+
+    /// The renames that nothing speaks against, and in how many declarations. `kept`: the names that ours still has; `taken`:
+    /// those that are no new names.
+    fn consistent(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>) -> BTreeMap<Word, (Word, usize)> {
+        let mut renames = BTreeMap::new();
+        let mut targets: BTreeMap<Word, usize> = BTreeMap::new();
+        for (old, places) in &self.0 {
+            if let (false, 1, Some((new, n_declarations))) =
+                (kept.contains(old), places.len(), places.first_key_value())
+                && !taken.contains(new)
+            {
+                renames.insert(*old, (*new, *n_declarations));
+                *targets.entry(*new).or_default() += 1;
+            }
+        }
+        renames.retain(|_, (new, _)| targets[new] == 1);
+        renames
+    }
+}

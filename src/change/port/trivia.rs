@@ -1,0 +1,48 @@
+//! White space and comments between tokens.
+
+use crate::change::merge_lines;
+use std::borrow::Cow;
+
+/// White space and comments before or behind a token of the result.
+#[derive(Debug, Clone)]
+pub(super) struct Trivia<'text> {
+    pub bytes: Cow<'text, [u8]>,
+    /// Whether it is indented as the patched version is, and not as ours.
+    pub is_foreign: bool,
+}
+
+impl<'text> Trivia<'text> {
+    /// As it stands in ours.
+    pub(super) fn ours(bytes: &'text [u8]) -> Self {
+        Self { bytes: bytes.into(), is_foreign: false }
+    }
+
+    /// As it stands in the patched version only.
+    pub(super) fn foreign(bytes: &'text [u8]) -> Self {
+        Self { bytes: bytes.into(), is_foreign: true }
+    }
+
+    /// What becomes of it where it stands in all three versions. It never conflicts: where both sides changed the same line of
+    /// a comment, that of ours stays.
+    pub(super) fn merged(base: &'text [u8], ours: &'text [u8], patched: &'text [u8]) -> Self {
+        if base == ours {
+            return Self { bytes: patched.into(), is_foreign: false };
+        }
+        if is_alike(base, patched) || is_alike(ours, patched) {
+            return Self::ours(ours);
+        }
+        if is_alike(base, ours) {
+            return Self::foreign(patched);
+        }
+        match merge_lines(base, ours, patched) {
+            Some(merged) => Self { bytes: merged.into(), is_foreign: false },
+            None => Self::ours(ours),
+        }
+    }
+}
+
+/// Whether two texts are the same but for white space.
+fn is_alike(one: &[u8], two: &[u8]) -> bool {
+    let letters = |text: &[u8]| text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
+    letters(one) == letters(two)
+}

@@ -1,0 +1,310 @@
+//! One version of a file as tokens, and the syntax units they make up.
+
+use crate::change::port::words::Word;
+use crate::change::port::words::Words;
+use crate::syntax::Class;
+use crate::syntax::Language;
+use crate::syntax::Node;
+use crate::syntax::NodeId;
+use crate::syntax::Tree;
+use std::ops::Range;
+
+/// A token with the white space and the comments around it. The three ranges of all tokens make up the text.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub word: Word,
+    /// From the start of its line, or from the token before it on the same line. In bytes, as the others.
+    pub lead: Range<usize>,
+    pub text: Range<usize>,
+    /// Up to the end of its line and with it, if no other token follows there; else empty.
+    pub trail: Range<usize>,
+    /// The kind of the node it is; empty if the parser passed over it.
+    pub kind: &'static str,
+    /// Whether it is the name of something.
+    pub is_name: bool,
+}
+
+/// Index of a unit in its [`Version`]; 0 is the whole file.
+pub(super) type UnitNo = usize;
+
+/// What tells a declaration from the others around it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Name {
+    pub kind: &'static str,
+    pub word: Word,
+    pub signature: Vec<Word>,
+}
+
+/// A syntax unit.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    pub kind: &'static str,
+    pub class: Option<Class>,
+    /// Indices of its tokens.
+    pub tokens: Range<usize>,
+    /// The nearest units inside, in source order.
+    pub children: Vec<UnitNo>,
+    pub parent: Option<UnitNo>,
+    pub name: Option<Name>,
+    /// Those of the children whose order means nothing; empty if the order of all children counts.
+    pub members: Vec<UnitNo>,
+    /// Equal for units with equal words.
+    pub hash: u64,
+}
+
+/// What a unit is made of, on its first level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    Token(usize),
+    Unit(UnitNo),
+}
+
+/// A version of a file.
+#[derive(Debug)]
+pub(super) struct Version<'text> {
+    pub text: &'text [u8],
+    pub tokens: Vec<Token>,
+    /// The words of the tokens.
+    pub words: Vec<Word>,
+    pub units: Vec<Unit>,
+    pub n_errors: usize,
+}
+
+/// The multiplier of the hashes; odd, without further meaning.
+const HASH_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl<'text> Version<'text> {
+    /// Reads a version; `None` if the language cannot parse it.
+    pub(super) fn read(language: &Language, text: &'text [u8], words: &mut Words) -> Option<Self> {
+        let tree = language.parse(text)?;
+        let tokens = tokens(&tree, text, words);
+        let mut units = units(language, &tree, text, &tokens, words);
+        let words: Vec<Word> = tokens.iter().map(|token| token.word).collect();
+        for unit in &mut units {
+            unit.hash = hash(&words[unit.tokens.clone()]);
+        }
+        Some(Self { text, tokens, words, units, n_errors: tree.n_errors() })
+    }
+
+    /// The white space and comments before a token, and those behind it on its line.
+    pub(super) fn trivia(&self, at: usize) -> (&'text [u8], &'text [u8]) {
+        let token = &self.tokens[at];
+        (&self.text[token.lead.clone()], &self.text[token.trail.clone()])
+    }
+
+    /// The words of some tokens.
+    pub(super) fn words(&self, tokens: &Range<usize>) -> &[Word] {
+        &self.words[tokens.clone()]
+    }
+
+    /// What stands in a range of the tokens of a unit: its children, and the tokens that belong to none of them.
+    pub(super) fn items(&self, unit: UnitNo, range: &Range<usize>) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut at = range.start;
+        for child in &self.units[unit].children {
+            let tokens = &self.units[*child].tokens;
+            if tokens.start < at || tokens.end > range.end {
+                continue;
+            }
+            items.extend((at..tokens.start).map(Item::Token));
+            items.push(Item::Unit(*child));
+            at = tokens.end;
+        }
+        items.extend((at..range.end).map(Item::Token));
+        items
+    }
+
+    /// The tokens of an item.
+    pub(super) fn extent(&self, item: Item) -> Range<usize> {
+        match item {
+            Item::Token(token) => token..token + 1,
+            Item::Unit(unit) => self.units[unit].tokens.clone(),
+        }
+    }
+
+    /// Equal for items with equal words.
+    pub(super) fn fingerprint(&self, item: Item) -> (bool, u64) {
+        match item {
+            Item::Token(token) => (false, u64::from(self.words[token].0)),
+            Item::Unit(unit) => (true, self.units[unit].hash),
+        }
+    }
+}
+
+/// Equal for equal words; different ones seldom have the same, and nothing is taken for equal by it alone.
+fn hash(words: &[Word]) -> u64 {
+    words
+        .iter()
+        .fold(0, |hash: u64, word| hash.rotate_left(5).wrapping_add(u64::from(word.0) + 1).wrapping_mul(HASH_FACTOR))
+}
+
+/// The tokens of a text, comments and white space between them; the last one is empty and ends the text.
+fn tokens(tree: &Tree, text: &[u8], words: &mut Words) -> Vec<Token> {
+    let mut found: Vec<(Range<usize>, &'static str, bool)> = Vec::new();
+    let mut comments: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    for id in tree.tokens(tree.root()) {
+        let node = tree.node(id);
+        if node.bytes.start < at {
+            continue;
+        }
+        // What the parser passed over, but no white space, is a token, too.
+        found.extend(scraps(text, at..node.bytes.start).map(|scrap| (scrap, "", false)));
+        at = node.bytes.end;
+        if node.kind.contains("comment") {
+            comments.push(node.bytes.clone());
+        } else if !text[node.bytes.clone()].trim_ascii().is_empty() {
+            found.push((trimmed(text, &node.bytes), node.kind, is_name(node)));
+        }
+    }
+    found.extend(scraps(text, at..text.len()).map(|scrap| (scrap, "", false)));
+    let mut tokens = Vec::with_capacity(found.len() + 1);
+    let mut comments = comments.into_iter().peekable();
+    let mut start = 0;
+    for (index, (bytes, kind, is_name)) in found.iter().enumerate() {
+        let next = found.get(index + 1).map_or(text.len(), |(bytes, ..)| bytes.start);
+        while comments.next_if(|comment| comment.end <= bytes.end).is_some() {}
+        let mut behind = bytes.end;
+        let trail = loop {
+            let limit = comments.peek().filter(|comment| comment.start < next).map_or(next, |comment| comment.start);
+            if let Some(end) = line_end(text, behind..limit) {
+                break bytes.end..end;
+            }
+            match comments.next_if(|comment| comment.start < next) {
+                Some(comment) => behind = comment.end,
+                None => break bytes.end..bytes.end,
+            }
+        };
+        let word = words.word(&text[bytes.clone()]);
+        let end = trail.end;
+        tokens.push(Token { word, lead: start..bytes.start, text: bytes.clone(), trail, kind, is_name: *is_name });
+        start = end;
+    }
+    let end = text.len();
+    tokens.push(Token {
+        word: Words::END,
+        lead: start..end,
+        text: end..end,
+        trail: end..end,
+        kind: "",
+        is_name: false,
+    });
+    tokens
+}
+
+fn is_name(node: &Node) -> bool {
+    node.is_use || node.kind.ends_with("identifier")
+}
+
+/// A range without the white space at its ends.
+fn trimmed(text: &[u8], bytes: &Range<usize>) -> Range<usize> {
+    let start = bytes.start + (bytes.len() - text[bytes.clone()].trim_ascii_start().len());
+    start..start + text[bytes.clone()].trim_ascii().len()
+}
+
+/// What is neither white space nor a continued line in a range.
+fn scraps(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        let is_blank = |at: usize| {
+            text[at].is_ascii_whitespace()
+                || text[at] == b'\\' && matches!(text.get(at + 1), Some(b'\n' | b'\r'))
+                || text[at] == 0xEF && text[at..].starts_with(b"\xEF\xBB\xBF")
+        };
+        while at < range.end && is_blank(at) {
+            at += if text[at] == 0xEF { 3 } else { 1 };
+        }
+        let start = at;
+        while at < range.end && !is_blank(at) {
+            at += 1;
+        }
+        (start < at.min(range.end)).then(|| start..at.min(range.end))
+    })
+}
+
+/// Where the line ends that a range starts in; `None` if it goes on behind the range. A continued line does not end.
+fn line_end(text: &[u8], range: Range<usize>) -> Option<usize> {
+    range
+        .clone()
+        .find(|at| {
+            text[*at] == b'\n' && !text[range.start..*at].ends_with(b"\\") && !text[range.start..*at].ends_with(b"\\\r")
+        })
+        .map(|at| at + 1)
+}
+
+fn units(language: &Language, tree: &Tree, text: &[u8], tokens: &[Token], words: &mut Words) -> Vec<Unit> {
+    let end = tokens.len() - 1;
+    let root = tree.node(tree.root());
+    let whole = Unit {
+        kind: root.kind,
+        class: None,
+        tokens: 0..end,
+        children: vec![],
+        parent: None,
+        name: None,
+        members: vec![],
+        hash: 0,
+    };
+    let mut units = vec![whole];
+    // Which node each unit is, and the open ones.
+    let mut nodes: Vec<NodeId> = vec![tree.root()];
+    let mut open: Vec<UnitNo> = vec![0];
+    for (id, class) in tree.units() {
+        if id == tree.root() {
+            continue;
+        }
+        let node = tree.node(id);
+        let first = tokens[..end].partition_point(|token| token.text.start < node.bytes.start);
+        let last = tokens[..end].partition_point(|token| token.text.start < node.bytes.end);
+        if first >= last || tokens[last - 1].text.end > node.bytes.end {
+            continue;
+        }
+        while open.len() > 1 && tree.node(nodes[open[open.len() - 1]]).end <= id {
+            open.pop();
+        }
+        let parent = open[open.len() - 1];
+        let around = &units[parent].tokens;
+        if first < around.start || last > around.end {
+            continue;
+        }
+        let name = node.declared.as_ref().map(|declared| Name {
+            kind: node.kind,
+            word: words.word(&text[declared.name.clone()]),
+            signature: declared.signature.as_ref().map_or_else(Vec::new, |bytes| {
+                let inside = tokens.iter().skip_while(|token| token.text.start < bytes.start);
+                inside.take_while(|token| token.text.start < bytes.end).map(|token| token.word).collect()
+            }),
+        });
+        let number = units.len();
+        let is_free = is_unordered(language, tree, id, nodes[parent]) && (parent == 0 || is_member(&units, parent));
+        let unit = Unit {
+            kind: node.kind,
+            class: Some(class),
+            tokens: first..last,
+            children: vec![],
+            parent: Some(parent),
+            name,
+            members: vec![],
+            hash: 0,
+        };
+        units.push(unit);
+        units[parent].children.push(number);
+        if is_free {
+            units[parent].members.push(number);
+        }
+        nodes.push(id);
+        open.push(number);
+    }
+    units
+}
+
+fn is_member(units: &[Unit], unit: UnitNo) -> bool {
+    units[unit].parent.is_some_and(|parent| units[parent].members.last() == Some(&unit))
+}
+
+/// Whether a unit stands right in a node whose children may stand in any order, and that node is its parent unit or its body.
+fn is_unordered(language: &Language, tree: &Tree, unit: NodeId, parent: NodeId) -> bool {
+    tree.node(unit).parent.is_some_and(|around| {
+        language.is_unordered(tree.node(around).kind) && (around == parent || tree.node(around).parent == Some(parent))
+    })
+}

@@ -1,0 +1,493 @@
+//! The change set: changed files, their units, and the levels on which units are grouped.
+
+use std::ops::Range;
+
+use crate::change::file::{Content, Division, FilePair, FileSide};
+use crate::change::group::Group;
+use crate::change::ladder::Ladder;
+use crate::change::lines::{self, Edit, Lines, Parting, Step};
+use crate::change::needs::{self, Needs};
+use crate::change::parsed::Parsed;
+use crate::change::plausible::{Plausible, SyntaxCheck};
+use crate::change::subset::{Subset, UnitId};
+use crate::change::tied::{self, tied_files};
+
+/// What a unit does to its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnitKind {
+    /// The file comes into being: empty if it is divided into lines, else with its content.
+    Create,
+    /// The file goes; if it is divided into lines it must have lost them all.
+    Remove,
+    /// The file moves to its newer path; its other units apply at whichever path it has.
+    Rename,
+    /// The executable bit changes.
+    Mode,
+    /// The content changes as a whole: a binary file, a link, a submodule, one of them becoming another, or a text that a
+    /// program writes.
+    Whole,
+    /// A declaration moves to another place of its file; what changes inside it are units of their own.
+    Move {
+        /// Half-open, 0-based line numbers in the older file.
+        from: Range<u32>,
+        /// Half-open, 0-based line numbers in the newer file.
+        to: Range<u32>,
+        /// The older line in front of which it arrives.
+        at: u32,
+    },
+    /// Older lines give way to newer lines: one deleted, one inserted, or one of each (a modified line).
+    Lines {
+        /// Half-open, 0-based line numbers in the older file; empty for an insertion, and then says where.
+        deleted: Range<u32>,
+        /// Half-open, 0-based line numbers in the newer file; empty for a deletion, and then says where.
+        inserted: Range<u32>,
+    },
+}
+
+/// The smallest part of a change that can be taken or left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// Index into [`ChangeSet::files`].
+    pub file: usize,
+    /// What it does there.
+    pub kind: UnitKind,
+}
+
+/// How finely a change set is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// All units of one file.
+    File,
+    /// What lies in one declaration; a hunk where the language of the file is not known.
+    Unit,
+    /// A maximal run of changed lines (no context lines between); any other unit stands alone.
+    Hunk,
+    /// Every unit alone.
+    Line,
+}
+
+/// What a report says of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description<'a> {
+    /// What it does.
+    pub kind: &'a UnitKind,
+    /// The path before the change; `None` for an added file.
+    pub older_path: Option<&'a [u8]>,
+    /// The path after the change; `None` for a removed file.
+    pub newer_path: Option<&'a [u8]>,
+    /// Half-open, 0-based line numbers in the older file; empty if it deletes no line.
+    pub older_lines: Range<u32>,
+    /// Half-open, 0-based line numbers in the newer file; empty if it inserts no line.
+    pub newer_lines: Range<u32>,
+    /// The deleted bytes, with line terminators.
+    pub deleted: &'a [u8],
+    /// The inserted bytes, with line terminators.
+    pub inserted: &'a [u8],
+}
+
+impl<'a> Description<'a> {
+    /// The path to speak by: the newer one, or that of a removed file.
+    pub fn path(&self) -> &'a [u8] {
+        self.newer_path.or(self.older_path).unwrap_or_default()
+    }
+}
+
+/// Where the lines of both sides start; no lines on a side that is missing or not text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TextPair {
+    pub(super) older: Lines,
+    pub(super) newer: Lines,
+    /// In which order the units write the text, if declarations move in it.
+    pub(super) script: Option<Vec<Piece>>,
+    /// The added and removed lines of a text that changes as a whole.
+    pub(super) n_whole_lines: usize,
+    /// How candidates are checked, if the file has a syntax.
+    pub(super) check: Option<SyntaxCheck>,
+}
+
+/// A part of a text with moved declarations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// The lines of a unit.
+    Unit(UnitId),
+    /// A declaration with the units inside it (half-open ids), where it stands on the older side.
+    Out(UnitId, Range<u32>),
+    /// The same where it stands on the newer side: in front of this older line.
+    In(UnitId, Range<u32>, u32),
+}
+
+/// The difference of two trees as units.
+///
+/// Units are numbered from 0 in source order: by path, and inside a file creation, rename and mode first, then lines
+/// from top to bottom, removal last. The order is a function of the trees alone.
+#[derive(Debug, Clone)]
+pub struct ChangeSet {
+    files: Vec<FilePair>,
+    texts: Vec<TextPair>,
+    units: Vec<Unit>,
+    /// Per file: the ids of its units.
+    file_spans: Vec<Range<u32>>,
+    /// The partitions of all units, coarse before fine; each level has one at least, its last is the level itself.
+    rungs: Vec<(Level, Vec<Group>)>,
+    named_together: [Vec<Group>; 2],
+    needs: Needs,
+    plausible: Plausible,
+}
+
+impl ChangeSet {
+    /// Divides changed files into units.
+    ///
+    /// - `pairs`: one per changed file, in any order; a pair without sides is dropped, one without a difference has
+    ///   no units. Paths are unique on each side, as in a tree.
+    ///
+    /// Panics above 2³² units.
+    pub fn new(pairs: Vec<FilePair>) -> Self {
+        Self::divided(pairs, |_| Division::Lines)
+    }
+
+    /// Divides changed files into units, each file as `division` says; else as [`new`](Self::new).
+    pub fn divided(mut pairs: Vec<FilePair>, division: impl Fn(&FilePair) -> Division) -> Self {
+        pairs.retain(|pair| pair.older.is_some() || pair.newer.is_some());
+        pairs.sort_by(|one, two| (one.path(), one.newer.is_some()).cmp(&(two.path(), two.newer.is_some())));
+        let mut builder = Builder::default();
+        let (mut texts, mut file_spans) = (Vec::new(), Vec::new());
+        let mut written_from = Vec::new();
+        for (file, pair) in pairs.iter().enumerate() {
+            let start = builder.n_units();
+            let division = division(pair);
+            texts.push(builder.divide(file, pair, &division));
+            if let Division::Whole { sources } = division {
+                written_from.push((file, sources));
+            }
+            file_spans.push(start..builder.n_units());
+        }
+        let Builder { units, hunks, parsed } = builder;
+        let mut needs = needs::collect(&pairs, &texts, &units, &file_spans);
+        let written = tied::written(&pairs, &written_from);
+        for (file, sources) in &written {
+            let sources: Vec<u32> = sources.iter().flat_map(|source| file_spans[*source].clone()).collect();
+            needs::tie_to_sources(&units, &file_spans[*file], &sources, &mut needs);
+        }
+        for (parsed, span) in parsed.iter().zip(&file_spans) {
+            if let Some(parsed) = parsed {
+                needs::tie_brackets(parsed, &units, span, &mut needs);
+            }
+        }
+        let mut set = Self {
+            files: pairs,
+            texts,
+            units,
+            file_spans,
+            rungs: Vec::new(),
+            named_together: Default::default(),
+            needs,
+            plausible: Plausible::default(),
+        };
+        let is_trivia: Vec<bool> = (0..set.units.len()).map(|unit| set.is_trivia(UnitId::at(unit), &parsed)).collect();
+        let (units, files) = (&set.units, &set.file_spans);
+        let tied = tied_files(set.files.len(), &written);
+        let ladder = Ladder { units, files, tied: &tied, hunks: &hunks, parsed: &parsed, is_trivia: &is_trivia };
+        (set.rungs, set.named_together) = (ladder.rungs(), ladder.named_together());
+        set
+    }
+
+    fn is_trivia(&self, unit: UnitId, parsed: &[Option<Parsed>]) -> bool {
+        let Unit { file, kind } = &self.units[unit.index()];
+        let (UnitKind::Lines { deleted, inserted }, Some(parsed)) = (kind, &parsed[*file]) else { return false };
+        let text = self.describe(unit);
+        let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
+        parsed.is_trivia((first(deleted), text.deleted), (first(inserted), text.inserted))
+    }
+
+    /// The changed files, by path.
+    pub fn files(&self) -> &[FilePair] {
+        &self.files
+    }
+
+    /// The units in source order; a [`UnitId`] is an index into them.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    fn n_units(&self) -> u32 {
+        self.file_spans.last().map_or(0, |span| span.end)
+    }
+
+    /// Every unit: renders to the newer side.
+    pub fn full(&self) -> Subset {
+        Subset::full(self.n_units())
+    }
+
+    /// No unit: renders to the older side.
+    pub fn empty(&self) -> Subset {
+        Subset::empty(self.n_units())
+    }
+
+    /// `subset` with every line of each file that it adds: a file is added whole or not at all.
+    #[must_use]
+    pub fn with_whole_additions(&self, subset: &Subset) -> Subset {
+        let mut whole = subset.clone();
+        for unit in subset {
+            let Unit { file, kind } = &self.units[unit.index()];
+            if *kind == UnitKind::Create {
+                whole.insert_range(self.units_of(*file));
+            }
+        }
+        whole
+    }
+
+    /// The largest closed part of `subset`: units whose needs are not in the set are dropped.
+    ///
+    /// Lines of an added file need its creation. The removal of a text file needs the deletion of all its lines. A line
+    /// may come behind a last line without terminator only if that one goes. A file that a program writes changes only with all
+    /// that changed in what it is written from. A file that arrives at a path needs
+    /// whatever stood there, above it or below it to leave. Closing is idempotent and monotone.
+    #[must_use]
+    pub fn close(&self, subset: &Subset) -> Subset {
+        self.needs.close(subset)
+    }
+
+    /// The partition of all units at `level`: by first unit, declarations with users behind what they use.
+    pub fn groups(&self, level: Level) -> &[Group] {
+        let rung = self.rungs.iter().rev().find(|(rung, _)| *rung == level);
+        rung.map_or(&[], |(_, groups)| groups)
+    }
+
+    /// The partitions of all units down to `finest`, coarse before fine: those of every level, with what syntax knows
+    /// between them (members in types, statements in statements). Never empty; two neighbours can be equal.
+    pub fn rungs(&self, finest: Level) -> impl Iterator<Item = &[Group]> {
+        self.rungs.iter().filter(move |(level, _)| *level <= finest).map(|(_, groups)| &groups[..])
+    }
+
+    /// Groups of units that change with the same name, wherever they stand: a function that gets a parameter with all its
+    /// callers. First joined where they share a unit, then one for each name, larger ones last.
+    ///
+    /// No partitions: a unit can be in none, and in the second list in several.
+    pub fn named_together(&self) -> &[Vec<Group>] {
+        &self.named_together
+    }
+
+    /// A group as a subset; not closed.
+    pub fn subset(&self, group: &Group) -> Subset {
+        let mut subset = self.empty();
+        subset.insert_group(group);
+        subset
+    }
+
+    /// The ids of the units of one file, half-open; `file` is an index into [`files`](Self::files).
+    pub fn units_of(&self, file: usize) -> Range<u32> {
+        self.file_spans[file].clone()
+    }
+
+    /// Added plus removed text lines; a modified line counts twice, as in a patch, and so does each line that moves.
+    pub fn n_lines(&self, subset: &Subset) -> usize {
+        let n_lines = |unit: UnitId| match &self.units[unit.index()].kind {
+            UnitKind::Lines { deleted, inserted } => deleted.len() + inserted.len(),
+            UnitKind::Move { from, .. } => 2 * from.len(),
+            UnitKind::Whole | UnitKind::Create | UnitKind::Remove => {
+                self.texts[self.units[unit.index()].file].n_whole_lines
+            }
+            UnitKind::Rename | UnitKind::Mode => 0,
+        };
+        subset.iter().map(n_lines).sum()
+    }
+
+    /// What a report needs to show `unit`.
+    pub fn describe(&self, unit: UnitId) -> Description<'_> {
+        let Unit { file, kind } = &self.units[unit.index()];
+        let pair = &self.files[*file];
+        let (older_lines, newer_lines) = match kind {
+            UnitKind::Lines { deleted, inserted } => (deleted.clone(), inserted.clone()),
+            UnitKind::Move { from, to, .. } => (from.clone(), to.clone()),
+            _ => (0..0, 0..0),
+        };
+        Description {
+            kind,
+            older_path: pair.older.as_ref().map(|side| &side.path[..]),
+            newer_path: pair.newer.as_ref().map(|side| &side.path[..]),
+            deleted: slice(pair.older.as_ref(), &self.texts[*file].older, &older_lines),
+            inserted: slice(pair.newer.as_ref(), &self.texts[*file].newer, &newer_lines),
+            older_lines,
+            newer_lines,
+        }
+    }
+
+    pub(super) fn text(&self, file: usize) -> &TextPair {
+        &self.texts[file]
+    }
+
+    pub(super) fn plausible(&self) -> &Plausible {
+        &self.plausible
+    }
+
+    /// The older lines of a file, from line `start` to before line `end`.
+    pub(super) fn older_text(&self, file: usize, lines: &Range<u32>) -> &[u8] {
+        slice(self.files[file].older.as_ref(), &self.texts[file].older, lines)
+    }
+
+    /// How many lines the older side of a file has; 0 if it is missing or not text.
+    pub(super) fn n_older_lines(&self, file: usize) -> u32 {
+        self.texts[file].older.len()
+    }
+}
+
+fn slice<'a>(side: Option<&'a FileSide>, lines: &Lines, range: &Range<u32>) -> &'a [u8] {
+    match side.map(|side| &side.content) {
+        Some(Content::Bytes(bytes)) => lines.slice(bytes, range),
+        _ => &[],
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    units: Vec<Unit>,
+    hunks: Vec<Range<u32>>,
+    /// Per file divided so far.
+    parsed: Vec<Option<Parsed>>,
+}
+
+impl Builder {
+    fn n_units(&self) -> u32 {
+        u32::try_from(self.units.len()).expect("a change set has fewer than 2^32 units")
+    }
+
+    fn push_hunk(&mut self, file: usize, kinds: impl IntoIterator<Item = UnitKind>) -> Range<u32> {
+        let start = self.n_units();
+        self.units.extend(kinds.into_iter().map(|kind| Unit { file, kind }));
+        let span = start..self.n_units();
+        if !span.is_empty() {
+            self.hunks.push(span.clone());
+        }
+        span
+    }
+
+    fn divide(&mut self, file: usize, pair: &FilePair, division: &Division) -> TextPair {
+        self.parsed.push(None);
+        let is_whole = matches!(division, Division::Whole { .. });
+        let whole = |side: &FileSide| TextPair {
+            n_whole_lines: side.text().map_or(0, |text| Lines::of(text).len() as usize),
+            ..TextPair::default()
+        };
+        match (&pair.older, &pair.newer) {
+            (None, Some(newer)) if is_whole => {
+                self.push_hunk(file, [UnitKind::Create]);
+                whole(newer)
+            }
+            (Some(older), None) if is_whole => {
+                self.push_hunk(file, [UnitKind::Remove]);
+                whole(older)
+            }
+            (Some(older), Some(newer)) => self.divide_changed(file, (older, newer), division),
+            (None, Some(newer)) => {
+                self.push_hunk(file, [UnitKind::Create]);
+                let lines = newer.text().map(Lines::of).unwrap_or_default();
+                let insert = |line: u32| UnitKind::Lines { deleted: 0..0, inserted: line..line + 1 };
+                self.push_hunk(file, (0..lines.len()).map(insert));
+                let mut text = TextPair { newer: lines, ..TextPair::default() };
+                self.parse(division, (b"", newer.text().unwrap_or_default()), &mut text);
+                text
+            }
+            (Some(older), None) => {
+                let lines = older.text().map(Lines::of).unwrap_or_default();
+                let delete = |line: u32| UnitKind::Lines { deleted: line..line + 1, inserted: 0..0 };
+                self.push_hunk(file, (0..lines.len()).map(delete));
+                self.push_hunk(file, [UnitKind::Remove]);
+                let mut text = TextPair { older: lines, ..TextPair::default() };
+                self.parse(division, (older.text().unwrap_or_default(), b""), &mut text);
+                text
+            }
+            (None, None) => TextPair::default(),
+        }
+    }
+
+    /// Reads the syntax of the file that is being divided, if it has one.
+    fn parse(&mut self, division: &Division, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
+        let Division::Syntax(language) = *division else { return };
+        let parsed = Parsed::of(language, (older, &text.older), (newer, &text.newer));
+        if let Some(parsed) = &parsed {
+            text.check = Some(SyntaxCheck { language, max_errors: parsed.older.n_errors.max(parsed.newer.n_errors) });
+        }
+        *self.parsed.last_mut().expect("the file that is being divided has an entry") = parsed;
+    }
+
+    fn divide_changed(&mut self, file: usize, (older, newer): (&FileSide, &FileSide), division: &Division) -> TextPair {
+        if older.path != newer.path {
+            self.push_hunk(file, [UnitKind::Rename]);
+        }
+        let is_same_type = older.mode == newer.mode || (older.mode.is_file() && newer.mode.is_file());
+        if is_same_type && older.mode != newer.mode {
+            self.push_hunk(file, [UnitKind::Mode]);
+        }
+        if is_same_type && older.content == newer.content {
+            return TextPair::default();
+        }
+        let (Some(older), Some(newer)) = (older.text(), newer.text()) else {
+            self.push_hunk(file, [UnitKind::Whole]);
+            return TextPair::default();
+        };
+        let mut text = TextPair { older: Lines::of(older), newer: Lines::of(newer), ..TextPair::default() };
+        if matches!(division, Division::Whole { .. }) {
+            self.push_hunk(file, [UnitKind::Whole]);
+            let runs = lines::hunks((older, &text.older), (newer, &text.newer), &Parting::default());
+            let steps = runs.into_iter().flatten().filter_map(Edit::step);
+            let n_whole_lines = steps.map(|step| step.deleted.len() + step.inserted.len()).sum();
+            return TextPair { n_whole_lines, ..TextPair::default() };
+        }
+        self.parse(division, (older, newer), &mut text);
+        // A last line without terminator stays where it is.
+        let may_move = !lines::is_open(older) && !lines::is_open(newer);
+        let parsed = self.parsed.last().and_then(Option::as_ref);
+        let moved = parsed.filter(|_| may_move).map(Parsed::moves).unwrap_or_default();
+        let parting = Parting {
+            moved,
+            owners: parsed.map(Parsed::owners).unwrap_or_default(),
+            is_alone: parsed.map(|parsed| parsed.is_alone.clone()).unwrap_or_default(),
+        };
+        let moved = &parting.moved;
+        let sides = ((older, &text.older), (newer, &text.newer));
+        let mut script = Vec::new();
+        // Per moved declaration its unit and the units inside it.
+        let mut ids = vec![(UnitId(0), 0..0); moved.len()];
+        for run in lines::hunks(sides.0, sides.1, &parting) {
+            let mut steps = Vec::new();
+            for edit in run {
+                match edit {
+                    Edit::Step(step) => steps.push(step),
+                    Edit::In(index, at) => {
+                        self.push_steps(file, &mut steps, &mut script);
+                        script.push(Piece::In(UnitId::at(index), 0..0, at));
+                    }
+                    Edit::Out(index) => {
+                        self.push_steps(file, &mut steps, &mut script);
+                        let (from, to) = moved[index].clone();
+                        let unit = UnitId(self.push_hunk(file, [UnitKind::Move { from, to, at: 0 }]).start);
+                        for run in lines::hunks_within(sides.0, sides.1, &parting, index) {
+                            let mut steps = run.into_iter().filter_map(Edit::step).collect();
+                            self.push_steps(file, &mut steps, &mut Vec::new());
+                        }
+                        ids[index] = (unit, unit.0 + 1..self.n_units());
+                        script.push(Piece::Out(unit, ids[index].1.clone()));
+                    }
+                }
+            }
+            self.push_steps(file, &mut steps, &mut script);
+        }
+        for piece in &mut script {
+            if let Piece::In(unit, inner, arrives) = piece {
+                (*unit, *inner) = ids[unit.index()].clone();
+                if let UnitKind::Move { at, .. } = &mut self.units[unit.index()].kind {
+                    *at = *arrives;
+                }
+            }
+        }
+        text.script = (!moved.is_empty()).then_some(script);
+        text
+    }
+
+    /// Makes units of steps that stand beside each other, and empties the list.
+    fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
+        let kind = |step: Step| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };
+        let span = self.push_hunk(file, steps.drain(..).map(kind));
+        script.extend(span.map(|unit| Piece::Unit(UnitId(unit))));
+    }
+}

@@ -1,0 +1,85 @@
+//! The store of trees that engines compute with: pure functions of content ids.
+
+use crate::change::ChangeSet;
+use crate::change::Subset;
+use crate::revision::TreeId;
+use std::error::Error;
+use std::rc::Rc;
+
+/// Reading or writing the object store failed; the work stops.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {attempt}")]
+pub struct TreesError {
+    /// What was attempted, as in "failed to ...".
+    pub attempt: String,
+    /// Why it failed.
+    #[source]
+    pub source: Box<dyn Error + Send + Sync>,
+}
+
+/// By what means a patch was carried, from the plainest on. With several files: the last one that some file needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rung {
+    /// A three-way merge by hunks.
+    Merge,
+    /// Line by line: edits touch.
+    Lines,
+    /// By syntax: declarations wherever they stand, tokens whatever their formatting.
+    Syntax,
+    /// By syntax, after names of the patch were replaced by what they are called now.
+    Renamed,
+    /// Not carried, but found anew by reduction. No merge gives this.
+    Reduced,
+}
+
+impl Rung {
+    /// One word for it, as reports have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Lines => "lines",
+            Self::Syntax => "syntax",
+            Self::Renamed => "renamed",
+            Self::Reduced => "reduced",
+        }
+    }
+}
+
+/// The result of carrying a patch to another tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merged {
+    /// It applies: the tree, and what it took.
+    Clean(TreeId, Rung),
+    /// Some paths conflict.
+    Conflict,
+}
+
+/// Which side wins where a merge conflicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Favor {
+    /// Neither: a conflict is a conflict.
+    Neither,
+    /// The patch wins.
+    Patch,
+}
+
+/// Trees by content id. Every function is deterministic: the same ids give the same result in every run.
+pub trait Trees {
+    /// The difference of two trees as units.
+    fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError>;
+
+    /// The older tree of `set` with the units of `subset` applied; `None` if they do not fit into one tree.
+    fn compose(&self, set: &ChangeSet, older: TreeId, subset: &Subset) -> Result<Option<TreeId>, TreesError>;
+
+    /// Carries the patch `base` -> `patched` to `ours`, as a three-way merge.
+    fn merge(&self, base: TreeId, ours: TreeId, patched: TreeId, favor: Favor) -> Result<Merged, TreesError>;
+
+    /// The tree as it is tested: held paths and the overlay put in.
+    fn view(&self, tree: TreeId) -> Result<TreeId, TreesError>;
+
+    /// Whether two trees differ below the pathspecs of the hunt; always true without pathspecs.
+    fn differ_in_scope(&self, older: TreeId, newer: TreeId) -> Result<bool, TreesError>;
+
+    /// Whether the tree has, at some held path, another content than the held one.
+    fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError>;
+}

@@ -1,0 +1,248 @@
+//! How the options make up commands.
+//!
+//! The grammar is git's: the first word that is no option decides. If it names a subcommand it is that, else the test
+//! command begins there; after `--` it always does. Options may stand before a subcommand's name; [`split`] moves them
+//! behind it, so that each command is parsed in one piece.
+
+use std::ffi::OsString;
+
+use clap::Arg;
+use clap::ArgAction;
+use clap::ArgMatches;
+use clap::Command;
+use clap::CommandFactory;
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::cli::args::ParseError;
+use crate::cli::args::UsageError;
+use crate::cli::args::config::FLAGS;
+use crate::cli::args::options::Effort;
+use crate::cli::args::options::History;
+use crate::cli::args::options::LogFormat;
+use crate::cli::args::options::Output;
+use crate::cli::args::options::Test;
+
+/// Find the change that broke a test.
+///
+/// From "this test fails today" to the newest passing revision, the first bad commit, a minimal change inside it
+/// that makes the test fail, and a tested fix for HEAD. No known good revision is needed; revisions that do not build are
+/// repaired, not skipped.
+#[derive(Debug, Parser)]
+#[command(
+    name = "git-idd",
+    bin_name = "git idd",
+    version,
+    disable_help_subcommand = true,
+    args_conflicts_with_subcommands = true,
+    override_usage = "git idd [OPTIONS] [--] <TEST-CMD> [ARGS]...\n       git idd <COMMAND>"
+)]
+pub struct Cli {
+    /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 is a pass, 125
+    /// cannot tell, anything else is a failure.
+    #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required = true)]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub history: History,
+
+    #[command(flatten)]
+    pub test: Test,
+
+    #[command(flatten)]
+    pub effort: Effort,
+
+    #[command(flatten)]
+    pub output: Output,
+
+    #[command(subcommand)]
+    pub subcommand: Option<Subcommand>,
+}
+
+/// A reduction.
+#[derive(Debug, clap::Args)]
+pub struct MinimizeArgs {
+    /// Revision at which the test passes.
+    pub good: String,
+
+    /// Revision at which the test fails.
+    pub bad: String,
+
+    /// The test, as in a hunt.
+    #[arg(value_name = "TEST-CMD", last = true, required = true)]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub test: Test,
+
+    #[command(flatten)]
+    pub effort: Effort,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Everything but a hunt.
+#[derive(Debug, clap::Subcommand)]
+pub enum Subcommand {
+    /// Reduce the difference of two revisions, without a search.
+    #[command(override_usage = "git idd minimize [OPTIONS] <GOOD> <BAD> -- <TEST-CMD> [ARGS]...")]
+    Minimize(Box<MinimizeArgs>),
+    /// Say how far the hunt of this worktree is.
+    Status {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Go on with a hunt that was interrupted, or ran out of its budget.
+    Resume {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print what was tested.
+    Log {
+        /// Form of the log; `bisect` is accepted by `git bisect replay`.
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+        format: LogFormat,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the finding again.
+    Show {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Put the fix into the working tree.
+    Apply {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Forget the hunt of this worktree.
+    Reset {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Remove what no hunt needs any more.
+    Gc {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the man page.
+    Man {
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// The whole command line, for parsing, help and the man page.
+pub fn command() -> Command {
+    let command = with_opposites(Cli::command());
+    command.mut_subcommands(with_opposites)
+}
+
+/// Gives each flag its hidden opposite (`--no-clean`), which takes back what is configured.
+fn with_opposites(mut command: Command) -> Command {
+    for flag in FLAGS {
+        if command.get_arguments().any(|arg| arg.get_id() == flag.id) {
+            let opposite = Arg::new(flag.opposite).long(flag.opposite).action(ArgAction::SetTrue).hide(true);
+            command =
+                command.arg(opposite.overrides_with(flag.id)).mut_arg(flag.id, |arg| arg.overrides_with(flag.opposite));
+        }
+    }
+    command
+}
+
+/// The command line, cut at the name of its subcommand.
+#[derive(Debug, PartialEq)]
+pub struct Words {
+    program: OsString,
+    /// The subcommand's name.
+    pub subcommand: Option<String>,
+    /// Before it; everything if there is none.
+    pub before: Vec<OsString>,
+    /// After it.
+    pub after: Vec<OsString>,
+}
+
+impl Words {
+    /// The words as the parser wants them, with `options` in front of what the user gave.
+    pub fn argv(&self, options: &[OsString]) -> Vec<OsString> {
+        let mut argv = vec![self.program.clone()];
+        argv.extend(self.subcommand.as_ref().map(OsString::from));
+        argv.extend(options.iter().chain(&self.before).chain(&self.after).cloned());
+        argv
+    }
+
+    /// The part of `root` that these words are for.
+    pub fn command_in<'a>(&self, root: &'a Command) -> &'a Command {
+        self.subcommand.as_ref().and_then(|name| root.find_subcommand(name)).unwrap_or(root)
+    }
+
+    /// The part of `root` that these words are for.
+    pub fn matches_in<'a>(&self, root: &'a ArgMatches) -> &'a ArgMatches {
+        self.subcommand.as_ref().and_then(|name| root.subcommand_matches(name)).unwrap_or(root)
+    }
+}
+
+/// Finds the name of the subcommand: the first word that is neither an option nor an option's value.
+pub fn split(args: Vec<OsString>) -> Words {
+    let root = command();
+    let mut args = args.into_iter();
+    let mut words = Words {
+        program: args.next().unwrap_or_else(|| "git-idd".into()),
+        subcommand: None,
+        before: Vec::new(),
+        after: Vec::new(),
+    };
+    while let Some(word) = args.next() {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            words.before.push(word);
+            break;
+        }
+        if !text.starts_with('-') || text == "-" {
+            if root.find_subcommand(&*text).is_some() {
+                words.subcommand = Some(text.into_owned());
+                words.after.extend(args);
+                return words;
+            }
+            words.before.push(word);
+            break;
+        }
+        let is_waiting = waits_for_value(&root, &text);
+        words.before.push(word);
+        if is_waiting {
+            words.before.extend(args.next());
+        }
+    }
+    words.before.extend(args);
+    words
+}
+
+/// Whether the value of the option `text` is the next word.
+fn waits_for_value(root: &Command, text: &str) -> bool {
+    let args = root.get_arguments().chain(root.get_subcommands().flat_map(Command::get_arguments));
+    let mut options = args.filter(|arg| arg.get_action().takes_values());
+    match text.strip_prefix("--") {
+        Some(long) => options.any(|option| option.get_long() == Some(long)),
+        // In `-qj2` the value stands in the word, in `-qj` it does not.
+        None => options.any(|option| option.get_short().is_some_and(|short| text.find(short) == Some(text.len() - 1))),
+    }
+}
+
+/// Turns the parser's error into ours.
+pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return ParseError::Display(error.render().to_string());
+    }
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let tip = paragraphs.find_map(|text| text.strip_prefix("tip: ")?.lines().next()).map(str::to_owned);
+    let name = words.subcommand.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
+    ParseError::Usage(UsageError {
+        message: message.lines().map(str::trim).collect::<Vec<_>>().join(" "),
+        hint: tip.unwrap_or_else(|| format!("`git idd {name}-h` lists the options")),
+        is_json,
+    })
+}

@@ -1,0 +1,269 @@
+//! What `git config` may set.
+//!
+//! One table says which option has which key. A configured value becomes an option in front of the user's own
+//! and goes through the same parser; so it means the same, and is refused for the same reasons.
+
+use std::error::Error;
+use std::ffi::OsString;
+
+use clap::ArgMatches;
+use clap::Command;
+use clap::error::ContextKind;
+use clap::error::ContextValue;
+use clap::parser::ValueSource;
+use thiserror::Error;
+
+/// A flag and its opposite.
+#[derive(Debug, Clone, Copy)]
+pub struct Flag {
+    /// Id of the flag.
+    pub id: &'static str,
+    /// Long name of the hidden opposite, without dashes; also its id.
+    pub opposite: &'static str,
+    /// Key in the configuration.
+    pub key: &'static str,
+    /// Whether the flag stands for the value `false`.
+    pub is_negative: bool,
+}
+
+/// The flags that can be configured.
+pub const FLAGS: [Flag; 9] = [
+    Flag { id: "first_parent", opposite: "no-first-parent", key: "idd.firstParent", is_negative: false },
+    Flag { id: "no_hold", opposite: "default-hold", key: "idd.noHold", is_negative: false },
+    Flag { id: "expose_commit", opposite: "no-expose-commit", key: "idd.exposeCommit", is_negative: false },
+    Flag { id: "isolate_home", opposite: "no-isolate-home", key: "idd.isolateHome", is_negative: false },
+    Flag { id: "fast", opposite: "no-fast", key: "idd.fast", is_negative: false },
+    Flag { id: "retry", opposite: "no-retry", key: "idd.retry", is_negative: false },
+    Flag { id: "clean", opposite: "no-clean", key: "idd.clean", is_negative: false },
+    Flag { id: "no_cache", opposite: "cache", key: "idd.cache", is_negative: true },
+    Flag { id: "no_port", opposite: "port", key: "idd.port", is_negative: true },
+];
+
+/// An option with a value.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Id of the option.
+    pub id: &'static str,
+    /// Key in the configuration.
+    pub key: &'static str,
+    /// Whether every value counts, and not only the last.
+    pub is_list: bool,
+    /// Options on the command line that also take this one's place.
+    pub yields_to: &'static [&'static str],
+}
+
+impl Setting {
+    const fn one(id: &'static str, key: &'static str) -> Self {
+        Self { id, key, is_list: false, yields_to: &[] }
+    }
+
+    const fn list(id: &'static str, key: &'static str) -> Self {
+        Self { id, key, is_list: true, yields_to: &[] }
+    }
+}
+
+/// The options with a value that can be configured.
+pub const SETTINGS: [Setting; 19] = [
+    Setting::list("good", "idd.good"),
+    Setting::one("walk", "idd.walk"),
+    Setting::list("path", "idd.path"),
+    Setting::one("build", "idd.build"),
+    Setting { yields_to: &["no_precheck"], ..Setting::one("precheck", "idd.precheck") },
+    Setting::one("timeout", "idd.timeout"),
+    Setting { yields_to: &["signature"], ..Setting::one("match_line", "idd.match") },
+    Setting::one("pass_match", "idd.passMatch"),
+    Setting { yields_to: &["match_line"], ..Setting::one("signature", "idd.signature") },
+    Setting { yields_to: &["no_hold"], ..Setting::list("hold", "idd.hold") },
+    Setting::one("overlay", "idd.overlay"),
+    Setting::one("repeat", "idd.repeat"),
+    Setting::one("suite", "idd.suite"),
+    Setting::one("level", "idd.level"),
+    Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
+    Setting::one("jobs", "idd.jobs"),
+    Setting::one("budget", "idd.budget"),
+    Setting::one("max_probes", "idd.maxProbes"),
+    Setting::one("color", "idd.color"),
+];
+
+/// A key that is read elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub struct OtherKey {
+    /// The key; one that ends with a dot stands for all that begin so.
+    pub key: &'static str,
+    /// What it is for.
+    pub meaning: &'static str,
+}
+
+/// The keys that are no options.
+pub const OTHER_KEYS: [OtherKey; 5] = [
+    OtherKey { key: "idd.worktreeDir", meaning: "Directory for the checkouts of the workers." },
+    OtherKey {
+        key: "idd.env",
+        meaning: "Name of an environment variable that the result of the test depends on; may be set more than once.",
+    },
+    OtherKey {
+        key: "idd.grammar.",
+        meaning: "The language of the files that a pattern names, or none to divide them into lines: \
+                  idd.grammar.*.tpl is c, or, for a pattern that a key cannot end with, idd.grammar.old/**.language.",
+    },
+    OtherKey {
+        key: "idd.generated",
+        meaning: "Pattern of files that a program writes; they change as a whole. May be followed by a colon and the files \
+                  that they are written from: names.c: table.txt. With ! in front: files that no program writes. \
+                  Otherwise the attribute linguist-generated says so, or a comment in the first five lines. May be set \
+                  more than once; the last that matches counts.",
+    },
+    OtherKey {
+        key: "idd.regenerate",
+        meaning: "Command that writes those files. It is run before the build of every probe, and they are then no part \
+                  of any change: it is their sources that are searched and mended.",
+    },
+];
+
+/// A configured value that its option refuses.
+#[derive(Debug, PartialEq, Eq, Error)]
+#[error("bad value `{value}` of the configuration key `{key}`: {reason}")]
+pub struct ConfigError {
+    key: &'static str,
+    value: String,
+    reason: String,
+}
+
+/// What the configuration adds to a command line.
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Configured {
+    /// Options, each in one word.
+    pub options: Vec<OsString>,
+    /// Sentences about keys that nobody reads.
+    pub warnings: Vec<String>,
+}
+
+/// Collects the options that `config` adds to a command line.
+///
+/// - `command`: only options that it has are added.
+/// - `given`: what the user gave, parsed; an option in it keeps its configured values out.
+pub fn options_for(
+    command: &Command,
+    given: &ArgMatches,
+    config: &[(String, String)],
+) -> Result<Configured, ConfigError> {
+    let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+    let is_given = |id: &str| has(id) && given.value_source(id) == Some(ValueSource::CommandLine);
+    let mut options = Vec::new();
+
+    for flag in FLAGS.iter().filter(|flag| has(flag.id) && !is_given(flag.id) && !is_given(flag.opposite)) {
+        let Some(value) = values_of(config, flag.key).last() else { continue };
+        let Some(is_true) = git_bool(value) else {
+            let reason = "expected a boolean, such as `true` or `false`".to_owned();
+            return Err(ConfigError { key: flag.key, value: value.to_owned(), reason });
+        };
+        let rival = match flag.id {
+            "no_hold" => "hold",
+            "fast" => "reducer",
+            _ => flag.id,
+        };
+        if is_true != flag.is_negative && !is_given(rival) {
+            options.push(format!("--{}", flag.id.replace('_', "-")).into());
+        }
+    }
+    let is_held = !options.contains(&"--no-hold".into());
+    let is_fast = options.contains(&"--fast".into());
+    for setting in &SETTINGS {
+        let is_replaced = is_given(setting.id) || setting.yields_to.iter().any(|id| is_given(id));
+        if !has(setting.id) || is_replaced || (setting.id == "hold" && !is_held) || (setting.id == "reducer" && is_fast)
+        {
+            continue;
+        }
+        let long = long_name(command, setting.id);
+        for value in settled_values(setting, config) {
+            let option = format!("--{long}={value}");
+            check(command, &option).map_err(|reason| ConfigError { key: setting.key, value: value.clone(), reason })?;
+            options.push(option.into());
+        }
+    }
+    Ok(Configured { options, warnings: warnings(config) })
+}
+
+/// The configured values that count; as in git an empty value takes back those before it.
+fn settled_values(setting: &Setting, config: &[(String, String)]) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    if setting.id == "color" {
+        values.extend(values_of(config, "color.ui").map(colour_word));
+    }
+    for value in values_of(config, setting.key) {
+        if value.is_empty() {
+            values.clear();
+        } else {
+            values.push(if setting.id == "color" { colour_word(value) } else { value.to_owned() });
+        }
+    }
+    if !setting.is_list {
+        values.drain(..values.len().saturating_sub(1));
+    }
+    values
+}
+
+fn values_of<'a>(config: &'a [(String, String)], key: &'a str) -> impl Iterator<Item = &'a str> {
+    config.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
+}
+
+/// As git reads a colour setting, `true` means on a terminal.
+fn colour_word(value: &str) -> String {
+    match git_bool(value) {
+        Some(true) => "auto".to_owned(),
+        Some(false) => "never".to_owned(),
+        None => value.to_owned(),
+    }
+}
+
+/// As `git config --type=bool` reads it.
+fn git_bool(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" | "" => Some(false),
+        number => number.parse::<i64>().ok().map(|number| number != 0),
+    }
+}
+
+fn long_name<'a>(command: &'a Command, id: &'a str) -> &'a str {
+    command.get_arguments().find(|arg| arg.get_id() == id).and_then(clap::Arg::get_long).unwrap_or(id)
+}
+
+/// Parses `option` alone; the error is the reason for people.
+fn check(command: &Command, option: &str) -> Result<(), String> {
+    let Err(error) = command.clone().ignore_errors(false).try_get_matches_from(["git-idd", option]) else {
+        return Ok(());
+    };
+    if let Some(source) = error.source() {
+        return Err(source.to_string());
+    }
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(words)) if !words.is_empty() => Err(format!("expected one of {}", words.join(", "))),
+        _ => Ok(()),
+    }
+}
+
+fn warnings(config: &[(String, String)]) -> Vec<String> {
+    let mut warnings: Vec<String> = config
+        .iter()
+        .map(|(key, _)| key)
+        .filter(|key| !is_known(key))
+        .map(|key| format!("The configuration key `{key}` means nothing to git idd."))
+        .collect();
+    warnings.dedup();
+    warnings
+}
+
+fn is_known(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key == "color.ui"
+        || FLAGS
+            .iter()
+            .map(|flag| flag.key)
+            .chain(SETTINGS.iter().map(|setting| setting.key))
+            .any(|known| known.eq_ignore_ascii_case(&key))
+        || OTHER_KEYS
+            .iter()
+            .map(|other| other.key.to_ascii_lowercase())
+            .any(|known| known == key || (known.ends_with('.') && key.starts_with(&known)))
+}

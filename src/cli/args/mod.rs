@@ -1,0 +1,202 @@
+//! The command line as plain data.
+//!
+//! [`parse`] turns words and configured values into a [`Request`]; it reads nothing else, so the same words always mean
+//! the same. [`options`] says which options there are, [`config`] which of them `git config` may set, `command` how
+//! they are put together. What a request does is not known here.
+
+mod command;
+pub mod config;
+pub mod options;
+
+use std::ffi::OsString;
+
+use clap::FromArgMatches;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cli::args::command::Cli;
+use crate::cli::args::command::Subcommand;
+use crate::cli::args::options::Effort;
+use crate::cli::args::options::History;
+use crate::cli::args::options::LogFormat;
+use crate::cli::args::options::Output;
+use crate::cli::args::options::SignatureMode;
+use crate::cli::args::options::Test;
+
+pub use crate::cli::args::command::command;
+
+/// One run of the program, as asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invocation {
+    /// What to do.
+    pub request: Request,
+    /// How to talk about it.
+    pub output: Output,
+    /// Sentences for stderr, such as an unknown `idd.*` key; they may hold text of the user's configuration.
+    pub warnings: Vec<String>,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// Hunt for the change that broke the test.
+    Hunt(HuntArgs),
+    /// Reduce the difference of two revisions; nothing is searched and nothing ported.
+    Minimize {
+        /// The revision at which the test passes.
+        good: String,
+        /// The revision at which it fails.
+        bad: String,
+        /// The rest, as in a hunt; its `history` has the default values.
+        hunt: HuntArgs,
+    },
+    /// Say what the hunt of this worktree has come to.
+    Status,
+    /// Go on with the hunt of this worktree.
+    Resume,
+    /// Print what was tested.
+    Log {
+        /// In which form.
+        format: LogFormat,
+    },
+    /// Print the finding again.
+    Show,
+    /// Put the fix into the user's working tree.
+    Apply,
+    /// Forget the hunt of this worktree.
+    Reset,
+    /// Remove what no hunt needs any more.
+    Gc,
+    /// Print the man page.
+    Man,
+}
+
+/// Everything a hunt is told by the user; stored beside it, so that `resume` can start it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HuntArgs {
+    /// The test.
+    pub command: TestCommand,
+    /// Where to look.
+    pub history: History,
+    /// What is run, and what its result means.
+    pub test: Test,
+    /// How much work is done, and how.
+    pub effort: Effort,
+}
+
+/// The test command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TestCommand {
+    /// One argument: a line for `sh -c`; not blank.
+    Shell(OsString),
+    /// Several arguments: a program and its arguments; at least two words, the first not empty.
+    Argv(Vec<OsString>),
+}
+
+impl TestCommand {
+    fn from_words(mut words: Vec<OsString>) -> Option<Self> {
+        let is_blank = words.first()?.to_string_lossy().trim().is_empty();
+        match words.len() {
+            _ if is_blank => None,
+            1 => Some(Self::Shell(words.remove(0))),
+            _ => Some(Self::Argv(words)),
+        }
+    }
+}
+
+/// Why there is no request.
+#[derive(Debug)]
+pub enum ParseError {
+    /// `--help` or `--version`: this text goes to stdout and the exit code is 0.
+    Display(String),
+    /// The command line or the configuration cannot be understood; the exit code is 129.
+    Usage(UsageError),
+}
+
+/// What cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageError {
+    /// One line, lower case, without a prefix.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+    /// Whether `--json` was among the options.
+    pub is_json: bool,
+}
+
+/// Reads the command line.
+///
+/// - `args`: with the program's name in front, as the system gives them.
+/// - `config`: keys and values of `git config -z --get-regexp '^(idd\.|color\.ui$)'` in the order of the files, the
+///   last one wins. A key without `=` has the value `true`, as git reads it. Keys are compared as git does, without case.
+///
+/// An option on the command line takes the place of everything configured for it.
+pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocation, ParseError> {
+    let words = command::split(args);
+    let is_json = words.before.iter().chain(&words.after).take_while(|word| *word != "--").any(|word| word == "--json");
+    let usage = |message: String, hint: &str| ParseError::Usage(UsageError { message, hint: hint.to_owned(), is_json });
+
+    let given =
+        command().try_get_matches_from(words.argv(&[])).map_err(|error| command::explain(&error, &words, is_json))?;
+    let configured =
+        config::options_for(words.command_in(&command()), words.matches_in(&given), config).map_err(|error| {
+            usage(error.to_string(), "`git config --show-origin --get-regexp '^idd\\.'` tells where it is set")
+        })?;
+    let matches = command()
+        .try_get_matches_from(words.argv(&configured.options))
+        .map_err(|error| command::explain(&error, &words, is_json))?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| command::explain(&error, &words, is_json))?;
+
+    let (request, output) = request(cli).map_err(|(message, hint)| usage(message.to_owned(), hint))?;
+    Ok(Invocation { request, output, warnings: configured.warnings })
+}
+
+/// A message and a hint.
+type Complaint = (&'static str, &'static str);
+
+fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
+    Ok(match cli.subcommand {
+        None => (Request::Hunt(hunt_args(cli.words, cli.history, cli.test, cli.effort)?), cli.output),
+        Some(Subcommand::Minimize(args)) => {
+            let hunt = hunt_args(args.words, History::default(), args.test, args.effort)?;
+            (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
+        }
+        Some(Subcommand::Status { output }) => (Request::Status, output),
+        Some(Subcommand::Resume { output }) => (Request::Resume, output),
+        Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
+        Some(Subcommand::Show { output }) => (Request::Show, output),
+        Some(Subcommand::Apply { output }) => (Request::Apply, output),
+        Some(Subcommand::Reset { output }) => (Request::Reset, output),
+        Some(Subcommand::Gc { output }) => (Request::Gc, output),
+        Some(Subcommand::Man { output }) => (Request::Man, output),
+    })
+}
+
+fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {
+    let Some(command) = TestCommand::from_words(words) else {
+        return Err(("the test command is empty", "give a command that fails now: git idd -- ./test.sh"));
+    };
+    if test.build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
+        return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
+    }
+    match (test.signature, &test.match_line) {
+        (SignatureMode::Regex, None) => {
+            return Err((
+                "`--signature regex` needs `--match <regex>`",
+                "give the regular expression that the output of the failure matches",
+            ));
+        }
+        (SignatureMode::Exit, Some(_)) => {
+            return Err((
+                "`--match` and `--signature exit` exclude each other",
+                "with `--signature exit` the output of the test is not looked at",
+            ));
+        }
+        (_, Some(_)) => test.signature = SignatureMode::Regex,
+        (_, None) => {}
+    }
+    Ok(HuntArgs { command, history, test, effort })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! The options of the command line, in groups.
+//!
+//! The doc comment of an option is its help text, and its entry in the man page.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Args;
+use clap::ValueEnum;
+use clap::value_parser;
+use jiff::fmt::friendly::SpanParser;
+use regex::Regex;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Where to look")]
+pub struct History {
+    /// Revision at which the test fails.
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub bad: String,
+
+    /// Revision at which the test passes; may be given more than once. Without it, one is searched.
+    #[arg(long, value_name = "REV")]
+    pub good: Vec<String>,
+
+    /// Follow only the first parent of a merge.
+    #[arg(long)]
+    pub first_parent: bool,
+
+    /// How to go through history; `linear` visits every revision, backwards.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub walk: Walk,
+
+    /// Consider only commits that change this path; may be given more than once.
+    #[arg(long, value_name = "PATHSPEC")]
+    pub path: Vec<OsString>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { bad: "HEAD".to_owned(), good: Vec::new(), first_parent: false, walk: Walk::Auto, path: Vec::new() }
+    }
+}
+
+/// What is run, and what its result means.
+#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "What is run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct Test {
+    /// Shell line that is run before the test; if it fails, the revision counts as unresolved, never as bad.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<OsString>,
+
+    /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
+    ///
+    /// It is for what tells fast that something cannot be built, such as a compiler in its syntax-only mode. Only parts of a
+    /// change are checked so, never a revision, and a last pass is made without it: the answer does not rest on it.
+    #[arg(long, value_name = "COMMAND")]
+    pub precheck: Option<OsString>,
+
+    /// Run no such check, whatever is configured.
+    #[arg(long, conflicts_with = "precheck")]
+    pub no_precheck: bool,
+
+    /// Time limit of the build and of the test, each; by default it is measured.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+
+    /// The failure counts only if a line of its output matches.
+    #[arg(long = "match", value_name = "REGEX", value_parser = parse_regex)]
+    pub match_line: Option<String>,
+
+    /// A pass counts only if a line of its output matches.
+    #[arg(long, value_name = "REGEX", value_parser = parse_regex)]
+    pub pass_match: Option<String>,
+
+    /// What makes two failures the same failure.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub signature: SignatureMode,
+
+    /// Keep this path as it is now in every revision; may be given more than once. The test script is held by itself.
+    #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
+    pub hold: Vec<OsString>,
+
+    /// Hold nothing, not even the test script.
+    #[arg(long)]
+    pub no_hold: bool,
+
+    /// Patch or directory that is put over every revision.
+    #[arg(long, value_name = "PATCH|DIR")]
+    pub overlay: Option<OsString>,
+
+    /// Run each test this often; one failure is a failure.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+
+    /// Shell line with more tests, run at HEAD without and with the fix.
+    #[arg(long, value_name = "COMMAND")]
+    pub suite: Option<OsString>,
+
+    /// Tell the test the commit it runs at, in IDD_COMMIT; results are then shared less.
+    #[expect(clippy::doc_markdown, reason = "this is help text")]
+    #[arg(long)]
+    pub expose_commit: bool,
+
+    /// Give each worker a HOME of its own.
+    #[arg(long)]
+    pub isolate_home: bool,
+}
+
+/// How much work is done, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "How much work")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
+pub struct Effort {
+    /// How far the culprit is reduced.
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
+    pub level: Level,
+
+    /// Algorithm of the reduction; all but the default are for comparison.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
+    pub reducer: Reducer,
+
+    /// Reduce with fewer tests, often to a larger change; still nothing in it can be left out.
+    #[arg(long, conflicts_with = "reducer")]
+    pub fast: bool,
+
+    /// Reduce the culprit a second time, from the other end, and keep the smaller change.
+    #[arg(long)]
+    pub retry: bool,
+
+    /// File to list the trees in that the reduction turned down without a test; for measuring whether it was right.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub audit: Option<OsString>,
+
+    /// Run every test in a freshly written checkout.
+    #[arg(long)]
+    pub clean: bool,
+
+    /// Use no result of an earlier run.
+    #[arg(long)]
+    pub no_cache: bool,
+
+    /// Do not carry the fix to HEAD.
+    #[arg(long)]
+    pub no_port: bool,
+
+    /// Number of tests that run at once.
+    #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub jobs: Option<u32>,
+
+    /// Stop after this time; `git idd resume` goes on.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+
+    /// Stop after this many runs of the test; `git idd resume` goes on.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub max_probes: Option<u64>,
+}
+
+/// How to talk to the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print no progress.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Tell about every probe, and what the test shows without each unit of a change.
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// When to use colour.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub color: Color,
+}
+
+/// How to go through history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+pub enum Walk {
+    /// Gallop back, then bisect.
+    #[default]
+    Auto,
+    /// Every revision, backwards.
+    Linear,
+}
+
+/// What makes two failures the same failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+pub enum SignatureMode {
+    /// Exit code and failure line, if that is stable.
+    #[default]
+    Auto,
+    /// The exit code or signal only.
+    Exit,
+    /// The line that `--match` describes.
+    Regex,
+}
+
+/// How far the culprit is reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+pub enum Level {
+    /// To whole files.
+    File,
+    /// To declarations; to hunks where the language is not known.
+    Unit,
+    /// To hunks.
+    Hunk,
+    /// To single lines.
+    #[default]
+    Line,
+}
+
+/// Algorithm of the reduction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+pub enum Reducer {
+    /// From files down to lines, each rung to its end before the next; what cannot be compiled is not tried.
+    #[default]
+    Default,
+    /// Minimizing delta debugging on lines.
+    Ddmin,
+    /// As in Artho's tool, hierarchical.
+    Artho,
+    /// As in Artho's tool, without levels.
+    ArthoFlat,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Form of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For `git bisect replay`.
+    Bisect,
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    static PARSER: SpanParser = SpanParser::new();
+    let duration = match text.parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => PARSER
+            .parse_unsigned_duration(text)
+            .map_err(|_| "a duration is written as `90s`, `5m`, `1h30m`, or as a number of seconds".to_owned())?,
+    };
+    if duration.is_zero() { Err("the duration is zero".to_owned()) } else { Ok(duration) }
+}
+
+fn parse_regex(text: &str) -> Result<String, String> {
+    match Regex::new(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(reason_of(&error)),
+    }
+}
+
+/// The last line of the error says what is wrong, those before it draw a picture.
+fn reason_of(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().last().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}

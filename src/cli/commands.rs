@@ -1,0 +1,345 @@
+//! The subcommands, each a short story over the saved hunt.
+
+use crate::cli::args::HuntArgs;
+use crate::cli::args::Request;
+use crate::cli::args::options::Color;
+use crate::cli::args::options::LogFormat;
+use crate::cli::args::options::Output;
+use crate::cli::failure::Failure;
+use crate::cli::hunt;
+use crate::cli::hunt::Task;
+use crate::cli::man;
+use crate::cli::plan::Plan;
+use crate::cli::plan::Surroundings;
+use crate::cli::progress::Progress;
+use crate::cli::progress::Volume;
+use crate::cli::saved;
+use crate::cli::saved::SavedPlan;
+use crate::report;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::report::style::Style;
+use crate::revision::CommitId;
+use crate::revision::Revision;
+use crate::world::cache::Keep;
+use crate::world::cache::Observations;
+use crate::world::files;
+use crate::world::journal;
+use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use signal_hook::consts::SIGINT;
+use signal_hook::consts::SIGTERM;
+use signal_hook::consts::SIGXFSZ;
+use std::fmt::Write as _;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use std::time::SystemTime;
+
+/// What a command has to say on stdout.
+pub enum Answer {
+    /// A report, as text or JSON; its status is that of the program.
+    Report(Box<Report>),
+    /// A report that is shown again: the program did what it was asked for.
+    Shown(Box<Report>),
+    /// Bytes as they are.
+    Text(Vec<u8>),
+}
+
+/// How to talk to whoever called.
+#[derive(Debug, Clone, Copy)]
+pub struct Console {
+    /// One JSON object on stdout.
+    pub is_json: bool,
+    /// How much progress is told.
+    pub volume: Volume,
+    /// Colours on stdout.
+    pub out_style: Style,
+    /// Colours on stderr.
+    pub err_style: Style,
+    /// Whether stdout is a terminal.
+    pub is_terminal: bool,
+    /// Whether stderr is a terminal.
+    pub is_err_terminal: bool,
+}
+
+impl Console {
+    /// Plain text, for what goes wrong before the options are known.
+    pub fn plain() -> Self {
+        Self {
+            is_json: false,
+            volume: Volume::Normal,
+            out_style: Style::PLAIN,
+            err_style: Style::PLAIN,
+            is_terminal: false,
+            is_err_terminal: false,
+        }
+    }
+
+    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it.
+    pub fn new(output: Output, around: &Surroundings, is_terminal: bool, is_err_terminal: bool) -> Self {
+        let is_dumb = around.variable("TERM").is_none_or(|term| term == "dumb");
+        let is_plain = is_dumb || around.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let style = |is_terminal: bool| match output.color {
+            Color::Always => Style::COLOURED,
+            Color::Auto if is_terminal && !is_plain => Style::COLOURED,
+            Color::Auto | Color::Never => Style::PLAIN,
+        };
+        let volume = match (output.quiet, output.verbose) {
+            (true, _) => Volume::Quiet,
+            (false, true) => Volume::Verbose,
+            (false, false) => Volume::Normal,
+        };
+        let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
+        // Without cursor movements nothing can be shown for the moment only.
+        let is_err_terminal = is_err_terminal && !is_dumb;
+        Self { is_json: output.json, volume, out_style, err_style, is_terminal, is_err_terminal }
+    }
+}
+
+/// Does what was asked for.
+pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
+    if request == Request::Man {
+        let mut page = Vec::new();
+        man::write(&mut page).map_err(|error| Failure::from_error(&error))?;
+        return Ok(Answer::Text(page));
+    }
+    let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
+    match request {
+        Request::Hunt(args) => start(args, None, &location, around, console),
+        Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
+        Request::Resume => resume(&location, around, console),
+        Request::Status => status(&location, console),
+        Request::Log { format } => log(&location, format),
+        Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
+        Request::Apply => apply(&location, around),
+        Request::Reset => reset(&location),
+        Request::Gc => gc(&location),
+        Request::Man => unreachable!("answered above"),
+    }
+}
+
+fn located(error: &RepoError) -> Failure {
+    let failure = Failure::from_error(error);
+    match error {
+        RepoError::GitSays { said } if said.starts_with("not a git repository") => {
+            failure.with_hint("run `git idd` inside a repository, or name one with `git -C <path> idd`")
+        }
+        RepoError::GitSays { said } if said.contains("dubious ownership") => {
+            failure.with_hint("git refuses repositories of other users; see `safe.directory` in `git help config`")
+        }
+        RepoError::Unsupported { .. } => {
+            failure.with_hint("history in the usual format can be hunted in (`git help init`)")
+        }
+        _ => failure,
+    }
+}
+
+fn start(
+    args: HuntArgs,
+    pair: Option<(&str, &str)>,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let plan = Plan::new(args, pair, location, &user, around)?;
+    hunt_with(&plan, location, &user, around, console)
+}
+
+fn hunt_with(
+    plan: &Plan,
+    location: &Location,
+    user: &Repository,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    // Without a handler a limit on the size of files would end the program; with one the write fails, and is reported.
+    let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    handled.map_err(|error| Failure::from_error(&error))?;
+    for signal in [SIGINT, SIGTERM] {
+        // The second one ends the program at once; the journal is safe at any moment.
+        let conditional = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt));
+        conditional.map_err(|error| Failure::from_error(&error))?;
+        signal_hook::flag::register(signal, Arc::clone(&interrupt)).map_err(|error| Failure::from_error(&error))?;
+    }
+    let mut progress = progress(console);
+    let saved = saved::open(plan, location)?;
+    saved.remarks.iter().for_each(|remark| progress.say(remark));
+    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
+    Ok(Answer::Report(Box::new(report)))
+}
+
+fn progress(console: Console) -> Progress {
+    Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal)
+}
+
+fn resume(location: &Location, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
+    let (_, replay) = saved::current_replay(location)?;
+    let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
+        Failure::from_error(&error).with_hint("the hunt was started by another version; start it again")
+    })?;
+    if !saved::is_unfinished(replay.status.as_deref()) {
+        let mut progress = progress(console);
+        progress.say("The hunt of this worktree has ended already; this is what it found.");
+        return Ok(Answer::Report(Box::new(finding(location)?.1)));
+    }
+    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let place = Location { prefix: plan.prefix.clone(), ..location.clone() };
+    let directory = location.top.as_ref().map_or_else(|| around.directory.clone(), |top| top.join(&plan.prefix));
+    let around = &Surroundings { directory, ..around.clone() };
+    let target: CommitId = plan.target.parse().map_err(|error| Failure::from_error(&error))?;
+    let pair = plan.goods.first().filter(|_| plan.is_minimize).map(|good| (good.as_str(), plan.bad.as_str()));
+    let mut args = plan.args.clone();
+    args.history.bad.clone_from(&plan.bad);
+    args.history.good.clone_from(&plan.goods);
+    let resolved = Plan::new(args, pair, &place, &user, around)?;
+    let plan = Plan { args: plan.args.clone(), target, ..resolved };
+    if !saved::is_same(&plan, &replay.plan.digest)? {
+        progress(console).say(
+            "Something that results depend on (test script, held file, environment, tool) has changed since; starting over.",
+        );
+    }
+    hunt_with(&plan, &place, &user, around, console)
+}
+
+/// The last report of the hunt of this worktree.
+fn finding(location: &Location) -> Result<(String, Report), Failure> {
+    let (id, replay) = saved::current_replay(location)?;
+    let value = replay.finding.ok_or_else(|| {
+        Failure::new(Status::Error, "the hunt of this worktree has no result yet")
+            .with_hint("`git idd resume` goes on with it, `git idd status` says how far it is")
+    })?;
+    let text = serde_json::to_vec(&value).map_err(|error| Failure::from_error(&error))?;
+    let report = report::json::read(&text).map_err(|error| Failure::from_error(&error))?;
+    Ok((id, report))
+}
+
+fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
+    let (id, replay) = saved::current_replay(location)?;
+    let is_running = saved::is_running(location, &id)?;
+    let state = match (&replay.status, is_running) {
+        (_, true) => "running".to_owned(),
+        (Some(status), false) => Terminal.line(&Untrusted::from(status.as_str())),
+        (None, false) => "stopped; `git idd resume` goes on".to_owned(),
+    };
+    if console.is_json {
+        return Ok(Answer::Shown(Box::new(match finding(location) {
+            Ok((_, report)) if !is_running => report,
+            _ => unfinished(id, &state, replay.n_completed),
+        })));
+    }
+    let verdicts = saved::verdicts(location, &id)?;
+    let count = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
+    let mut text = String::new();
+    let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
+    let (pass, fail, unresolved) = (count("pass"), count("fail"), count("unresolved"));
+    let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
+    Ok(Answer::Text(text.into_bytes()))
+}
+
+/// What can be said of a hunt that has no finding yet.
+fn unfinished(id: String, state: &str, n_observed: u64) -> Report {
+    let mut report = Report::new(Status::Interrupted, format!("The hunt is {state}."));
+    report.probes.run = n_observed;
+    report.hunt = Some(id);
+    report
+}
+
+fn log(location: &Location, format: LogFormat) -> Result<Answer, Failure> {
+    let (id, replay) = saved::current_replay(location)?;
+    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let verdicts = saved::verdicts(location, &id)?;
+    let first_bad =
+        finding(location).ok().and_then(|(_, report)| report.first_bad).map(|first_bad| first_bad.commit.commit);
+    let mut text = String::new();
+    if format == LogFormat::Bisect {
+        let is_first_parent =
+            serde_json::from_value::<SavedPlan>(replay.plan.plan).is_ok_and(|plan| plan.args.history.first_parent);
+        text.push_str(if is_first_parent { "git bisect start --first-parent\n" } else { "git bisect start\n" });
+    }
+    for (commit, outcome, is_repaired) in verdicts {
+        let outcome = Terminal.line(&Untrusted::from(outcome));
+        let name = named(&user, commit);
+        let repaired = if is_repaired { ", repaired" } else { "" };
+        let term = match outcome.as_str() {
+            "pass" if !is_repaired => "good",
+            "fail" if !is_repaired => "bad",
+            _ => "skip",
+        };
+        let _ = match format {
+            LogFormat::Text => writeln!(text, "{outcome}{repaired}: {name}"),
+            LogFormat::Bisect if term == "skip" => {
+                writeln!(text, "# {outcome}{repaired}: {name}\ngit bisect skip {commit}")
+            }
+            LogFormat::Bisect => writeln!(text, "# {term}: {name}\ngit bisect {term} {commit}"),
+        };
+    }
+    if let Some(commit) = first_bad {
+        let hash = if format == LogFormat::Bisect { "# " } else { "" };
+        let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
+    }
+    Ok(Answer::Text(text.into_bytes()))
+}
+
+fn named(user: &Repository, commit: CommitId) -> String {
+    let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
+    let subject = revision.map(|revision| revision.subject).unwrap_or_default();
+    format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
+}
+
+fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
+    let (_, report) = finding(location)?;
+    let Some(fix) = report.fix else {
+        return Err(Failure::new(Status::Error, "the hunt of this worktree found no fix")
+            .with_hint("`git idd show` prints what it found"));
+    };
+    let patch = location.session_directory().join("fix.patch");
+    files::replace(&patch, fix.patch.as_bytes()).map_err(|error| Failure::from_error(&error))?;
+    locate::apply_patch(location, &patch, &around.environment).map_err(|error| {
+        Failure::from_error(&error).with_hint(format!(
+            "the fix is for commit {}; nothing was changed. It is kept in `{}`",
+            fix.commit.short(),
+            patch.display()
+        ))
+    })?;
+    let plural = if fix.lines == 1 { "" } else { "s" };
+    let text = format!("Applied the fix ({} line{plural}) to the working tree.\n", fix.lines);
+    Ok(Answer::Text(text.into_bytes()))
+}
+
+fn reset(location: &Location) -> Result<Answer, Failure> {
+    saved::forget(location)?;
+    Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec()))
+}
+
+/// Removes old journals and, if no hunt runs, the candidates of all hunts: they can be made again.
+fn gc(location: &Location) -> Result<Answer, Failure> {
+    const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
+    const MAX_BYTES: u64 = 1 << 30;
+    let idd = location.idd_directory();
+    let keep = Keep { max_age: MAX_AGE, max_bytes: MAX_BYTES };
+    let freed = Observations::gc(&idd, &keep, SystemTime::now()).map_err(|error| Failure::from_error(&error))?;
+    let segments = journal::segments(&idd).map_err(|error| Failure::from_error(&error))?;
+    let mut is_running = false;
+    for (id, _) in &segments {
+        is_running |= saved::is_running(location, id).unwrap_or(true);
+    }
+    let mut bytes = freed.bytes;
+    if !is_running {
+        let objects = private::private_directory(&idd);
+        bytes += files::size(&objects);
+        files::remove(&objects).map_err(|error| Failure::from_error(&error))?;
+    }
+    let note = if is_running { " A hunt is running; its candidates were left alone." } else { "" };
+    let text = format!("Removed {} old journals; {} KiB freed.{note}\n", freed.segments, bytes / 1024);
+    Ok(Answer::Text(text.into_bytes()))
+}

@@ -1,0 +1,343 @@
+//! From what a hunt found, as ids, to the report that people and programs read.
+
+use crate::change::trees::Rung;
+use crate::cli::failure::Failure;
+use crate::cli::plan::Adjustments;
+use crate::cli::plan::Plan;
+use crate::cli::tally::Tally;
+use crate::hunt::event::Phase;
+use crate::hunt::finding as found;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Signature;
+use crate::report;
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::revision::CommitId;
+use crate::world::repo::RepoError;
+use crate::world::repo::store::TreeStore;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// What the report draws on.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// The plan of the hunt.
+    pub plan: &'a Plan,
+    /// How it was adjusted.
+    pub adjustments: &'a Adjustments,
+    /// The history.
+    pub history: &'a History,
+    /// The trees.
+    pub store: &'a TreeStore,
+    /// What was hunted, if that is known.
+    pub signature: Option<&'a Signature>,
+}
+
+/// Writes a finding out: patches, names, sentences. Counts and times are added by the caller.
+pub fn report(finding: &Finding, sources: Sources<'_>) -> Result<Report, Failure> {
+    sources.report(finding).map_err(|error| Failure::from_error(&error))
+}
+
+impl Sources<'_> {
+    fn report(self, finding: &Finding) -> Result<Report, RepoError> {
+        let status = status(finding.conclusion);
+        // Without a search nothing is known of the revisions between the two.
+        let searched = finding.first_bad.filter(|_| !self.plan.is_minimize);
+        let first_bad = searched.map(|id| self.first_bad(id)).transpose()?;
+        let culprit_lines = first_bad.as_ref().map_or(0, |first_bad| first_bad.lines);
+        let change = |change: &Option<found::Change>| change.as_ref().map(|change| self.change(change)).transpose();
+        let fix = match &finding.fix {
+            Some(fix) if fix.tested == Outcome::Pass => Some(self.fix(fix, culprit_lines)?),
+            _ => None,
+        };
+        let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
+        let is_range = is_open && finding.range.len() > 1;
+        let candidates = finding.range.iter().map(|id| self.commit(*id)).collect();
+        let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
+        Ok(Report {
+            signature: self.signature.map(report::Signature::from),
+            bad: Some(self.commit(finding.bad)),
+            last_good: finding.last_good.map(|id| self.commit(id)),
+            interaction: finding.is_interaction,
+            culprits: finding.culprits.iter().map(|id| self.commit(*id)).collect(),
+            range: is_range.then_some(report::Range { candidates }),
+            change: report::Changes {
+                sufficient: change(&finding.sufficient)?,
+                necessary: change(&finding.necessary)?,
+            },
+            first_bad,
+            fix,
+            repairs,
+            evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
+            held: self.held(finding)?,
+            notes: notes(finding).into_iter().chain(self.generated(finding).map(Untrusted::from)).collect(),
+            ..Report::new(status, self.sentence(finding))
+        })
+    }
+
+    /// What to know of files in the change that a program writes, each once.
+    fn generated(self, finding: &Finding) -> impl Iterator<Item = String> {
+        let mut paths = BTreeSet::new();
+        for change in finding.sufficient.iter().chain(&finding.necessary) {
+            let is_generated = |path: &[u8]| {
+                [change.newer, change.older]
+                    .into_iter()
+                    .any(|tree| self.plan.divisions.is_generated(self.store.repository(), tree, path))
+            };
+            let files: BTreeSet<&Vec<u8>> = change.units.iter().map(|unit| &unit.path).collect();
+            paths.extend(files.into_iter().filter(|path| is_generated(path)).cloned());
+        }
+        paths.into_iter().map(|path| {
+            let path = String::from_utf8_lossy(&path).into_owned();
+            format!(
+                "A program writes `{path}`, which therefore changes as a whole, and with what it is written from; with its \
+                 command in `idd.regenerate` the change is searched for there."
+            )
+        })
+    }
+
+    fn sentence(self, finding: &Finding) -> String {
+        let distance = |id: CommitId| self.history.path(finding.bad, id).map_or(0, |line| line.len() - 1);
+        match finding.conclusion {
+            Conclusion::Found if self.plan.is_minimize => {
+                "The difference of the two revisions was reduced, and every claim about it was run again.".to_owned()
+            }
+            Conclusion::Found if finding.is_interaction && finding.culprits.len() > 1 => {
+                format!(
+                    "The failure needs {} commits together; the newest of them is the first bad one.",
+                    finding.culprits.len()
+                )
+            }
+            Conclusion::Found => "The first bad commit was found, and every claim about it was run again.".to_owned(),
+            Conclusion::Unported => {
+                "The first bad commit was found, but its reversal could not be carried to the newest revision."
+                    .to_owned()
+            }
+            Conclusion::Range => {
+                format!("The first bad commit is one of {}; they could not be told apart.", finding.range.len().max(1))
+            }
+            Conclusion::BadPasses => "The test passes at the bad revision: there is nothing to hunt.".to_owned(),
+            Conclusion::GoodFails => "A revision given as good shows the failure itself.".to_owned(),
+            Conclusion::NothingTestable => "The test gives no verdict at the bad revision.".to_owned(),
+            Conclusion::NotReproducible => "The test does not give the same answer when it is run again.".to_owned(),
+            Conclusion::NeverPassed => {
+                let oldest = finding.oldest_tested.unwrap_or(finding.bad);
+                let border = self.history.first_parents(oldest).last().copied().unwrap_or(oldest);
+                let end =
+                    if self.history.is_shallow_border(border) { "the border of the shallow clone" } else { "the root" };
+                let steps = distance(oldest);
+                let plural = if steps == 1 { "" } else { "s" };
+                format!(
+                    "No revision passes, back to {end}; the oldest one tested lies {steps} step{plural} behind the bad one."
+                )
+            }
+            Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
+            Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),
+        }
+    }
+
+    fn commit(self, id: CommitId) -> Commit {
+        Commit::from(self.history.get(id))
+    }
+
+    fn first_bad(self, id: CommitId) -> Result<report::FirstBad, RepoError> {
+        let revision = self.history.get(id);
+        let parent = revision.parents.first().and_then(|parent| self.history.find(*parent));
+        let lines = match parent {
+            Some(parent) => self.store.patch(parent.tree, revision.tree)?.1,
+            None => 0,
+        };
+        Ok(report::FirstBad { commit: self.commit(id), lines: lines as u64 })
+    }
+
+    fn change(self, change: &found::Change) -> Result<report::Change, RepoError> {
+        let (patch, lines) = self.store.patch(change.older, change.newer)?;
+        let files = self.store.paths(change.older, change.newer)?;
+        let units = change.units.iter().map(|unit| report::Unit {
+            commit: Some(unit.commit),
+            file: Untrusted::from(unit.path.clone()),
+            lines: unit.n_lines as u64,
+            text: Untrusted::from(patch_lines(&unit.edits)),
+            without: unit.shown_without,
+        });
+        Ok(report::Change {
+            patch: Untrusted::from(patch),
+            lines: lines as u64,
+            files: files.into_iter().map(Untrusted::from).collect(),
+            units: units.collect(),
+            is_minimal: change.is_minimal,
+        })
+    }
+
+    fn fix(self, fix: &found::Fix, culprit_lines: u64) -> Result<report::Fix, RepoError> {
+        let (patch, lines) = self.store.patch(fix.older, fix.newer)?;
+        Ok(report::Fix {
+            commit: fix.revision,
+            complete: fix.is_complete,
+            patch: Untrusted::from(patch),
+            lines: lines as u64,
+            tested: fix.tested,
+            culprit_lines,
+            suite: report::Suite::NotRun,
+            rung: match fix.rung {
+                Rung::Merge => report::Rung::Merge,
+                Rung::Lines => report::Rung::Lines,
+                Rung::Syntax => report::Rung::Syntax,
+                Rung::Renamed => report::Rung::Renamed,
+                Rung::Reduced => report::Rung::Reduced,
+            },
+        })
+    }
+
+    fn repair(self, repair: &found::Repair) -> Result<report::Repair, RepoError> {
+        let (patch, lines) = self.store.patch(repair.base, repair.patched)?;
+        let is_newer = self.history.path(repair.source, repair.revision).is_some();
+        Ok(report::Repair {
+            commit: repair.revision,
+            source: repair.source,
+            direction: if is_newer { report::Direction::Newer } else { report::Direction::Older },
+            lines: lines as u64,
+            patch: Untrusted::from(patch),
+            control: match repair.control {
+                found::Control::Held => report::Control::Held,
+                found::Control::Flipped => report::Control::Flipped,
+                found::Control::Provisional => report::Control::Provisional,
+            },
+        })
+    }
+
+    /// The held paths, and whether history changed them between good and bad.
+    fn held(self, finding: &Finding) -> Result<Vec<report::Held>, RepoError> {
+        let paths = self.plan.held.keys().filter(|_| !self.adjustments.hold_nothing);
+        let mut held = Vec::new();
+        for path in paths.chain(&self.adjustments.also_held) {
+            let at = |id: CommitId| self.store.file(self.history.get(id).tree, path);
+            let changed = match (finding.last_good, finding.first_bad) {
+                (Some(good), Some(bad)) => Some(at(good)? != at(bad)?),
+                _ => None,
+            };
+            held.push(report::Held { path: Untrusted::from(path.clone()), changed });
+        }
+        Ok(held)
+    }
+}
+
+/// Edits as lines of a patch: what goes before what comes.
+fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
+    let mut edits: Vec<_> = edits.iter().filter(|edit| !edit.text.is_empty()).collect();
+    edits.sort_by_key(|edit| edit.is_insertion);
+    let mut lines = Vec::new();
+    for edit in edits {
+        for line in edit.text.split_inclusive(|byte| *byte == b'\n') {
+            lines.push(if edit.is_insertion { b'+' } else { b'-' });
+            lines.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
+            lines.push(b'\n');
+        }
+    }
+    lines
+}
+
+/// The status that a conclusion is reported as.
+pub fn status(conclusion: Conclusion) -> Status {
+    match conclusion {
+        Conclusion::Found => Status::Found,
+        Conclusion::Range => Status::Range,
+        Conclusion::BadPasses => Status::BadPasses,
+        Conclusion::GoodFails => Status::GoodFails,
+        Conclusion::NothingTestable => Status::NothingTestable,
+        Conclusion::NotReproducible => Status::NotReproducible,
+        Conclusion::NeverPassed => Status::NeverPassed,
+        Conclusion::Unported => Status::Unported,
+        Conclusion::Budget => Status::Budget,
+        Conclusion::Interrupted => Status::Interrupted,
+    }
+}
+
+/// The notes of a finding as sentences.
+fn notes(finding: &Finding) -> Vec<Untrusted> {
+    let mut notes: Vec<Untrusted> = finding.notes.iter().map(|note| Untrusted::from(sentence_of(note))).collect();
+    if finding.n_unverified_units > 0 {
+        let n_units = finding.n_unverified_units;
+        notes.push(Untrusted::from(format!(
+            "Of the units kept, {n_units} were not run again one by one: that each is needed was observed in the reduction."
+        )));
+    }
+    notes
+}
+
+/// - `is_sample`: only some of the kept units were run again.
+fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
+    let is_unit = matches!(evidence.expected, found::Expected::NotFail | found::Expected::NotPass);
+    let expected = match evidence.expected {
+        found::Expected::Pass | found::Expected::NotFail => Outcome::Pass,
+        found::Expected::Fail | found::Expected::NotPass => Outcome::Fail,
+    };
+    // What is expected there is "anything but": shown as what was seen if that will do.
+    let expected = if evidence.holds() { evidence.seen } else { expected };
+    report::Evidence {
+        claim: Untrusted::from(evidence.claim.as_str()),
+        commit: Some(evidence.revision),
+        tree: Some(evidence.tree),
+        expected,
+        outcome: evidence.seen,
+        is_clean: true,
+        verified: if is_sample && is_unit { report::Verified::Observed } else { report::Verified::Verified },
+    }
+}
+
+/// A note as a sentence of its own.
+fn sentence_of(note: &str) -> String {
+    let mut letters = note.chars();
+    let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+    let stop = if note.ends_with('.') { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}
+
+/// The counts of a tally for the report.
+pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
+    let of = |phase: Phase| tally.runs.get(&phase).copied().unwrap_or(0);
+    let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for ((phase, outcome), n_answers) in &tally.outcomes {
+        outcomes.entry(phase.word().to_owned()).or_default().insert(outcome.clone(), *n_answers);
+    }
+    report::Probes {
+        run: tally.n_runs(),
+        cached: tally.n_cached,
+        refused: n_refused,
+        prechecked: tally.n_prechecked,
+        precheck_refused: tally.n_refused,
+        search: of(Phase::Search),
+        repair: of(Phase::Repair),
+        reduce: of(Phase::Reduce),
+        port: of(Phase::Port),
+        verify: of(Phase::Verify),
+        reproduce: of(Phase::Reproduce),
+        outcomes,
+    }
+}
+
+/// Why an outcome gives no verdict, as a hint.
+pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
+    match reason {
+        Reason::Build if has_build => {
+            "the build command fails at the bad revision; to hunt that failure, give the build command as the test"
+        }
+        Reason::Build => {
+            "the output looks like a failed build; give the build command with `--build`, or only it as the test"
+        }
+        Reason::Timeout => "give more time with `--timeout`",
+        Reason::Skip => "exit code 125 asks for the revision to be skipped",
+        Reason::Path => "the tree of the bad revision holds paths that must not be written",
+        Reason::TestAbsent => {
+            "the test passed without the output that `--pass-match` asks for, or its directory is not in the tree"
+        }
+        Reason::Other => "the test fails at the bad revision, but no line of its output matches `--match`",
+        _ => "run the command by hand in a checkout of the bad revision",
+    }
+}

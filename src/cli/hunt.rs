@@ -1,0 +1,362 @@
+//! One hunt from the command line to the report.
+
+use crate::cli::failure::Failure;
+use crate::cli::finding;
+use crate::cli::finding::Sources;
+use crate::cli::plan::Adjustments;
+use crate::cli::plan::Plan;
+use crate::cli::plan::Surroundings;
+use crate::cli::progress::Progress;
+use crate::cli::reproduce::FIRST_LIMIT;
+use crate::cli::reproduce::Reproduced;
+use crate::cli::reproduce::criteria;
+use crate::cli::saved;
+use crate::cli::saved::Saved;
+use crate::cli::session::Session;
+use crate::cli::session::SessionError;
+use crate::cli::session::Start;
+use crate::cli::suite;
+use crate::cli::tally::Limits;
+use crate::hunt::Again;
+use crate::hunt::Board;
+use crate::hunt::Halt;
+use crate::hunt::drive::Engine;
+use crate::hunt::drive::drive;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::outcome::Ending;
+use crate::outcome::Signature;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::world::cache;
+use crate::world::cache::Observations;
+use crate::world::files;
+use crate::world::journal::Record;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::state::UserState;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::process::Words;
+use crate::world::run::sandbox;
+use std::path::Path;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Plans are adjusted at most so often in one hunt.
+const MAX_ADJUSTMENTS: usize = 6;
+
+/// What a hunt is started with.
+pub struct Task<'t> {
+    /// The plan.
+    pub plan: &'t Plan,
+    /// The repository.
+    pub location: &'t Location,
+    /// What the process was given.
+    pub around: &'t Surroundings,
+    /// Journal and identity of the hunt.
+    pub saved: Saved,
+    /// Set when the user interrupts.
+    pub interrupt: Arc<AtomicBool>,
+    /// Where progress goes.
+    pub progress: Progress,
+}
+
+/// Runs a hunt to its end, and writes what it found into the journal.
+pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
+    let Task { plan, location, around, saved, interrupt, mut progress } = task;
+    let begin = Instant::now();
+    if let Some(audit) = &plan.args.effort.audit {
+        files::replace(Path::new(audit), b"").map_err(|error| {
+            let name = audit.to_string_lossy();
+            Failure::new(Status::Usage, format!("failed to write the list `{name}`: {error}"))
+                .with_hint("`--audit` takes the name of a file that can be written")
+        })?;
+    }
+    let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+    let mut tips = vec![plan.bad];
+    tips.extend(&plan.goods);
+    tips.push(plan.target);
+    let (revisions, shallow) = graph::load(user, &tips).map_err(failed)?;
+    let history = Rc::new(History::new(revisions, shallow));
+    progress.use_history(Rc::clone(&history));
+    drop(private::create(&location.idd_directory(), user, plan.bad).map_err(failed)?);
+    let (observations, events) =
+        Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
+    for event in &events {
+        tell_cache_event(event, &mut progress);
+    }
+    let before = UserState::read(location).with_work_tree(location);
+    let effort = &plan.args.effort;
+    let limits =
+        Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
+    let root = sandboxes(around, location, &saved.id)?;
+    let log = saved.segment.path().to_owned();
+    let id = saved.id.clone();
+    let start = Start {
+        plan,
+        location: location.clone(),
+        segment: saved.segment,
+        replay: saved.replay,
+        observations,
+        root,
+        interrupt,
+        progress,
+        limits,
+    };
+    let criteria = criteria(plan, None)?;
+    let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
+    let mut hunt = Hunt {
+        plan,
+        location,
+        history,
+        session: Session::new(start, criteria, limit),
+        signature: None,
+        is_hopeless: false,
+    };
+    let result = hunt.run();
+    let result = result.and_then(|mut report| {
+        let after = UserState::read(location).with_work_tree(location);
+        hunt.describe_run(&mut report, &before, &after);
+        report.seconds = saved.seconds_before + begin.elapsed().as_secs_f64();
+        report.hunt = Some(id);
+        report.log = Some(Untrusted::from(log.to_string_lossy().as_ref()));
+        hunt.write_down(&report)?;
+        Ok(report)
+    });
+    hunt.session.progress.finish();
+    hunt.session.close();
+    if hunt.is_hopeless {
+        saved::give_back(location, saved.previous.as_deref())?;
+    }
+    result
+}
+
+pub(super) struct Hunt<'h> {
+    pub(super) plan: &'h Plan,
+    pub(super) location: &'h Location,
+    pub(super) history: Rc<History>,
+    pub(super) session: Session<'h>,
+    pub(super) signature: Option<Signature>,
+    /// Whether the command cannot be run at all, so that there is no hunt to go on with.
+    pub(super) is_hopeless: bool,
+}
+
+impl Hunt<'_> {
+    fn run(&mut self) -> Result<Report, Failure> {
+        // A clean run contradicted an incremental one before the hunt was resumed: it does so again.
+        let mut adjustments = Adjustments { is_clean: self.session.is_voided(), ..Adjustments::default() };
+        let mut before_hold = None;
+        for _ in 0..MAX_ADJUSTMENTS {
+            self.session.is_clean = self.plan.args.effort.clean || adjustments.is_clean;
+            let store = self.store(&adjustments)?;
+            match self.reproduce(&adjustments, &store)? {
+                Reproduced::Yes => {}
+                Reproduced::No(conclusion, error) => {
+                    let finding = Finding { conclusion, ..Finding::new(self.plan.bad) };
+                    return Ok(Report { error, ..self.report(&finding, &adjustments, &store)? });
+                }
+            }
+            let board = Board::new(self.plan.bad);
+            let order = self.plan.order(&adjustments, &self.history);
+            let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
+            let history = Rc::clone(&self.history);
+            let halt = drive(engine, (&store, &history, &order), &mut self.session, &board)
+                .map_err(|error| session_failure(&error))?;
+            let n_refused = board.borrow().n_refused as u64;
+            match &*halt {
+                Halt::Trees(error) => return Err(Failure::from_error(error)),
+                Halt::Concluded(Conclusion::NeverPassed) if before_hold.is_some() => {
+                    // The test files are the culprit after all: with them held, nothing ever passes.
+                    adjustments = before_hold.take().expect("the guard saw it");
+                    adjustments.believe_tests = true;
+                }
+                Halt::Concluded(conclusion) => {
+                    let mut finding = board.borrow().finding.clone();
+                    finding.conclusion = *conclusion;
+                    let mut report = self.report(&finding, &adjustments, &store)?;
+                    report.probes.refused = n_refused;
+                    self.check_suite(&finding, &store, &mut report)?;
+                    if let Err(failure) = self.keep(&finding, &store) {
+                        let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
+                        let note = format!("The finding could not be kept as refs of this worktree: {why}.");
+                        report.notes.push(Untrusted::from(note));
+                    }
+                    return Ok(report);
+                }
+                Halt::Again(again) => {
+                    if matches!(again, Again::Hold(_)) {
+                        before_hold = Some(adjustments.clone());
+                    }
+                    self.session.progress.say(reason_of(again));
+                    if *again == Again::Clean {
+                        self.session.void_incremental().map_err(|error| session_failure(&error))?;
+                    }
+                    adjustments.adjust(again);
+                }
+            }
+        }
+        Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
+            .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    fn store(&self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
+        let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+        let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(failed);
+        let pathspecs: Vec<String> =
+            self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let bare = TreeStore::new(open()?, Held::default(), Vec::new()).map_err(failed)?;
+        let held = self.plan.held(adjustments, &bare)?;
+        let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
+        Ok(store.with_divisions(self.plan.divisions.clone()))
+    }
+
+    fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+        let signature = self.signature.as_ref();
+        finding::report(finding, Sources { plan: self.plan, adjustments, history: &self.history, store, signature })
+    }
+
+    /// Counts, disturbances and notices.
+    fn describe_run(&self, report: &mut Report, before: &UserState, after: &UserState) {
+        let session = &self.session;
+        let refused = report.probes.refused;
+        report.probes = finding::probes(&session.tally, refused);
+        let mut note = |text: String| report.notes.push(Untrusted::from(text));
+        for (part, tree) in &session.disturbed {
+            note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));
+        }
+        for part in before.changed(after) {
+            if session.disturbed.iter().all(|(known, _)| *known != part) {
+                note(format!("The {part} of the repository changed during the hunt."));
+            }
+        }
+        if session.is_tampered {
+            note("Build or test change tracked files; they were put back after each probe.".to_owned());
+        }
+        if self.plan.divisions.is_regenerated && report.fix.is_some() {
+            note("Files that a program writes are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
+        }
+        if session.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
+            let seconds = session.limit.as_secs();
+            note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
+        }
+        session.notices().into_iter().for_each(note);
+    }
+
+    /// Keeps the finding in the journal and, as refs of this worktree, in the repository.
+    fn write_down(&mut self, report: &Report) -> Result<(), Failure> {
+        let value = serde_json::to_value(report).map_err(|error| Failure::from_error(&error))?;
+        let status = report.status.word().to_owned();
+        let failed = |error: SessionError| session_failure(&error);
+        self.session.append(&Record::Finding { value }).map_err(failed)?;
+        self.session.append(&Record::Ended { status }).map_err(failed)
+    }
+
+    fn keep(&self, finding: &Finding, store: &TreeStore) -> Result<(), Failure> {
+        saved::keep_refs(finding, store, self.location).map_err(|error| Failure::from_error(&error))
+    }
+
+    /// Runs the suite without and with the fix, if there are both.
+    fn check_suite(&mut self, finding: &Finding, store: &TreeStore, report: &mut Report) -> Result<(), Failure> {
+        use crate::change::trees::Trees;
+        let (Some(line), Some(fix), Some(reported)) = (&self.plan.args.test.suite, &finding.fix, &mut report.fix)
+        else {
+            return Ok(());
+        };
+        let without = store.view(fix.older).map_err(|error| Failure::from_error(&error))?;
+        let limit = self.plan.args.test.timeout.unwrap_or(FIRST_LIMIT).max(self.session.limit);
+        self.session.progress.say("Running the suite without and with the fix.");
+        let line = Words::Shell(line.clone());
+        let seen = suite::check(&mut self.session, (&line, limit), fix.revision, (without, fix.probed));
+        match seen.map_err(|error| session_failure(&error))? {
+            Some((suite, lines)) => {
+                reported.suite = suite;
+                let said = lines.iter().map(|line| format!("Only with the fix, the suite says: {line}"));
+                report.notes.extend(said.map(Untrusted::from));
+            }
+            None => report.notes.push(Untrusted::from("The hunt ended before the suite was run.")),
+        }
+        Ok(())
+    }
+}
+
+fn reason_of(again: &Again) -> &'static str {
+    match again {
+        Again::Hold(_) => {
+            "The change touches only test files, so the pass before it was empty: these files are held, and the hunt goes on."
+        }
+        Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
+        Again::SignatureIsExit => {
+            "More than half of the revisions show another failure line: only the way the test ends counts now."
+        }
+        Again::Clean => "A clean run contradicts an incremental one: every probe starts from a fresh checkout now.",
+    }
+}
+
+/// A session error, with what to do about it.
+pub fn session_failure(error: &SessionError) -> Failure {
+    Failure::from_error(error).with_hint("what was learned is kept; `git idd resume` goes on from there")
+}
+
+fn tell_cache_event(event: &cache::Event, progress: &mut Progress) {
+    let text = match event {
+        cache::Event::IndexBusy => return,
+        cache::Event::IndexRebuilt { kept, reason } => {
+            format!(
+                "The index of known results was damaged ({reason}) and made anew; the old one is `{}`.",
+                kept.display()
+            )
+        }
+        cache::Event::IndexLost { reason } => {
+            format!("The index of known results cannot be stored ({reason}); going on from the journals.")
+        }
+        cache::Event::SegmentDamaged { path, offset } => {
+            format!("The journal `{}` is damaged at byte {offset}; what stands behind it is not used.", path.display())
+        }
+        cache::Event::SegmentSkipped { path, reason } => {
+            format!("The journal `{}` cannot be read ({reason}) and is not used.", path.display())
+        }
+    };
+    progress.say(&text);
+}
+
+/// Makes the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
+///
+/// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
+fn sandboxes(around: &Surroundings, location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    let absolute = |name: &str| around.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let configured = around.configured("idd.worktreedir").last().map(PathBuf::from);
+    let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
+    let cache = || caches.into_iter().flatten().map(|cache| cache.join("git-idd")).find(|path| files::is_own(path));
+    let place = configured.or_else(cache).map_or_else(
+        || {
+            let shared = absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
+            // Everybody can write there: the name is ours only if the directory is.
+            let own = shared.join(format!("git-idd-{}", files::user_number()));
+            files::make_own(&own).map(|()| own.clone()).map_err(|error| (own, error))
+        },
+        Ok,
+    );
+    let failed = |(path, error): (PathBuf, std::io::Error)| {
+        let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
+        Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
+    };
+    let place = place.map_err(failed)?;
+    let prefix = format!("{}-", files::short_digest(&location.git_directory));
+    let private = private::private_directory(&location.idd_directory());
+    for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
+        sandbox::remove(&place.join(stale), &private);
+    }
+    let root = place.join(format!("{prefix}{id}"));
+    match files::make_private(&root) {
+        Ok(()) => Ok(root),
+        Err(error) => Err(failed((root, error))),
+    }
+}

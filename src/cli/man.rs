@@ -1,0 +1,239 @@
+//! The man page, git-idd(1).
+//!
+//! Options and commands come from the parser, exit codes from the table of the report, keys from the table of the
+//! configuration; only what cannot be derived is written here.
+
+use std::io;
+use std::io::Write;
+
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::Inline;
+use clap_mangen::roff::Roff;
+use clap_mangen::roff::bold;
+use clap_mangen::roff::italic;
+use clap_mangen::roff::roman;
+
+use crate::cli::args;
+use crate::cli::args::config::FLAGS;
+use crate::cli::args::config::OTHER_KEYS;
+use crate::cli::args::config::SETTINGS;
+use crate::report::status::TABLE;
+
+const SYNOPSIS: [&str; 4] = [
+    "[<options>] [--] <test-cmd> [<args>...]",
+    "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
+    "(status | resume | show | apply | reset | gc) [--json]",
+    "log [--format=(text | bisect)]",
+];
+
+const DESCRIPTION: [&str; 6] = [
+    "Finds the change that broke a test. From a test that fails now, git idd finds the newest revision where it passes and \
+     the first one where it does not, reduces that commit to a minimal change that makes it fail, and carries a reversal \
+     to HEAD, where it is tested.",
+    "One argument is a shell line, several are a program and its arguments. The command is run in a checkout of each \
+     revision outside the working tree, in the directory there that it was given in here. Exit code 0 is a pass, 125 says that the revision cannot be tested, \
+     anything else, death by a signal included, is a failure. The failure that is hunted is the one that the bad \
+     revision shows twice; another one does not count.",
+    "No good revision has to be known. Without --good one is searched, going back by 1, 2, 4, 8... revisions.",
+    "A revision that cannot be tested is repaired, not skipped: the smallest part of the difference to a testable \
+     neighbour that makes it testable is put on it, and on others like it. A verdict found so is controlled before it is \
+     believed.",
+    "The culprit is reduced twice. The sufficient change, added to the good revision, makes the test fail; the necessary \
+     change, taken out of the bad one, makes it pass. Nothing in either can be left out. Such a change is a cause, and \
+     need not be the only one.",
+    "HEAD, index, working tree, stash and configuration of the repository are never touched; only git idd apply changes \
+     files. Every claim of the finding is run again in a clean checkout before it is printed.",
+];
+
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("IDD_WORKTREE", "Set for the test: the top of the checkout that it runs in."),
+    ("IDD_TREE", "Set for the test: the id of the tree that is tested."),
+    (
+        "IDD_COMMIT",
+        "Set for the test with --expose-commit: the commit that is tested, or that the tree is derived from.",
+    ),
+    ("TMPDIR", "Set for the test: an empty directory of its own."),
+    ("GIT_*", "Not set for the test, so that git in it sees the checkout and nothing else."),
+    ("NO_COLOR", "If set and not empty, there is no colour unless it is asked for."),
+];
+
+const FILES: [(&str, &str); 4] = [
+    (
+        "$(git rev-parse --git-path idd)",
+        "The hunt of this worktree: its journal, its finding, the outputs that were kept.",
+    ),
+    (
+        "$(git rev-parse --git-common-dir)/idd",
+        "What all worktrees share: results of tests, and the objects that were made.",
+    ),
+    ("refs/worktree/idd/*", "What a finding refers to, kept from garbage collection until git idd reset."),
+    ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
+];
+
+const EXAMPLES: [(&str, &str); 6] = [
+    ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
+    (
+        "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
+        "A shell line, a revision known to be good, two tests at once.",
+    ),
+    ("git idd --timeout 10s -- ./server --self-test", "A test that hangs; the hang is the failure."),
+    ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
+    ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
+    ("git -c idd.jobs=2 idd --budget 30m --json -- make check", "A nightly job."),
+];
+
+/// Writes the page as roff; `git idd man | man -l -` shows it.
+pub fn write(out: &mut dyn Write) -> io::Result<()> {
+    let command = args::command();
+    let man = Man::new(command.clone()).title("GIT-IDD").section("1").date("").manual("Git Manual");
+    man.render_title(out)?;
+    let mut page = Roff::new();
+    page.control("SH", ["NAME"]).text([roman("git-idd - find the change that broke a test")]);
+    page.control("SH", ["SYNOPSIS"]);
+    for (index, form) in SYNOPSIS.iter().enumerate() {
+        if index > 0 {
+            page.control("br", []);
+        }
+        page.text([bold("git idd"), roman(format!(" {form}"))]);
+    }
+    page.control("SH", ["DESCRIPTION"]);
+    for (index, paragraph) in DESCRIPTION.iter().enumerate() {
+        if index > 0 {
+            page.control("PP", []);
+        }
+        page.text([roman(*paragraph)]);
+    }
+    page.to_writer(out)?;
+    man.render_options_section(out)?;
+    commands(&command).to_writer(out)?;
+    tables().to_writer(out)
+}
+
+fn commands(command: &Command) -> Roff {
+    let mut page = Roff::new();
+    page.control("SH", ["COMMANDS"]);
+    page.text([roman(
+        "A first word that names a command is that command; behind -- it is always the test. All take --json, --quiet, \
+         --verbose and --color.",
+    )]);
+    for subcommand in command.get_subcommands() {
+        entry(&mut page, vec![bold(subcommand.get_name())], &[&help_of(subcommand.get_about())]);
+    }
+    page
+}
+
+fn help_of(text: Option<&clap::builder::StyledStr>) -> String {
+    let text = text.map(ToString::to_string).unwrap_or_default();
+    if text.ends_with('.') { text } else { text + "." }
+}
+
+fn tables() -> Roff {
+    let mut page = Roff::new();
+    page.control("SH", ["EXIT STATUS"]);
+    for row in TABLE {
+        entry(&mut page, vec![bold(row.code.to_string()), roman(" "), italic(row.word)], &[row.meaning]);
+    }
+    page.text([roman("")]);
+    page.control("SH", ["ENVIRONMENT"]);
+    entries(&mut page, &ENVIRONMENT);
+    page.control("SH", ["CONFIGURATION"]);
+    page.text([roman(
+        "Each key stands for an option; the command line wins. A key that may be set more than once is emptied by an empty \
+         value. A flag that is configured is taken back by its opposite, such as --no-clean or --cache.",
+    )]);
+    for setting in SETTINGS {
+        let option = setting.id.replace('_', "-");
+        let option = option.strip_suffix("-line").unwrap_or(&option);
+        let often = if setting.is_list { " May be set more than once." } else { "" };
+        entry(&mut page, vec![bold(setting.key)], &[&format!("As --{option}.{often}")]);
+    }
+    for flag in FLAGS {
+        let value = if flag.is_negative { "false" } else { "true" };
+        let text = format!("A boolean; {value} is as --{}.", flag.id.replace('_', "-"));
+        entry(&mut page, vec![bold(flag.key)], &[&text]);
+    }
+    for other in OTHER_KEYS {
+        let tail = if other.key.ends_with('.') { vec![bold(other.key), italic("*")] } else { vec![bold(other.key)] };
+        entry(&mut page, tail, &[other.meaning]);
+    }
+    page.control("SH", ["FILES"]);
+    entries(&mut page, &FILES);
+    page.control("SH", ["EXAMPLES"]);
+    entries(&mut page, &EXAMPLES);
+    page.control("SH", ["NOTES"]);
+    page.text([roman(
+        "The test runs with the rights of the user and is not confined. The answer is the newest pass that was found; \
+         only --walk linear goes through every revision. Iterative delta debugging is by Artho (2011), delta debugging \
+         by Zeller and Hildebrandt (2002).",
+    )]);
+    page.control("SH", ["SEE ALSO"]);
+    page.text([
+        bold("git-bisect"),
+        roman("(1), "),
+        bold("git-apply"),
+        roman("(1), "),
+        bold("git-worktree"),
+        roman("(1)"),
+    ]);
+    page
+}
+
+fn entries(page: &mut Roff, entries: &[(&str, &str)]) {
+    for (term, text) in entries {
+        entry(page, vec![bold(*term)], &[text]);
+    }
+}
+
+fn entry(page: &mut Roff, term: Vec<Inline>, paragraphs: &[&str]) {
+    page.control("TP", []);
+    page.text(term);
+    for paragraph in paragraphs {
+        page.text([roman(*paragraph)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> String {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "<version>")
+    }
+
+    fn help(arg: &str) -> String {
+        let error = args::command().term_width(120).try_get_matches_from(["git-idd", arg]).unwrap_err();
+        error.render().to_string().replace(env!("CARGO_PKG_VERSION"), "<version>")
+    }
+
+    #[test]
+    fn the_man_page_is_as_reviewed() {
+        insta::assert_snapshot!(page());
+    }
+
+    #[test]
+    fn the_help_is_as_reviewed() {
+        insta::assert_snapshot!("short", help("-h"));
+        insta::assert_snapshot!("long", help("--help"));
+    }
+
+    #[test]
+    fn the_man_page_names_every_option_key_and_exit_code() {
+        let page = page().replace("\\-", "-");
+        let command = args::command();
+        for option in command.get_arguments().filter(|arg| !arg.is_hide_set() && !arg.is_positional()) {
+            let long = option.get_long().unwrap();
+            assert!(page.contains(&format!("--{long}")), "{long}");
+        }
+        for key in
+            SETTINGS.iter().map(|it| it.key).chain(FLAGS.iter().map(|it| it.key)).chain(OTHER_KEYS.map(|it| it.key))
+        {
+            assert!(page.contains(key), "{key}");
+        }
+        for row in TABLE {
+            assert!(page.contains(row.word) && page.contains(row.meaning), "{}", row.word);
+        }
+    }
+}

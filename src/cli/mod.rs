@@ -1,0 +1,118 @@
+//! The command line: the only part that prints.
+//!
+//! [`args`] reads the command line, [`plan`] resolves it against the repository, [`hunt`] runs a hunt in a
+//! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
+
+pub mod args;
+pub mod commands;
+pub mod failure;
+pub mod finding;
+pub mod hold;
+pub mod hunt;
+pub mod man;
+pub mod plan;
+pub mod progress;
+mod reproduce;
+pub mod saved;
+pub mod session;
+pub mod suite;
+pub mod tally;
+
+use crate::cli::args::Invocation;
+use crate::cli::args::ParseError;
+use crate::cli::commands::Answer;
+use crate::cli::commands::Console;
+use crate::cli::failure::Failure;
+use crate::cli::failure::warn;
+use crate::cli::plan::Surroundings;
+use crate::cli::progress::Volume;
+use crate::report;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::text::Look;
+use crate::world::repo::locate;
+use std::ffi::OsString;
+use std::io;
+use std::io::IsTerminal;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs the program with the arguments and the environment of the process; returns its exit code.
+pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> ExitCode {
+    let code = run(args, environment);
+    ExitCode::from(code)
+}
+
+fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
+    let mut around = match Surroundings::new(environment) {
+        Ok(around) => around,
+        Err(failure) => return fail(&failure, Console::plain()),
+    };
+    around.configuration = locate::configuration(&around.directory, &around.environment);
+    let invocation = match args::parse(args, &around.configuration) {
+        Ok(invocation) => invocation,
+        Err(ParseError::Display(text)) => {
+            let result = write!(io::stdout(), "{text}").and_then(|()| io::stdout().flush());
+            return written(result, Console::plain()).unwrap_or(0);
+        }
+        Err(ParseError::Usage(error)) => {
+            let console = Console { is_json: error.is_json, ..Console::plain() };
+            return fail(&Failure::from(error), console);
+        }
+    };
+    let Invocation { request, output, warnings } = invocation;
+    let console = Console::new(output, &around, io::stdout().is_terminal(), io::stderr().is_terminal());
+    for warning in warnings {
+        // Nobody can be told that stderr is closed.
+        let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
+    }
+    match commands::run(request, &around, console) {
+        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(report.status.code()),
+        Ok(Answer::Shown(report)) => print(&report, console).unwrap_or(0),
+        Ok(Answer::Text(text)) => {
+            let mut out = io::stdout();
+            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(0)
+        }
+        Err(failure) => fail(&failure, console),
+    }
+}
+
+/// Prints a report to stdout and, if there is an error in it, that to stderr; returns the exit code if that fails.
+fn print(report: &Report, console: Console) -> Option<u8> {
+    if let Some(error) = &report.error
+        && !console.is_json
+    {
+        let failure = Failure { status: report.status, message: error.message.clone(), hint: error.hint.clone() };
+        let _ = failure.write(console.err_style, &mut io::stderr());
+    }
+    let mut out = io::stdout();
+    let result = if console.is_json {
+        report::json::write(report, &mut out)
+    } else {
+        let is_verbose = console.volume == Volume::Verbose;
+        report::text::write(
+            report,
+            Look { style: console.out_style, is_raw: !console.is_terminal, is_verbose },
+            &mut out,
+        )
+    };
+    written(result.and_then(|()| out.flush()), console)
+}
+
+/// The exit code of a failure to write the result. That nobody reads it is none.
+fn written(result: io::Result<()>, console: Console) -> Option<u8> {
+    let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)?;
+    let failure = Failure::new(Status::Error, format!("failed to write to standard output: {error}"))
+        .with_hint("the finding is kept; `git idd show` prints it again");
+    let _ = failure.write(console.err_style, &mut io::stderr());
+    Some(failure.status.code())
+}
+
+fn fail(failure: &Failure, console: Console) -> u8 {
+    let _ = failure.write(console.err_style, &mut io::stderr());
+    if console.is_json {
+        let _ = report::json::write(&failure.report(), &mut io::stdout());
+    }
+    failure.status.code()
+}

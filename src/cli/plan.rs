@@ -1,0 +1,405 @@
+//! The plan: what was asked for, resolved against the repository; the same for the whole hunt.
+
+use crate::change::Level;
+use crate::change::Mode;
+use crate::cli::args::HuntArgs;
+use crate::cli::args::TestCommand;
+use crate::cli::args::options;
+use crate::cli::failure::Failure;
+use crate::cli::failure::chain;
+use crate::cli::hold;
+use crate::cli::hold::inside;
+use crate::hunt::Again;
+use crate::hunt::Order;
+use crate::hunt::Walk;
+use crate::hunt::history::History;
+use crate::reduce::Reducer;
+use crate::report::Status;
+use crate::revision::CommitId;
+use crate::world::cache::CommandParts;
+use crate::world::cache::ProbePlan;
+use crate::world::files;
+use crate::world::files::OnDisk;
+use crate::world::repo::Repository;
+use crate::world::repo::division::DivisionError;
+use crate::world::repo::division::Divisions;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::process::Words;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Regeneration;
+use crate::world::run::toolchain;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// What this process was given.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The current directory.
+    pub directory: PathBuf,
+    /// The environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Keys and values of the user's configuration.
+    pub configuration: Vec<(String, String)>,
+}
+
+impl Surroundings {
+    /// Takes the environment of the process; the current directory is the one it was started in.
+    pub fn new(environment: Vec<(OsString, OsString)>) -> Result<Self, Failure> {
+        let directory = std::env::current_dir().map_err(|error| Failure::from_error(&error))?;
+        Ok(Self { directory, environment, configuration: Vec::new() })
+    }
+
+    /// All values of a configuration key.
+    pub fn configured<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.configuration
+            .iter()
+            .filter(move |(name, _)| name.eq_ignore_ascii_case(key))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The value of an environment variable.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        toolchain::variable(&self.environment, name)
+    }
+}
+
+/// How the plan was changed while the hunt went on; see [`Again`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent adjustments, each made at most once")]
+pub struct Adjustments {
+    /// Test files that are held because a pass without them was empty.
+    pub also_held: Vec<Vec<u8>>,
+    /// Nothing is held.
+    pub hold_nothing: bool,
+    /// Only the exit code makes the signature.
+    pub signature_is_exit: bool,
+    /// Every probe is made in a fresh worktree.
+    pub is_clean: bool,
+    /// A culprit that touches only tests is believed.
+    pub believe_tests: bool,
+}
+
+impl Adjustments {
+    /// Takes one more change of plan in.
+    pub fn adjust(&mut self, again: &Again) {
+        match again {
+            Again::Hold(paths) => self.also_held.extend(paths.iter().cloned()),
+            Again::HoldNothing => self.hold_nothing = true,
+            Again::SignatureIsExit => self.signature_is_exit = true,
+            Again::Clean => self.is_clean = true,
+        }
+    }
+}
+
+/// Everything that stays as it is for one hunt.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// As the user asked.
+    pub args: HuntArgs,
+    /// Whether only the difference of two revisions is reduced.
+    pub is_minimize: bool,
+    /// The revision where the test fails.
+    pub bad: CommitId,
+    /// Revisions said to pass.
+    pub goods: Vec<CommitId>,
+    /// The revision that the fix is for.
+    pub target: CommitId,
+    /// Paths held by default or by option, relative to the top, with what is in the working tree.
+    pub held: BTreeMap<Vec<u8>, OnDisk>,
+    /// The program that the test command starts directly, if it lies in the working tree; relative to the top.
+    pub program: Option<Vec<u8>>,
+    /// The overlay.
+    pub overlay: Option<Overlay>,
+    /// What is run.
+    pub commands: Commands,
+    /// Files outside the tree that the commands name, with their digests.
+    pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The variables that a result depends on.
+    pub listed_environment: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What the user says of files.
+    pub divisions: Divisions,
+}
+
+/// What is put over every revision.
+#[derive(Debug, Clone)]
+pub enum Overlay {
+    /// These files.
+    Files(BTreeMap<Vec<u8>, OnDisk>),
+    /// This patch, made for the bad revision.
+    Patch(Vec<u8>),
+}
+
+impl Plan {
+    /// Resolves what the user asked for.
+    pub fn new(
+        args: HuntArgs,
+        pair: Option<(&str, &str)>,
+        location: &Location,
+        user: &Repository,
+        around: &Surroundings,
+    ) -> Result<Self, Failure> {
+        let resolve = |expression: &str| {
+            graph::resolve(user, expression).map_err(|error| {
+                Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions")
+            })
+        };
+        let (bad, goods) = if let Some((good, bad)) = pair {
+            (resolve(bad)?, vec![resolve(good)?])
+        } else {
+            let goods = args.history.good.iter().map(|good| resolve(good)).collect::<Result<Vec<_>, _>>()?;
+            let bad = match resolve(&args.history.bad) {
+                Ok(bad) => bad,
+                Err(_) if args.history.bad == "HEAD" => {
+                    return Err(Failure::new(Status::Error, "the repository has no commits yet")
+                        .with_hint("there is no history to search"));
+                }
+                Err(failure) => return Err(failure),
+            };
+            (bad, goods)
+        };
+        let target = if pair.is_some() { bad } else { resolve("HEAD").unwrap_or(bad) };
+        let program = hold::program(&args.command, location);
+        let held = hold::held(&args, bad, location, (user, around))?;
+        let overlay = overlay(&args, around)?;
+        let words = match &args.command {
+            TestCommand::Shell(line) => Words::Shell(line.clone()),
+            TestCommand::Argv(words) => Words::Argv(words.clone()),
+        };
+        let environment = around
+            .environment
+            .iter()
+            .filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_") && !name.as_bytes().starts_with(b"IDD_"))
+            .cloned()
+            .collect();
+        let divisions = divisions(around)?;
+        let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
+        let regeneration = regenerate
+            .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
+        let commands = Commands {
+            regeneration,
+            precheck: args.test.precheck.clone().filter(|_| !args.test.no_precheck).map(Words::Shell),
+            build: args.test.build.clone().map(Words::Shell),
+            test: words,
+            directory: location.prefix.clone(),
+            environment,
+            is_home_isolated: args.test.isolate_home,
+        };
+        let more: Vec<String> = around.configured("idd.env").map(str::to_owned).collect();
+        let listed_environment = toolchain::listed(&around.environment, &more);
+        let of_args = [&args.test.build, &args.test.precheck].into_iter().filter_map(Option::as_deref);
+        let more_lines = of_args.chain(regenerate.map(OsStr::new));
+        let outside_files = outside_files(&args, more_lines, location);
+        let is_minimize = pair.is_some();
+        Ok(Self {
+            args,
+            is_minimize,
+            bad,
+            goods,
+            target,
+            held,
+            program,
+            overlay,
+            commands,
+            outside_files,
+            listed_environment,
+            divisions,
+        })
+    }
+
+    /// What the engines are told.
+    pub fn order(&self, adjustments: &Adjustments, history: &History) -> Order {
+        let effort = &self.args.effort;
+        // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
+        let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
+        let walk = match self.args.history.walk {
+            options::Walk::Auto => Walk::Auto,
+            options::Walk::Linear => Walk::Linear,
+        };
+        let reducer = match effort.reducer {
+            // The linear walk is the paper's, and so is its reduction unless another one is asked for.
+            _ if effort.fast => Reducer::Fast,
+            options::Reducer::Default if walk == Walk::Linear => Reducer::Artho,
+            options::Reducer::Default => Reducer::Hierarchical,
+            options::Reducer::Ddmin => Reducer::Ddmin,
+            options::Reducer::Artho => Reducer::Artho,
+            options::Reducer::ArthoFlat => Reducer::ArthoFlat,
+        };
+        Order {
+            bad: self.bad,
+            goods: self.goods.clone(),
+            target: if is_above { self.target } else { self.bad },
+            walk,
+            first_parent: self.args.history.first_parent,
+            reducer,
+            level: match effort.level {
+                options::Level::File => Level::File,
+                options::Level::Unit => Level::Unit,
+                options::Level::Hunk => Level::Hunk,
+                options::Level::Line => Level::Line,
+            },
+            is_retried: effort.retry,
+            is_audited: effort.audit.is_some(),
+            port: !effort.no_port && !self.is_minimize,
+            check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
+            may_widen: self.args.test.signature == options::SignatureMode::Auto && !adjustments.signature_is_exit,
+            may_release: !adjustments.hold_nothing && adjustments.also_held.is_empty(),
+            is_clean: effort.clean || adjustments.is_clean,
+            has_precheck: self.commands.precheck.is_some(),
+        }
+    }
+
+    /// What is put into every tree under these adjustments.
+    pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Held, Failure> {
+        let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+        let mut held = Held::default();
+        if !adjustments.hold_nothing {
+            held.files.extend(self.held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
+        }
+        match &self.overlay {
+            None => {}
+            Some(Overlay::Files(files)) => {
+                held.files.extend(files.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
+            }
+            Some(Overlay::Patch(patch)) => {
+                let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
+                held.overlay = Some((bad, store.apply(bad, patch).map_err(failed)?));
+            }
+        }
+        let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
+        for path in &adjustments.also_held {
+            let file = store.file(bad, path).map_err(failed)?;
+            held.files.insert(path.clone(), file);
+        }
+        Ok(held)
+    }
+
+    /// The same for what the check before the build refused; `None` without such a check.
+    pub fn refusal_plan(&self) -> Option<ProbePlan> {
+        let precheck = Some(parts(self.commands.precheck.as_ref()?));
+        Some(ProbePlan { precheck, ..self.probe_plan() })
+    }
+
+    /// What the cache key is made of, beside the tree.
+    pub fn probe_plan(&self) -> ProbePlan {
+        ProbePlan {
+            regenerate: self.commands.regeneration.as_ref().map(|regeneration| parts(&regeneration.command)),
+            precheck: None,
+            build: self.commands.build.as_ref().map(parts),
+            test: parts(&self.commands.test),
+            directory: self.commands.directory.as_os_str().as_bytes().to_vec(),
+            // Held and overlaid files are part of the tree that is probed, and so of the key.
+            overlay: BTreeMap::new(),
+            outside_files: self.outside_files.clone(),
+            environment: self.listed_environment.clone(),
+            submodules: BTreeMap::new(),
+            toolchain: toolchain::toolchain(&self.commands.environment),
+            platform: toolchain::platform(),
+            is_home_isolated: self.commands.is_home_isolated,
+        }
+    }
+}
+
+fn parts(words: &Words) -> CommandParts {
+    match words {
+        Words::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
+        Words::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
+    }
+}
+
+fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
+    let mode = match file {
+        OnDisk::File { is_executable: true, .. } => Mode::Executable,
+        OnDisk::File { .. } => Mode::Regular,
+        OnDisk::Link { .. } => Mode::Symlink,
+    };
+    (mode, file.bytes().to_vec())
+}
+
+/// What the configuration says of files: `idd.grammar.*`, `idd.generated`, `idd.regenerate`.
+fn divisions(around: &Surroundings) -> Result<Divisions, Failure> {
+    const GRAMMAR: &str = "idd.grammar.";
+    let grammar = |(key, name): &(String, String)| {
+        let glob = key.get(GRAMMAR.len()..).filter(|_| key[..GRAMMAR.len()].eq_ignore_ascii_case(GRAMMAR))?;
+        // A key of git ends with a plain word: this one is for patterns that do not.
+        let glob = glob.strip_suffix(".language").unwrap_or(glob);
+        Some((glob.to_owned(), name.clone()))
+    };
+    let grammars: Vec<_> = around.configuration.iter().filter_map(grammar).collect();
+    let mut generated: Vec<&str> = Vec::new();
+    for value in around.configured("idd.generated") {
+        if value.is_empty() { generated.clear() } else { generated.push(value) }
+    }
+    let grammars = grammars.iter().map(|(glob, name)| (&glob[..], &name[..]));
+    let mut divisions = Divisions::new(grammars, generated.into_iter()).map_err(|error| {
+        let hint = match error {
+            DivisionError::UnknownLanguage { .. } => "`none` divides files into lines",
+            DivisionError::Pattern { .. } => "patterns are those of .gitignore",
+        };
+        Failure::new(Status::Usage, error.to_string()).with_hint(hint)
+    })?;
+    divisions.is_regenerated = around.configured("idd.regenerate").last().is_some_and(|command| !command.is_empty());
+    Ok(divisions)
+}
+
+fn overlay(args: &HuntArgs, around: &Surroundings) -> Result<Option<Overlay>, Failure> {
+    let Some(name) = &args.test.overlay else { return Ok(None) };
+    let path = around.directory.join(name);
+    if path.is_dir() {
+        return Ok(Some(Overlay::Files(files::read_all(&path, b""))));
+    }
+    match files::bytes(&path) {
+        Ok(bytes) => Ok(Some(Overlay::Patch(bytes))),
+        Err(error) => {
+            let name = name.to_string_lossy();
+            let message = format!("failed to read the overlay `{name}`: {error}");
+            Err(Failure::new(Status::Usage, message).with_hint("`--overlay` takes a patch file or a directory"))
+        }
+    }
+}
+
+/// Files outside the working tree that the commands name by an absolute path.
+fn outside_files<'a>(
+    args: &HuntArgs,
+    commands: impl Iterator<Item = &'a OsStr>,
+    location: &Location,
+) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut words: Vec<OsString> = match &args.command {
+        TestCommand::Argv(words) => words.clone(),
+        TestCommand::Shell(line) => split(line),
+    };
+    words.extend(commands.flat_map(split));
+    words
+        .into_iter()
+        .filter(|word| Path::new(word).is_absolute() && inside(word, location).is_none())
+        .filter_map(|word| Some((word.as_bytes().to_vec(), toolchain::file_digest(Path::new(&word))?)))
+        .collect()
+}
+
+/// The words of a shell line without those that output is written to: their content is no input.
+fn split(line: &OsStr) -> Vec<OsString> {
+    let mut words = Vec::new();
+    for (index, part) in line.as_bytes().split(|byte| *byte == b'>').enumerate() {
+        let found = part.split(|byte| b" \t\n;&|<\"'=()".contains(byte)).filter(|word| !word.is_empty());
+        // `>>` leaves an empty part, whose target is in the next one.
+        words.extend(found.skip(usize::from(index > 0)).map(|word| OsStr::from_bytes(word).to_owned()));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_written_to_is_no_input() {
+        let words = split(OsStr::new("a < /in >> /out; b '/x' 2>&1 >/dev/null c"));
+        assert_eq!(words, ["a", "/in", "b", "/x", "2", "c"]);
+    }
+}

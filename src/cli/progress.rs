@@ -1,0 +1,208 @@
+//! Progress on stderr, in git's words where git has them.
+
+use crate::change::trees::Rung;
+use crate::cli::tally::Tally;
+use crate::hunt::Probe;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::history::History;
+use crate::outcome::Outcome;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::report::style::Role;
+use crate::report::style::Style;
+use crate::revision::CommitId;
+use std::io;
+use std::io::Write;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Volume {
+    /// Nothing.
+    Quiet,
+    /// What happens.
+    Normal,
+    /// Every probe, too.
+    Verbose,
+}
+
+/// Tells a person what happens. Failures to write are ignored: progress is not the result.
+pub struct Progress {
+    out: Box<dyn Write>,
+    style: Style,
+    volume: Volume,
+    is_terminal: bool,
+    history: Rc<History>,
+    has_transient: bool,
+}
+
+impl Progress {
+    /// Progress to `out`, which is stderr.
+    pub fn new(out: Box<dyn Write>, style: Style, volume: Volume, is_terminal: bool) -> Self {
+        Self { out, style, volume, is_terminal, history: Rc::new(History::default()), has_transient: false }
+    }
+
+    /// Names revisions from this history from now on.
+    pub fn use_history(&mut self, history: Rc<History>) {
+        self.history = history;
+    }
+
+    /// One sentence.
+    pub fn say(&mut self, sentence: &str) {
+        let line = Terminal.line(&Untrusted::from(sentence));
+        self.line(&line);
+    }
+
+    /// What happened.
+    pub fn tell(&mut self, event: &Event, tally: &Tally) {
+        match event {
+            Event::Galloping { distance, next } => {
+                let plural = if *distance == 1 { "" } else { "s" };
+                self.line(&format!("Galloping: {distance} revision{plural} back"));
+                self.revision(*next);
+            }
+            Event::Bisecting { n_left, n_candidates, next } => {
+                let steps = git_steps(*n_candidates);
+                let plural = if *n_left == 1 { "" } else { "s" };
+                let step_plural = if steps == 1 { "" } else { "s" };
+                let time = time_left(steps + 1, tally);
+                self.line(&format!(
+                    "Bisecting: {n_left} revision{plural} left to test after this (roughly {steps} step{step_plural}{time})"
+                ));
+                self.revision(*next);
+            }
+            Event::Tested { revision, outcome, is_repaired } => {
+                let repaired = if *is_repaired { ", repaired" } else { "" };
+                let verdict = self.style.paint(role(*outcome), outcome).to_string();
+                self.line(&format!("  {} {verdict}{repaired}", revision.short()));
+            }
+            Event::Repaired { revision, source, n_lines } => {
+                let plural = if *n_lines == 1 { "" } else { "s" };
+                self.line(&format!("Repaired {} with {n_lines} line{plural} of {}.", revision.short(), source.short()));
+            }
+            Event::Reducing { what, n_units, n_total } => {
+                let counts = format!("{} run, {} cached", tally.n_runs(), tally.n_cached);
+                let text = format!("Reducing {what}: {n_units} of {n_total} units left ({counts})");
+                if self.is_terminal { self.transient(&text) } else { self.line(&text) }
+            }
+            Event::Culprit { revision } => {
+                self.line("Found the first bad revision; reducing it.");
+                self.revision(*revision);
+            }
+            Event::Porting { revision } => {
+                self.line("Porting the fix to");
+                self.revision(*revision);
+            }
+            Event::Refused { .. } | Event::Carried { rung: Rung::Merge, .. } => {}
+            Event::Carried { revision, rung } => {
+                let means = match rung {
+                    Rung::Merge | Rung::Lines => "line by line",
+                    Rung::Syntax => "by syntax",
+                    Rung::Renamed => "by syntax, with new names",
+                    Rung::Reduced => "by a new reduction",
+                };
+                self.line(&format!("Carried the fix {means}, since a merge conflicts, to"));
+                self.revision(*revision);
+            }
+            Event::Remark(text) => self.line(&format!("Note: {text}.")),
+        }
+    }
+
+    /// A probe was answered and used.
+    pub fn probed(&mut self, probe: &Probe, outcome: Outcome, tally: &Tally) {
+        if self.volume == Volume::Verbose {
+            let tree = &probe.tree.to_string()[..12];
+            let verdict = self.style.paint(role(outcome), outcome).to_string();
+            self.line(&format!("  probe {} {}: tree {tree} {verdict}", tally.n_runs(), probe.phase.word()));
+        }
+    }
+
+    /// A command is running now.
+    pub fn running(&mut self, phase: Option<Phase>, n_runs: u64) {
+        if self.is_terminal
+            && let Some(phase) = phase
+        {
+            self.transient(&format!("  probe {} ({}) ...", n_runs + 1, phase.word()));
+        }
+    }
+
+    fn revision(&mut self, id: CommitId) {
+        let subject = match self.history.find(id) {
+            Some(revision) => Terminal.line(&Untrusted::from(revision.subject.as_str())),
+            None => String::new(),
+        };
+        self.line(&format!("[{id}] {subject}"));
+    }
+
+    fn line(&mut self, line: &str) {
+        if self.volume == Volume::Quiet {
+            return;
+        }
+        let clear = if self.has_transient { "\r\x1b[K" } else { "" };
+        self.has_transient = false;
+        let _: io::Result<()> = writeln!(self.out, "{clear}{line}");
+    }
+
+    fn transient(&mut self, text: &str) {
+        if self.volume == Volume::Quiet {
+            return;
+        }
+        self.has_transient = true;
+        let _: io::Result<()> = write!(self.out, "\r\x1b[K{text}").and_then(|()| self.out.flush());
+    }
+
+    /// Removes what stands on the terminal only for the moment.
+    pub fn finish(&mut self) {
+        if self.has_transient {
+            self.has_transient = false;
+            let _: io::Result<()> = write!(self.out, "\r\x1b[K").and_then(|()| self.out.flush());
+        }
+    }
+}
+
+fn role(outcome: Outcome) -> Role {
+    match outcome {
+        Outcome::Pass => Role::Added,
+        Outcome::Fail => Role::Removed,
+        Outcome::Unresolved(_) => Role::Warning,
+    }
+}
+
+/// The number of further steps that git names for so many candidates.
+fn git_steps(n_candidates: usize) -> u32 {
+    if n_candidates < 3 {
+        return 0;
+    }
+    let log = n_candidates.ilog2();
+    let power = 1 << log;
+    if power < 3 * (n_candidates - power) { log } else { log - 1 }
+}
+
+/// An estimate from the mean duration of the probes so far.
+fn time_left(n_probes: u32, tally: &Tally) -> String {
+    let n_runs = u32::try_from(tally.n_runs()).unwrap_or(u32::MAX);
+    if n_runs < 3 {
+        return String::new();
+    }
+    let estimate = tally.busy / n_runs * n_probes;
+    if estimate < Duration::from_secs(2) {
+        return String::new();
+    }
+    format!(", about {} s", estimate.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_counted_as_git_does() {
+        // What `git bisect` says for so many candidates on a line.
+        let expected = [(2, 0), (3, 1), (4, 1), (5, 1), (6, 2), (8, 2), (12, 3), (100, 6)];
+        for (n_candidates, steps) in expected {
+            assert_eq!(git_steps(n_candidates), steps, "{n_candidates} candidates");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Reproducing the failure: the runs at the bad revision that establish the signature and the time limit.
+
+use crate::change::Mode;
+use crate::change::trees::TreesError;
+use crate::cli::args::TestCommand;
+use crate::cli::failure::Failure;
+use crate::cli::finding;
+use crate::cli::hunt::Hunt;
+use crate::cli::hunt::session_failure;
+use crate::cli::plan::Adjustments;
+use crate::cli::plan::Plan;
+use crate::cli::session::SessionError;
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Reason;
+use crate::outcome::Signature;
+use crate::report::ErrorReport;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::classify::Criteria;
+use crate::world::run::classify::Shown;
+use crate::world::run::classify::SignatureMode;
+use crate::world::run::classify::is_build_failure;
+use crate::world::run::classify::reproduced;
+use crate::world::run::classify::signature;
+use std::time::Duration;
+
+/// The cap on the first run if the user gives no time limit.
+pub(super) const FIRST_LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// No limit derived from the first run is shorter than this.
+const LIMIT_FLOOR: Duration = Duration::from_secs(20);
+
+/// A limit derived from the first run is so many times its duration.
+const LIMIT_FACTOR: u32 = 4;
+
+/// What reproducing the failure came to.
+pub(super) enum Reproduced {
+    /// The failure is known.
+    Yes,
+    /// The hunt ends here.
+    No(Conclusion, Option<ErrorReport>),
+}
+
+impl Hunt<'_> {
+    /// Runs the test at the bad revision twice and takes the signature.
+    pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
+        use crate::change::trees::Trees;
+        let tree = store.view(self.history.get(self.plan.bad).tree).map_err(|error| Failure::from_error(&error))?;
+        let probe =
+            Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, is_prechecked: false };
+        self.session.criteria = criteria(self.plan, None)?;
+        if self.plan.args.test.timeout.is_none() {
+            self.session.limit = FIRST_LIMIT;
+        }
+        if self.signature.is_none() {
+            let minutes = FIRST_LIMIT.as_secs() / 60;
+            self.session.progress.say(&match self.plan.args.test.timeout {
+                Some(limit) => {
+                    format!("Reproducing the failure (each command is cut after {} s).", limit.as_secs_f64())
+                }
+                None => {
+                    format!("Reproducing the failure (cut after {minutes} minutes; `--timeout` sets another limit).")
+                }
+            });
+        }
+        let Some(seen) = self.reproduction_runs(probe)? else {
+            let stop = if self.session.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget };
+            return Ok(Reproduced::No(stop, None));
+        };
+        let shown: Vec<Shown> = seen.iter().map(|seen| reproduced(seen, &self.session.criteria)).collect();
+        let failing: Vec<&Observation> =
+            seen.iter().zip(&shown).filter(|(_, shown)| **shown == Shown::Fails).map(|(seen, _)| seen).collect();
+        if shown.iter().all(|shown| *shown == Shown::Passes) {
+            return Ok(Reproduced::No(Conclusion::BadPasses, None));
+        }
+        let is_alike = shown.windows(2).all(|pair| pair[0] == pair[1]);
+        let is_repeated = self.plan.args.test.repeat > 1;
+        if failing.is_empty() || (failing.len() < seen.len() && !is_repeated) {
+            return Ok(match shown[0] {
+                Shown::Passes | Shown::Fails => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
+                _ if !is_alike => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
+                Shown::BuildFails => self.untestable(Reason::Build, &seen[0]),
+                Shown::Skipped => self.untestable(Reason::Skip, &seen[0]),
+                Shown::FailsOtherwise => self.untestable(Reason::Other, &seen[0]),
+                Shown::NotRun(reason) => self.untestable(reason, &seen[0]),
+            });
+        }
+        if let Some(failure) = self.is_bogus(failing[0], store)? {
+            return Err(failure);
+        }
+        let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { mode(self.plan) };
+        let second = failing.get(1).copied().unwrap_or(failing[0]);
+        let Some(found) = signature(failing[0], second, mode) else {
+            return Ok(Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))));
+        };
+        self.session.criteria = Criteria {
+            mode,
+            is_build_hunted: is_build_failure(failing[0]),
+            ..criteria(self.plan, Some(found.clone()))?
+        };
+        if self.plan.args.test.timeout.is_none() {
+            let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
+            self.session.limit = (LIMIT_FACTOR * longest).max(LIMIT_FLOOR);
+        }
+        if self.signature.as_ref() != Some(&found) {
+            self.session.progress.say(&format!("Reproduced twice: {found}."));
+        }
+        self.signature = Some(found);
+        Ok(Reproduced::Yes)
+    }
+
+    /// The runs that reproduce: one, then another; both at once in the second round if probes run in parallel.
+    fn reproduction_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
+        let failed = |error: SessionError| session_failure(&error);
+        let repeat = self.plan.args.test.repeat;
+        let Some(mut seen) = self.session.reproduce(probe, &[0]).map_err(failed)? else { return Ok(None) };
+        let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
+        if self.session.n_jobs > 1 && repeat == 1 {
+            let Some(more) = self.session.reproduce(probe, &[1, 2]).map_err(failed)? else { return Ok(None) };
+            if more.iter().any(|other| other.ending != seen[0].ending) {
+                self.session
+                    .progress
+                    .say("The test behaves differently when two of it run at once; going on with one at a time.");
+                self.session.n_jobs = 1;
+                let Some(alone) = self.session.reproduce(probe, &[3]).map_err(failed)? else { return Ok(None) };
+                seen.extend(alone);
+            } else {
+                seen.push(more[0].clone());
+            }
+            return Ok(Some(seen));
+        }
+        for nth in rounds {
+            let enough =
+                seen.iter().filter(|seen| reproduced(seen, &self.session.criteria) == Shown::Fails).count() >= 2;
+            if enough && repeat > 1 {
+                break;
+            }
+            let Some(more) = self.session.reproduce(probe, &[nth]).map_err(failed)? else { return Ok(None) };
+            seen.extend(more);
+        }
+        Ok(Some(seen))
+    }
+
+    fn untestable(&self, reason: Reason, seen: &Observation) -> Reproduced {
+        let has_build = self.plan.commands.build.is_some();
+        let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let message = format!("the test gives no verdict at the bad revision ({reason}): {last}");
+        let hint = Some(Untrusted::from(finding::hint_for(reason, has_build)));
+        Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: Untrusted::from(message), hint }))
+    }
+
+    /// A command that cannot be run (126, 127) is believed to be the failure only if the script that it names is there and
+    /// can be executed (so the code comes from inside it), or if another revision ends otherwise.
+    ///
+    /// Source: what `git bisect run` does with a first 126 or 127. Cost: one probe, only for these codes.
+    fn is_bogus(&mut self, seen: &Observation, store: &TreeStore) -> Result<Option<Failure>, Failure> {
+        use crate::change::trees::Trees;
+        let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };
+        let failed = |error: TreesError| Failure::from_error(&error);
+        let bad = store.view(self.history.get(self.plan.bad).tree).map_err(failed)?;
+        if let Some(script) = &self.plan.program {
+            let file = store.file(bad, script).map_err(|error| Failure::from_error(&error))?;
+            if matches!(file, Some((Mode::Executable, _))) {
+                return Ok(None);
+            }
+        }
+        let parent = self.history.get(self.plan.bad).parents.first().copied();
+        let Some(other) = self.plan.goods.first().copied().or(parent) else {
+            return Ok(Some(self.bogus(code, seen)));
+        };
+        let tree = store.view(self.history.get(other).tree).map_err(failed)?;
+        let probe = Probe { tree, revision: other, phase: Phase::Reproduce, is_claim: false, is_prechecked: false };
+        let others = self.session.reproduce(probe, &[0]).map_err(|error| session_failure(&error))?;
+        let is_same = others.is_none_or(|others| others.iter().all(|other| other.ending == Ending::Exit(code)));
+        Ok(is_same.then(|| self.bogus(code, seen)))
+    }
+
+    fn bogus(&mut self, code: i32, seen: &Observation) -> Failure {
+        self.is_hopeless = true;
+        let what = if code == 127 { "was not found" } else { "cannot be executed" };
+        let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let hint = match &self.plan.args.command {
+            TestCommand::Shell(line) if near_subcommand(&line.to_string_lossy()).is_some() => {
+                let name = near_subcommand(&line.to_string_lossy()).unwrap_or_default();
+                format!("did you mean `git idd {name}`?")
+            }
+            _ => "the command runs in a checkout of each revision: `--hold <path>` takes a file of your working tree along, \
+                  and one outside the repository is named by its absolute path"
+                .to_owned(),
+        };
+        Failure::new(Status::Error, format!("the test command {what} (exit code {code}): {last}")).with_hint(hint)
+    }
+}
+
+/// The subcommand that a single word probably means: it begins like one.
+fn near_subcommand(line: &str) -> Option<&'static str> {
+    const SUBCOMMANDS: [&str; 10] =
+        ["minimize", "status", "resume", "log", "show", "apply", "reset", "gc", "man", "help"];
+    let is_word = line.len() >= 3 && line.chars().all(|letter| letter.is_ascii_lowercase());
+    let begin = line.get(..3)?;
+    SUBCOMMANDS.into_iter().find(|name| is_word && name.starts_with(begin))
+}
+
+fn mode(plan: &Plan) -> SignatureMode {
+    use crate::cli::args::options;
+    match plan.args.test.signature {
+        options::SignatureMode::Auto => SignatureMode::Auto,
+        options::SignatureMode::Exit => SignatureMode::Exit,
+        options::SignatureMode::Regex => SignatureMode::Regex,
+    }
+}
+
+pub(super) fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, Failure> {
+    let regex = |text: &Option<String>| {
+        // The patterns are for lines, so `^` and `$` stand for their ends.
+        let of_lines = |text| regex::RegexBuilder::new(text).multi_line(true).crlf(true).build();
+        let compiled = text.as_deref().map(of_lines).transpose();
+        compiled.map_err(|error| Failure::from_error(&error))
+    };
+    Ok(Criteria {
+        signature,
+        fail_match: regex(&plan.args.test.match_line)?,
+        pass_match: regex(&plan.args.test.pass_match)?,
+        has_build_command: plan.commands.build.is_some(),
+        mode: mode(plan),
+        is_build_hunted: false,
+    })
+}
+
+fn disagreement(seen: &[Observation]) -> ErrorReport {
+    let endings: Vec<String> = seen.iter().map(|seen| seen.ending.to_string()).collect();
+    ErrorReport {
+        message: Untrusted::from(format!("the runs at the bad revision disagree: {}", endings.join(", then "))),
+        hint: Some(Untrusted::from(
+            "make the test repeatable, or give `--repeat <n>`: one failure in n runs then counts as a failure",
+        )),
+    }
+}

@@ -1,0 +1,312 @@
+//! What outlives one run of the program: the journal of a hunt, and which hunt belongs to this worktree.
+
+use crate::cli::args::HuntArgs;
+use crate::cli::failure::Failure;
+use crate::cli::plan::Plan;
+use crate::hunt::finding::Finding;
+use crate::report::Status;
+use crate::revision::CommitId;
+use crate::world::cache::Key;
+use crate::world::files;
+use crate::world::journal;
+use crate::world::journal::FileLock;
+use crate::world::journal::JournalError;
+use crate::world::journal::PlanRecord;
+use crate::world::journal::Record;
+use crate::world::journal::Replay;
+use crate::world::journal::Segment;
+use crate::world::repo::RepoError;
+use crate::world::repo::keep::keep;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::ProcessGroup;
+use crate::world::run::kill_leftover;
+use crate::world::run::kill_leftovers_of;
+use crate::world::run::this_process;
+use serde::Deserialize;
+use serde::Serialize;
+use sha2::Digest;
+use sha2::Sha256;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
+
+/// The refs of a finding, all below this.
+const REFS: &str = "refs/worktree/idd/";
+
+/// The journal of a hunt, open for appending.
+pub struct Saved {
+    /// The hunt.
+    pub id: String,
+    /// Its journal.
+    pub segment: Segment,
+    /// What the journal held already.
+    pub replay: Option<Replay>,
+    /// Seconds that earlier runs of this hunt took.
+    pub seconds_before: f64,
+    /// The hunt that this worktree had before.
+    pub previous: Option<String>,
+    /// What to tell the user about how it was opened.
+    pub remarks: Vec<String>,
+    /// One hunt at a time in a worktree.
+    pub lock: FileLock,
+}
+
+/// The plan as the journal keeps it: enough to start the same hunt again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SavedPlan {
+    /// As the user asked.
+    pub args: HuntArgs,
+    /// Whether only the difference of two revisions is reduced.
+    pub is_minimize: bool,
+    /// The revisions, as ids: `HEAD` may have moved since.
+    pub bad: String,
+    /// Revisions said to pass.
+    pub goods: Vec<String>,
+    /// The revision that the fix is for.
+    pub target: String,
+    /// The directory that the command was given in, relative to the top.
+    pub prefix: PathBuf,
+}
+
+/// Which hunt belongs to this worktree.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Pointer {
+    hunt: String,
+}
+
+impl SavedPlan {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            args: plan.args.clone(),
+            is_minimize: plan.is_minimize,
+            bad: plan.bad.to_string(),
+            goods: plan.goods.iter().map(ToString::to_string).collect(),
+            target: plan.target.to_string(),
+            prefix: plan.commands.directory.clone(),
+        }
+    }
+}
+
+/// Whether two plans are the same hunt. How much may be done (jobs, budget) is not part of it.
+fn digest(plan: &Plan) -> Result<String, Failure> {
+    let mut saved = SavedPlan::of(plan);
+    saved.args.effort.jobs = None;
+    saved.args.effort.budget = None;
+    saved.args.effort.max_probes = None;
+    saved.args.effort.audit = None;
+    let text = serde_json::to_vec(&saved).map_err(|error| Failure::from_error(&error))?;
+    let mut digest = Sha256::new();
+    digest.update(&text);
+    digest.update(plan.probe_plan().digest());
+    for (path, file) in &plan.held {
+        digest.update(path);
+        digest.update([0]);
+        digest.update(Sha256::digest(file.bytes()));
+    }
+    digest.update(format!("{:?}", plan.overlay));
+    digest.update(format!("{:?}", plan.divisions));
+    Ok(Key(digest.finalize().into()).to_string())
+}
+
+/// Whether `plan` is the hunt with this digest.
+pub fn is_same(plan: &Plan, other: &str) -> Result<bool, Failure> {
+    Ok(digest(plan)? == other)
+}
+
+/// Opens the journal for `plan`: the unfinished one of this worktree if it is the same hunt, else a new one.
+pub fn open(plan: &Plan, location: &Location) -> Result<Saved, Failure> {
+    let lock = lock(location)?;
+    let digest = digest(plan)?;
+    if let Some(id) = current(location)
+        && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
+    {
+        end_leftovers(&replay);
+        if replay.plan.digest == digest && is_unfinished(replay.status.as_deref()) {
+            return reopen(id, lock, location);
+        }
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    let value = serde_json::to_value(SavedPlan::of(plan)).map_err(|error| Failure::from_error(&error))?;
+    let id = format!("{:014}-{:x}", now.as_millis(), std::process::id());
+    let started = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let record = PlanRecord::new(value, digest, started);
+    let mut segment =
+        Segment::create(&segment_path(location, &id)?, &record).map_err(|error| journal_failure(&error))?;
+    sign(&mut segment)?;
+    let previous = current(location);
+    point_to(location, &id)?;
+    Ok(Saved { id, segment, replay: None, seconds_before: 0.0, previous, remarks: Vec::new(), lock })
+}
+
+fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Failure> {
+    let path = segment_path(location, &id)?;
+    let mut remarks = Vec::new();
+    let (mut segment, cut) = Segment::reopen(&path).map_err(|error| journal_failure(&error))?;
+    if let Some(cut) = cut {
+        let kept = cut.kept.display();
+        remarks.push(format!("The journal was damaged at its end; {} bytes were set aside as `{kept}`.", cut.bytes));
+    }
+    let replay = Replay::read(&path).map_err(|error| journal_failure(&error))?;
+    sign(&mut segment)?;
+    remarks.push(format!("Resuming the hunt {id}: {} probes are known already.", replay.n_completed));
+    let finding = replay.finding.as_ref();
+    let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
+    let (seconds_before, previous) = (seconds.unwrap_or(0.0), Some(id.clone()));
+    Ok(Saved { id, segment, replay: Some(replay), seconds_before, previous, remarks, lock })
+}
+
+/// Writes down who works on the hunt from now on.
+fn sign(segment: &mut Segment) -> Result<(), Failure> {
+    let ProcessGroup { pid, start_time } = this_process();
+    segment.append(&Record::Process { pid, start_time }).map_err(|error| journal_failure(&error))?;
+    Ok(())
+}
+
+fn lock(location: &Location) -> Result<FileLock, Failure> {
+    let path = location.session_directory().join("lock");
+    let lock = FileLock::at(&path).map_err(|error| {
+        Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
+    })?;
+    lock.ok_or_else(|| {
+        Failure::new(Status::Error, "a hunt is running already in this worktree")
+            .with_hint("`git idd status` says how far it is; another one can run in a worktree of its own")
+    })
+}
+
+/// Whether a hunt that ended so can be gone on with.
+pub fn is_unfinished(status: Option<&str>) -> bool {
+    let open = [Status::Interrupted, Status::Budget, Status::Error];
+    status.is_none_or(|status| open.iter().any(|open| open.word() == status))
+}
+
+/// Ends the processes that a killed run left behind; its sandboxes go when new ones are made.
+fn end_leftovers(replay: &Replay) {
+    for process in &replay.processes {
+        kill_leftovers_of(ProcessGroup { pid: process.pid, start_time: process.start_time });
+    }
+    for group in replay.open_intents.iter().flat_map(|intent| &intent.groups) {
+        kill_leftover(ProcessGroup { pid: group.pid, start_time: group.start_time });
+    }
+}
+
+/// Gives the worktree the hunt back that it had before one that came to nothing.
+pub fn give_back(location: &Location, previous: Option<&str>) -> Result<(), Failure> {
+    match previous {
+        Some(id) => point_to(location, id),
+        None => files::remove(&pointer_path(location)).map_err(|error| Failure::from_error(&error)),
+    }
+}
+
+/// The hunt of this worktree, if there is one.
+pub fn current(location: &Location) -> Option<String> {
+    let bytes = files::bytes(&pointer_path(location)).ok()?;
+    let pointer: Pointer = serde_json::from_slice(&bytes).ok()?;
+    Some(pointer.hunt)
+}
+
+/// The journal of the hunt of this worktree.
+pub fn current_replay(location: &Location) -> Result<(String, Replay), Failure> {
+    let none = || {
+        Failure::new(Status::Error, "there is no hunt in this worktree").with_hint("`git idd <test-cmd>` starts one")
+    };
+    let id = current(location).ok_or_else(none)?;
+    let path = segment_path(location, &id)?;
+    match Replay::read(&path) {
+        Ok(replay) => Ok((id, replay)),
+        Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Err(none()),
+        Err(error) => Err(journal_failure(&error)),
+    }
+}
+
+/// The verdicts written into a journal, in the order they were reached, each revision once with its last verdict.
+pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, bool)>, Failure> {
+    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
+    let mut verdicts: Vec<(CommitId, String, bool)> = Vec::new();
+    for record in read.records {
+        let Record::Note { text } = record else { continue };
+        let mut words = text.split(' ');
+        let (Some("tested"), Some(id), Some(outcome)) = (words.next(), words.next(), words.next()) else { continue };
+        let Ok(id) = id.parse::<CommitId>() else { continue };
+        let is_repaired = words.next() == Some("repaired");
+        verdicts.retain(|(known, ..)| *known != id);
+        verdicts.push((id, outcome.to_owned(), is_repaired));
+    }
+    Ok(verdicts)
+}
+
+/// The note that [`verdicts`] reads.
+pub fn verdict_note(revision: CommitId, outcome: &str, is_repaired: bool) -> Record {
+    let repaired = if is_repaired { " repaired" } else { "" };
+    Record::Note { text: format!("tested {revision} {outcome}{repaired}") }
+}
+
+/// Whether some process works on this hunt now.
+pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
+    journal::is_written(&segment_path(location, id)?).map_err(|error| journal_failure(&error))
+}
+
+/// Forgets the hunt of this worktree: pointer, patch and refs. Observations stay for other hunts.
+pub fn forget(location: &Location) -> Result<(), Failure> {
+    let _lock = lock(location)?;
+    let failed = |error: RepoError| Failure::from_error(&error);
+    for name in locate::finding_refs(location).map_err(failed)? {
+        locate::set_ref(location, &name, None).map_err(failed)?;
+    }
+    files::remove(&location.session_directory().join("fix.patch")).map_err(|error| Failure::from_error(&error))?;
+    files::remove(&pointer_path(location)).map_err(|error| Failure::from_error(&error))
+}
+
+/// Points the refs of this worktree at a finding: `bad`, `last-good`, `first-bad` and `fix`.
+pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> Result<(), RepoError> {
+    let mut refs = vec![("bad", Some(finding.bad)), ("last-good", finding.last_good), ("first-bad", finding.first_bad)];
+    if let Some(fix) = &finding.fix {
+        let user = private::open(&location.git_directory)?;
+        let message = "Revert the change that broke the test\n\nFound and tested by git idd.\n";
+        refs.push(("fix", Some(keep(store.repository(), &user, (fix.newer, fix.revision), message)?)));
+    }
+    let stale = locate::finding_refs(location)?;
+    for (name, target) in &refs {
+        let name = format!("{REFS}{name}");
+        match target {
+            Some(target) => locate::set_ref(location, &name, Some(&target.to_string()))?,
+            None if stale.contains(&name) => locate::set_ref(location, &name, None)?,
+            None => {}
+        }
+    }
+    let is_current = |name: &String| refs.iter().any(|(known, _)| *name == format!("{REFS}{known}"));
+    for name in stale.iter().filter(|name| !is_current(name)) {
+        locate::set_ref(location, name, None)?;
+    }
+    Ok(())
+}
+
+fn pointer_path(location: &Location) -> PathBuf {
+    location.session_directory().join("session.json")
+}
+
+fn point_to(location: &Location, id: &str) -> Result<(), Failure> {
+    let pointer = Pointer { hunt: id.to_owned() };
+    let text = serde_json::to_vec(&pointer).map_err(|error| Failure::from_error(&error))?;
+    files::replace(&pointer_path(location), &text).map_err(|error| {
+        Failure::new(Status::Error, format!("failed to write `{}`: {error}", pointer_path(location).display()))
+    })
+}
+
+fn segment_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    journal::segment_path(&location.idd_directory(), id).map_err(|error| journal_failure(&error))
+}
+
+fn journal_failure(error: &JournalError) -> Failure {
+    let failure = Failure::from_error(error);
+    match error {
+        JournalError::Busy { .. } => failure.with_hint("the same hunt is running already in this worktree"),
+        JournalError::Io { .. } => {
+            failure.with_hint("a hunt needs space in the git directory, and the right to write there; nothing is lost")
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,539 @@
+//! A session: the laboratory of one hunt, which answers probes from the journal, the cache or a sandbox.
+//!
+//! The order of writing is intent, run, observation (durable), consumed; so whatever kills the program, no completed
+//! probe is run again, and a resumed hunt takes the same way.
+
+use crate::cli::plan::Plan;
+use crate::cli::progress::Progress;
+use crate::cli::saved::verdict_note;
+use crate::cli::tally::Limits;
+use crate::cli::tally::Tally;
+use crate::hunt::Probe;
+use crate::hunt::drive::Laboratory;
+use crate::hunt::drive::Reply;
+use crate::hunt::event::Event;
+use crate::hunt::finding::Conclusion;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::world::cache::CacheError;
+use crate::world::cache::Key;
+use crate::world::cache::KeyParts;
+use crate::world::cache::Observations;
+use crate::world::cache::Want;
+use crate::world::files;
+use crate::world::journal::JournalError;
+use crate::world::journal::Record;
+use crate::world::journal::Replay;
+use crate::world::journal::Segment;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::state::Glance;
+use crate::world::repo::state::UserState;
+use crate::world::run::ProcessGroup;
+use crate::world::run::classify::Criteria;
+use crate::world::run::classify::classify;
+use crate::world::run::process::Watch;
+use crate::world::run::process::Words;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Sandbox;
+use crate::world::run::sandbox::SandboxError;
+use std::collections::HashMap;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+/// What ends a session for good.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// A probe could not be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// The journal could not be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The cache could not be used at all.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// One question with its place in the journal.
+#[derive(Debug, Clone, Copy)]
+struct Ticket {
+    probe: Probe,
+    key: Key,
+    /// Which of several wanted runs of the same probe this is.
+    nth: u32,
+}
+
+/// The laboratory of one hunt.
+pub struct Session<'p> {
+    plan: &'p Plan,
+    commands: Commands,
+    location: Location,
+    plan_digest: [u8; 32],
+    /// For what the check before the build refused.
+    refusal_digest: Option<[u8; 32]>,
+    observations: Observations,
+    segment: Arc<Mutex<Segment>>,
+    replay: Option<Replay>,
+    own: HashMap<(Key, u32, bool), Observation>,
+    /// Probes that ran and whose answers the search has not taken in yet.
+    unconsumed: HashMap<Key, u64>,
+    next_sequence: u64,
+    sandboxes: Vec<Sandbox>,
+    root: PathBuf,
+    interrupt: Arc<AtomicBool>,
+    user_state: UserState,
+    glance: Glance,
+    /// What was seen so far.
+    pub tally: Tally,
+    /// How observations are read; set once the failure was reproduced.
+    pub criteria: Criteria,
+    /// The time limit of every further command.
+    pub limit: Duration,
+    /// Whether every probe starts from a fresh worktree.
+    pub is_clean: bool,
+    /// How many probes run at once.
+    pub n_jobs: usize,
+    /// When to stop.
+    pub limits: Limits,
+    /// Parts of the user's state that a probe changed, with the tree that was tested then.
+    pub disturbed: Vec<(&'static str, String)>,
+    /// Whether some probe's commands changed tracked files.
+    pub is_tampered: bool,
+    /// Whether some probe was cut at the time limit.
+    pub is_cut: bool,
+    /// Where progress goes.
+    pub progress: Progress,
+}
+
+/// What a session starts with.
+pub struct Start<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// The repository.
+    pub location: Location,
+    /// The journal, open for appending.
+    pub segment: Segment,
+    /// What the journal held already, if the hunt is resumed.
+    pub replay: Option<Replay>,
+    /// Everybody's observations.
+    pub observations: Observations,
+    /// Where sandboxes are made.
+    pub root: PathBuf,
+    /// Set when the user interrupts.
+    pub interrupt: Arc<AtomicBool>,
+    /// Where progress goes.
+    pub progress: Progress,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+impl<'p> Session<'p> {
+    /// Opens a session; no sandbox is made before the first probe needs one.
+    pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
+        let Start { plan, location, segment, replay, observations, root, interrupt, progress, limits } = start;
+        let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
+        let user_state = UserState::read(&location);
+        let glance = Glance::take(&location);
+        Self {
+            plan,
+            commands: plan.commands.clone(),
+            user_state,
+            glance,
+            location,
+            plan_digest: plan.probe_plan().digest(),
+            refusal_digest: plan.refusal_plan().map(|plan| plan.digest()),
+            observations,
+            segment: Arc::new(Mutex::new(segment)),
+            replay,
+            own: HashMap::new(),
+            unconsumed: HashMap::new(),
+            next_sequence,
+            sandboxes: Vec::new(),
+            root,
+            interrupt,
+            tally: Tally::default(),
+            criteria,
+            limit,
+            is_clean: plan.args.effort.clean,
+            n_jobs: plan.args.effort.jobs.map_or(1, |jobs| jobs as usize),
+            limits,
+            disturbed: Vec::new(),
+            is_tampered: false,
+            is_cut: false,
+            progress,
+        }
+    }
+
+    /// Whether incremental observations were found wrong before the hunt was resumed.
+    pub fn is_voided(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.is_voided)
+    }
+
+    /// Whether the user asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Writes a record of the hunt as a whole.
+    pub fn append(&mut self, record: &Record) -> Result<(), SessionError> {
+        self.lock().append_durable(record)?;
+        Ok(())
+    }
+
+    /// Forgets every incremental observation of this hunt: one of them was wrong.
+    pub fn void_incremental(&mut self) -> Result<(), SessionError> {
+        let segment = Arc::clone(&self.segment);
+        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
+        self.observations.void_incremental(&mut segment)?;
+        self.own.retain(|(_, _, is_clean), _| *is_clean);
+        self.replay.iter_mut().for_each(Replay::void_incremental);
+        Ok(())
+    }
+
+    /// What was noticed about the trees (filters that do not run, LFS pointers), as sentences.
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices: Vec<String> =
+            self.sandboxes.iter().flat_map(|sandbox| sandbox.notices().iter().map(ToString::to_string)).collect();
+        notices.sort();
+        notices.dedup();
+        notices
+    }
+
+    /// Ends the session: the index is stored and the sandboxes are removed.
+    pub fn close(&mut self) {
+        self.observations.flush();
+        self.sandboxes.clear();
+        sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
+    }
+
+    /// Observes the bad tree afresh, `nth` of the runs that reproduce the failure. `None` if interrupted.
+    ///
+    /// Answers only from the journal of this hunt: a new hunt runs the test again.
+    pub fn reproduce(&mut self, probe: Probe, nths: &[u32]) -> Result<Option<Vec<Observation>>, SessionError> {
+        let key = self.key(&probe);
+        let tickets: Vec<Ticket> = nths.iter().map(|nth| Ticket { probe, key, nth: *nth }).collect();
+        let mut seen = Vec::new();
+        let mut open = Vec::new();
+        for ticket in tickets {
+            match self.own_observation(&ticket)? {
+                Some(observation) => seen.push(observation),
+                None => open.push(ticket),
+            }
+        }
+        let Some(run) = self.run(&open)? else { return Ok(None) };
+        seen.extend(run);
+        Ok(Some(seen))
+    }
+
+    /// Observes a tree with another test and another limit, in a fresh worktree. `None` if interrupted or out of budget.
+    pub fn observe_with(
+        &mut self,
+        test: Words,
+        limit: Duration,
+        probe: Probe,
+    ) -> Result<Option<Observation>, SessionError> {
+        let commands = Commands { test, ..self.commands.clone() };
+        let plan = Plan { commands: commands.clone(), ..self.plan.clone() };
+        let usual = (self.commands.clone(), self.plan_digest, self.limit);
+        (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);
+        let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
+        let seen = match self.known(&ticket) {
+            Ok(Some(observation)) => {
+                self.tally.n_cached += 1;
+                Ok(Some(observation))
+            }
+            Ok(None) => self.run(&[ticket]).map(|seen| seen.and_then(|mut seen| seen.pop())),
+            Err(error) => Err(error),
+        };
+        (self.commands, self.plan_digest, self.limit) = usual;
+        seen
+    }
+
+    fn key(&self, probe: &Probe) -> Key {
+        let exposed_commit = self.exposed(probe);
+        KeyParts { tree: probe.tree, exposed_commit, plan: self.plan_digest }.digest()
+    }
+
+    /// Under what it is kept that the check before the build refused the probe's tree; `None` if the probe goes without.
+    fn refusal_key(&self, probe: &Probe) -> Option<Key> {
+        let plan = self.refusal_digest.filter(|_| probe.is_prechecked)?;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    fn exposed(&self, probe: &Probe) -> Option<CommitId> {
+        self.plan.args.test.expose_commit.then_some(probe.revision)
+    }
+
+    fn wants_clean(&self, probe: &Probe) -> bool {
+        self.is_clean || probe.is_claim
+    }
+
+    /// An observation that this hunt made itself.
+    fn own_observation(&self, ticket: &Ticket) -> Result<Option<Observation>, SessionError> {
+        let is_clean = self.wants_clean(&ticket.probe);
+        for clean in [true, false] {
+            if (clean || !is_clean)
+                && let Some(observation) = self.own.get(&(ticket.key, ticket.nth, clean))
+            {
+                return Ok(Some(observation.clone()));
+            }
+        }
+        let Some(replay) = &self.replay else { return Ok(None) };
+        let observation = replay.observation(&ticket.key.to_string(), ticket.nth)?;
+        Ok(observation.filter(|observation| observation.is_clean || !is_clean))
+    }
+
+    /// What was seen before, be it that the tree was refused before its build.
+    fn known(&mut self, ticket: &Ticket) -> Result<Option<Observation>, SessionError> {
+        for key in [Some(ticket.key), self.refusal_key(&ticket.probe)].into_iter().flatten() {
+            let known = self.known_as(&Ticket { key, ..*ticket })?;
+            if known.is_some() {
+                return Ok(known);
+            }
+        }
+        Ok(None)
+    }
+
+    fn known_as(&mut self, ticket: &Ticket) -> Result<Option<Observation>, SessionError> {
+        if let Some(observation) = self.own_observation(ticket)? {
+            return Ok(Some(observation));
+        }
+        if self.plan.args.effort.no_cache || ticket.nth > 0 {
+            return Ok(None);
+        }
+        let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit };
+        Ok(self.observations.lookup(&ticket.key, want))
+    }
+
+    /// Answers `probes`, each with `repeat` runs if asked for; `None` if interrupted or out of budget.
+    fn outcomes(&mut self, probes: &[Probe]) -> Result<Option<Vec<Outcome>>, SessionError> {
+        let n_repeats = self.plan.args.test.repeat;
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; probes.len()];
+        for nth in 0..n_repeats {
+            let mut open: Vec<(usize, Ticket)> = Vec::new();
+            for (index, probe) in probes.iter().enumerate() {
+                // One failure is a failure; everything else needs all runs.
+                if matches!(outcomes[index], Some(Outcome::Fail)) {
+                    continue;
+                }
+                let ticket = Ticket { probe: *probe, key: self.key(probe), nth };
+                match self.known(&ticket)? {
+                    Some(observation) => {
+                        self.tally.n_cached += 1;
+                        self.take_in(&mut outcomes[index], &observation);
+                    }
+                    None => open.push((index, ticket)),
+                }
+            }
+            let tickets: Vec<Ticket> = open.iter().map(|(_, ticket)| *ticket).collect();
+            let Some(seen) = self.run(&tickets)? else { return Ok(None) };
+            for ((index, _), observation) in open.into_iter().zip(seen) {
+                self.take_in(&mut outcomes[index], &observation);
+            }
+        }
+        Ok(Some(outcomes.into_iter().map(|outcome| outcome.expect("every probe was run at least once")).collect()))
+    }
+
+    fn take_in(&mut self, outcome: &mut Option<Outcome>, observation: &Observation) {
+        self.is_tampered |= observation.is_tampered;
+        self.is_cut |= observation.ending == crate::outcome::Ending::Timeout;
+        let seen = classify(observation, &self.criteria);
+        *outcome = match (*outcome, seen) {
+            (Some(Outcome::Unresolved(reason)), seen) if seen != Outcome::Fail => Some(Outcome::Unresolved(reason)),
+            _ => Some(seen),
+        };
+    }
+
+    /// Runs tickets on as many sandboxes as there are jobs. `None` if interrupted or out of budget.
+    fn run(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, SessionError> {
+        let mut seen = Vec::with_capacity(tickets.len());
+        for batch in tickets.chunks(self.n_jobs.max(1)) {
+            if self.is_interrupted() || self.stops().is_some() {
+                return Ok(None);
+            }
+            let Some(observations) = self.run_batch(batch)? else { return Ok(None) };
+            seen.extend(observations);
+        }
+        Ok(Some(seen))
+    }
+
+    fn run_batch(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, SessionError> {
+        let private = private::private_directory(&self.location.idd_directory());
+        while self.sandboxes.len() < tickets.len() {
+            let name = format!("w{}", self.sandboxes.len());
+            self.sandboxes.push(Sandbox::create(&self.root, &name, &private, self.plan.bad)?);
+        }
+        let mut assignments = Vec::new();
+        for (ticket, sandbox) in tickets.iter().zip(&self.sandboxes) {
+            let sequence = self.next_sequence;
+            self.next_sequence += 1;
+            let clean = self.wants_clean(&ticket.probe);
+            let (key, worktree) = (ticket.key.to_string(), sandbox.tree_directory());
+            self.lock().append(&Record::Intent { sequence, key, worktree, clean })?;
+            let exposed_commit = self.exposed(&ticket.probe);
+            let Probe { tree, is_prechecked, .. } = ticket.probe;
+            let job = Job { tree, exposed_commit, is_prechecked, is_clean: clean, limit: self.limit };
+            assignments.push((sequence, job));
+        }
+        self.progress.running(tickets.first().map(|ticket| ticket.probe.phase), self.tally.n_runs());
+        let results = self.in_parallel(&assignments);
+        let mut seen = Vec::new();
+        for ((ticket, (sequence, _)), result) in tickets.iter().zip(&assignments).zip(results) {
+            let Some(observation) = result? else { return Ok(None) };
+            self.observed(ticket, *sequence, &observation)?;
+            seen.push(observation);
+        }
+        self.look_after_the_user(tickets);
+        Ok(Some(seen))
+    }
+
+    fn in_parallel(&mut self, assignments: &[(u64, Job)]) -> Vec<Result<Option<Observation>, SandboxError>> {
+        let commands = &self.commands;
+        let (segment, interrupt) = (&self.segment, &self.interrupt);
+        let work = |sandbox: &mut Sandbox, (sequence, job): &(u64, Job)| {
+            let mut watch = Journalled { sequence: *sequence, segment, interrupt };
+            sandbox.observe(job, commands, &mut watch)
+        };
+        if let [assignment] = assignments {
+            return vec![work(&mut self.sandboxes[0], assignment)];
+        }
+        thread::scope(|scope| {
+            let work = &work;
+            let threads: Vec<_> = self
+                .sandboxes
+                .iter_mut()
+                .zip(assignments)
+                .map(|(sandbox, assignment)| scope.spawn(move || work(sandbox, assignment)))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
+        })
+    }
+
+    fn observed(&mut self, ticket: &Ticket, sequence: u64, observation: &Observation) -> Result<(), SessionError> {
+        let is_refused = observation.stage == Stage::Precheck;
+        let key = self.refusal_key(&ticket.probe).filter(|_| is_refused).unwrap_or(ticket.key);
+        let record = Record::Observed {
+            sequence,
+            key: key.to_string(),
+            nth: ticket.nth,
+            observation: observation.clone().into(),
+        };
+        self.append(&record)?;
+        let segment = Arc::clone(&self.segment);
+        self.observations.record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
+        self.unconsumed.insert(key, sequence);
+        self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
+        self.tally.n_prechecked += u64::from(self.refusal_key(&ticket.probe).is_some());
+        self.tally.n_refused += u64::from(is_refused);
+        if !is_refused {
+            *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
+        }
+        self.tally.busy += observation.duration;
+        Ok(())
+    }
+
+    /// Notices a test that changes the user's own repository.
+    fn look_after_the_user(&mut self, tickets: &[Ticket]) {
+        let glance = Glance::take(&self.location);
+        if glance == self.glance {
+            return;
+        }
+        self.glance = glance;
+        let state = UserState::read(&self.location);
+        for part in self.user_state.changed(&state) {
+            let tree = tickets.first().map(|ticket| ticket.probe.tree.to_string()).unwrap_or_default();
+            if self.disturbed.iter().all(|(known, _)| *known != part) {
+                self.disturbed.push((part, tree));
+            }
+        }
+        self.user_state = state;
+    }
+
+    fn stops(&self) -> Option<Conclusion> {
+        if self.is_interrupted() {
+            return Some(Conclusion::Interrupted);
+        }
+        let is_late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_many = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() >= max);
+        (is_late || is_many).then_some(Conclusion::Budget)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Segment> {
+        self.segment.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Laboratory for Session<'_> {
+    type Error = SessionError;
+
+    fn width(&self) -> usize {
+        self.n_jobs.max(1)
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
+        match self.outcomes(probes)? {
+            Some(outcomes) => Ok(Reply::Outcomes(outcomes)),
+            None => Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted))),
+        }
+    }
+
+    fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), SessionError> {
+        for (probe, outcome) in probes.iter().zip(outcomes) {
+            let keys = [Some(self.key(probe)), self.refusal_key(probe)].into_iter().flatten();
+            for sequence in keys.filter_map(|key| self.unconsumed.remove(&key)).collect::<Vec<_>>() {
+                self.lock().append(&Record::Consumed { sequence })?;
+            }
+            *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
+            self.progress.probed(probe, *outcome, &self.tally);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Tested { revision, outcome, is_repaired } = event {
+                let note = verdict_note(*revision, &outcome.to_string(), *is_repaired);
+                // As with a process group: a full disk shows again when an observation is written.
+                let _ = self.lock().append(&note);
+            }
+            if let (Event::Refused { tree }, Some(audit)) = (event, &self.plan.args.effort.audit) {
+                let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"syntax\"}}\n");
+                // That it can be written was seen when the hunt began; a full disk shows again in the journal.
+                let _ = files::append(Path::new(audit), line.as_bytes());
+            }
+            self.progress.tell(event, &self.tally);
+        }
+    }
+}
+
+/// Writes the process group of a running command into the journal.
+struct Journalled<'s> {
+    sequence: u64,
+    segment: &'s Mutex<Segment>,
+    interrupt: &'s AtomicBool,
+}
+
+impl Watch for Journalled<'_> {
+    fn started(&mut self, group: ProcessGroup) {
+        let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
+        // A full disk shows again when the observation is written, which stops the hunt.
+        let _ = self.segment.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,92 @@
+//! The one loop between an engine that asks and a world that answers.
+
+use crate::change::trees::Trees;
+use crate::hunt::Board;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::Order;
+use crate::hunt::Probe;
+use crate::hunt::engine;
+use crate::hunt::event::Event;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::history::History;
+use crate::outcome::Outcome;
+use crate::search::Asking;
+use crate::search::Search;
+use crate::search::Step;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What answers probes: runs them, or knows them already.
+pub trait Laboratory {
+    /// What stops the work for good: disk full, repository broken.
+    type Error;
+
+    /// How many probes are welcome at once; at least one.
+    fn width(&self) -> usize;
+
+    /// Answers the probes in their order, or says why the hunt must stop here.
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Self::Error>;
+
+    /// Is told how many answers of the last call were used; the rest was speculation.
+    fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), Self::Error>;
+
+    /// Is told what happened.
+    fn tell(&mut self, events: &[Event]);
+}
+
+/// An answer of the laboratory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// One outcome for each probe, in order.
+    Outcomes(Vec<Outcome>),
+    /// No more probes: the budget is used up, or the user interrupts.
+    Stop(Conclusion),
+}
+
+/// Which engine is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// The whole hunt.
+    Hunt,
+    /// Only the reduction between two revisions.
+    Minimize,
+}
+
+/// Drives an engine until it ends or the laboratory stops it; the board holds what was learned.
+///
+/// The halt is shared because a search may be asked again for what it found.
+pub fn drive<L: Laboratory>(
+    engine: Engine,
+    (trees, history, order): (&dyn Trees, &History, &Order),
+    laboratory: &mut L,
+    board: &Rc<RefCell<Board>>,
+) -> Result<Rc<Halt>, L::Error> {
+    let mut search = Asking::new(|asker| {
+        let hunter = Hunter::new(asker, trees, history, order, Rc::clone(board));
+        run(engine, hunter)
+    });
+    loop {
+        let step = search.ask(laboratory.width());
+        laboratory.tell(&std::mem::take(&mut board.borrow_mut().events));
+        let probes = match step {
+            Step::Found(halt) => return Ok(halt),
+            Step::Probe(probes) => probes,
+        };
+        match laboratory.answer(&probes)? {
+            Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
+            Reply::Outcomes(outcomes) => {
+                let n_used = search.tell(&outcomes);
+                laboratory.used(&probes[..n_used], &outcomes[..n_used])?;
+            }
+        }
+    }
+}
+
+async fn run(engine: Engine, hunter: Hunter<'_>) -> Rc<Halt> {
+    let result = match engine {
+        Engine::Hunt => engine::hunt(hunter).await,
+        Engine::Minimize => engine::minimize(hunter).await,
+    };
+    Rc::new(result.err().unwrap_or(Halt::Concluded(Conclusion::Found)))
+}

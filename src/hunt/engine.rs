@@ -1,0 +1,133 @@
+//! The story of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
+
+use crate::hunt::Again;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::Walk;
+use crate::hunt::event::Event;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::pair::Aligned;
+use crate::hunt::pair::Pair;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+
+/// A search is started anew at most this often because a repair contained the culprit.
+const MAX_RESTARTS: usize = 4;
+
+/// Hunts from the failing revision of the order to the culprit and its fix. The board holds what was found.
+pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
+    let pair = match hunter.order.walk {
+        Walk::Auto => hunter.find_pair().await?,
+        Walk::Linear => hunter.linear().await?,
+    };
+    hunter.conclude(pair).await
+}
+
+/// Reduces the difference between the one good revision and the bad one of the order, without a search.
+pub async fn minimize(hunter: Hunter<'_>) -> Result<(), Halt> {
+    let newer = hunter.as_tested(hunter.order.bad).await?;
+    match newer.outcome {
+        Outcome::Fail => {}
+        Outcome::Pass => return Err(Halt::Concluded(Conclusion::BadPasses)),
+        Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
+    }
+    let good = hunter.order.goods[0];
+    let older = hunter.as_tested(good).await?;
+    match older.outcome {
+        Outcome::Pass => {}
+        Outcome::Fail => return Err(Halt::Concluded(Conclusion::GoodFails)),
+        Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
+    }
+    let pair = Pair { last_good: good, older, newer, joined: Vec::new(), is_exact: true };
+    hunter.conclude(pair).await
+}
+
+impl Hunter<'_> {
+    async fn find_pair(&self) -> Result<Pair, Halt> {
+        let mut last = None;
+        for _ in 0..MAX_RESTARTS {
+            let bracket = self.bracket().await?;
+            let pair = self.bisect(bracket).await?;
+            let pair = self.enter_side_branches(pair).await?;
+            last = Some(pair.clone());
+            if let Aligned::Pair(pair) = self.align(pair).await? {
+                return Ok(pair);
+            }
+        }
+        let pair = last.expect("the loop ran at least once");
+        Ok(Pair { is_exact: false, ..pair })
+    }
+
+    /// From the pair to the end: reduction, fix, proof.
+    async fn conclude(&self, pair: Pair) -> Result<(), Halt> {
+        let candidates = self.candidates(&pair);
+        let is_range = !pair.is_exact && candidates.len() > 1;
+        {
+            let mut board = self.board.borrow_mut();
+            board.finding.last_good = Some(pair.last_good);
+            board.finding.first_bad = Some(pair.newer.revision);
+            board.finding.culprits = vec![pair.newer.revision];
+            board.finding.range = if is_range { candidates.clone() } else { Vec::new() };
+        }
+        self.tell(Event::Culprit { revision: pair.newer.revision });
+        let mut sufficient = self.sufficient(pair.older.tree, pair.newer.tree, pair.newer.revision).await?;
+        if self.order.check_vacuous && Self::is_only_tests(&sufficient) {
+            let paths = sufficient.units.iter().map(|unit| unit.path.clone()).collect();
+            return Err(Halt::Again(Again::Hold(paths)));
+        }
+        self.board.borrow_mut().finding.sufficient = Some(sufficient.clone());
+        let mut necessary = self.necessary(pair.older.tree, pair.newer.tree, pair.newer.revision, &sufficient).await?;
+        let mut pair = pair;
+        if candidates.len() > 1 {
+            self.label(&mut sufficient, &candidates)?;
+            self.label(&mut necessary, &candidates)?;
+            let culprits = Self::labels(&sufficient, &candidates);
+            self.name_culprits(&pair, culprits);
+        } else if let Some((change, older)) = self.interaction(&pair, &sufficient).await? {
+            pair.older = older;
+            sufficient = change;
+            self.board.borrow_mut().finding.is_interaction = true;
+        }
+        {
+            let mut board = self.board.borrow_mut();
+            board.finding.sufficient = Some(sufficient);
+            board.finding.necessary = Some(necessary.clone());
+        }
+        let (fix, more) = self.port(&necessary, pair.newer.revision).await?;
+        let is_complete = fix.is_complete || !self.order.port;
+        {
+            let mut board = self.board.borrow_mut();
+            for culprit in more {
+                if !board.finding.culprits.contains(&culprit) {
+                    board.finding.culprits.insert(0, culprit);
+                }
+            }
+            board.finding.fix = Some(fix);
+        }
+        self.prove(&pair).await?;
+        let conclusion = match (is_range, is_complete) {
+            (true, _) => Conclusion::Range,
+            (false, true) => Conclusion::Found,
+            (false, false) => Conclusion::Unported,
+        };
+        Err(Halt::Concluded(conclusion))
+    }
+
+    fn name_culprits(&self, pair: &Pair, culprits: Vec<CommitId>) {
+        let mut board = self.board.borrow_mut();
+        if culprits.is_empty() {
+            return;
+        }
+        board.finding.culprits = culprits;
+        // A merge that fails while its parents pass stays the first bad revision, with the commits it brought together.
+        if self.history.get(pair.newer.revision).parents.len() > 1
+            && !board.finding.culprits.contains(&pair.newer.revision)
+        {
+            board.finding.culprits.insert(0, pair.newer.revision);
+            board.finding.is_interaction = pair.older.revision != pair.last_good;
+        } else if pair.is_exact {
+            // A step of several commits, or a line that leaves commits out: the label tells them apart.
+            board.finding.first_bad = board.finding.culprits.first().copied();
+        }
+    }
+}

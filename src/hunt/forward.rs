@@ -1,0 +1,172 @@
+//! Forward port: carries the reversal of the culprit to the newest revision, tested at every step.
+//!
+//! Source: Artho, Iterative Delta Debugging, section 4.2. Deviations: the newest revision is tried at once, and where
+//! the fix stops applying or helping is found by bisection, not step by step; at a conflict the reduction
+//! starts from the merge in which the fix wins, if that passes, instead of from the whole difference.
+
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::change::trees::Rung;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Change;
+use crate::hunt::finding::Fix;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+/// A fix that has grown beyond this many times the culprit's size is no longer carried.
+const MAX_GROWTH: usize = 10;
+
+/// Sizes below this never end a port: a tiny culprit may well need a fix of some lines.
+const MIN_GROWTH_LINES: usize = 40;
+
+/// What carrying the fix to one revision came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carry {
+    /// It applies by these means and the test passes; the tree with the fix.
+    Works(TreeId, Rung),
+    /// It does not apply.
+    Conflict,
+    /// It applies, but the test says this.
+    Shows(Outcome),
+}
+
+/// The reversal, as a patch between two trees.
+#[derive(Debug, Clone, Copy)]
+struct Reversal {
+    base: TreeId,
+    patched: TreeId,
+    /// The last rung that was needed to get it.
+    rung: Rung,
+}
+
+impl Hunter<'_> {
+    /// Carries the reversal of `necessary` from the first bad revision to the target of the order.
+    ///
+    /// Returns the fix as far as it went, and the commits found on the way to break the test again. Cost: one probe if
+    /// it applies and helps at once; else log2(n) probes and one reduction for each revision where it stops.
+    pub(super) async fn port(&self, necessary: &Change, first_bad: CommitId) -> Result<(Fix, Vec<CommitId>), Halt> {
+        let mut fix = Reversal { base: necessary.newer, patched: necessary.older, rung: Rung::Merge };
+        let mut culprits = Vec::new();
+        let target = self.port_target().await?;
+        let line = match self.history.path(target, first_bad) {
+            Some(line) if self.order.port => line,
+            _ => vec![first_bad],
+        };
+        let mut reached = line.len() - 1;
+        let mut best = (line[reached], fix);
+        let max_lines = (MAX_GROWTH * necessary.n_lines).max(MIN_GROWTH_LINES);
+        while reached > 0 {
+            let mut stopped = match self.carry_fix(fix, line[0]).await? {
+                Carry::Works(patched, rung) => {
+                    best = (line[0], Reversal { base: self.view(line[0])?, patched, rung: rung.max(fix.rung) });
+                    break;
+                }
+                other => other,
+            };
+            self.keep_fix(best.0, best.1)?;
+            let mut works = reached;
+            let mut fails = 0;
+            while works - fails > 1 {
+                let middle = fails + (works - fails) / 2;
+                match self.carry_fix(fix, line[middle]).await? {
+                    Carry::Works(patched, rung) => {
+                        works = middle;
+                        let base = self.view(line[middle])?;
+                        best = (line[middle], Reversal { base, patched, rung: rung.max(fix.rung) });
+                    }
+                    other => (fails, stopped) = (middle, other),
+                }
+            }
+            if stopped == Carry::Shows(Outcome::Fail) {
+                culprits.push(line[fails]);
+            }
+            let Some(next) = self.renew(fix, best.1, line[fails]).await? else { break };
+            let set = self.trees.change_set(next.base, next.patched)?;
+            if set.n_lines(&set.full()) > max_lines {
+                self.note(format!(
+                    "the fix grew beyond {max_lines} lines while it was carried forward and was left there"
+                ));
+                break;
+            }
+            fix = next;
+            best = (line[fails], next);
+            reached = fails;
+        }
+        let (revision, reversal) = best;
+        let tested = self.probe(reversal.patched, revision, Phase::Port).await;
+        let fix = self.describe_fix(revision, reversal, tested)?;
+        Ok((fix, culprits))
+    }
+
+    /// The revision that the fix is for: the target of the order if it shows the failure, else the bad revision.
+    pub(super) async fn port_target(&self) -> Result<CommitId, Halt> {
+        let (target, bad) = (self.order.target, self.order.bad);
+        let mut chosen = target;
+        if target != bad && self.order.port && self.as_tested(target).await?.outcome != Outcome::Fail {
+            self.note("HEAD does not show this failure, so the fix is for the bad revision".to_owned());
+            chosen = bad;
+        }
+        self.board.borrow_mut().port_target = Some(chosen);
+        Ok(chosen)
+    }
+
+    async fn carry_fix(&self, fix: Reversal, revision: CommitId) -> Result<Carry, Halt> {
+        self.tell(Event::Porting { revision });
+        let bare = self.view(revision)?;
+        match self.trees.merge(fix.base, bare, fix.patched, Favor::Neither)? {
+            Merged::Conflict => Ok(Carry::Conflict),
+            Merged::Clean(tree, _) if tree == bare => Ok(Carry::Conflict),
+            Merged::Clean(tree, rung) => match self.probe(tree, revision, Phase::Port).await {
+                Outcome::Pass => {
+                    self.tell(Event::Carried { revision, rung });
+                    Ok(Carry::Works(tree, rung))
+                }
+                outcome => Ok(Carry::Shows(outcome)),
+            },
+        }
+    }
+
+    /// Finds the fix anew at a revision where it stopped: the smallest part of (revision -> mended neighbour) that passes.
+    ///
+    /// `None` if nothing passes there.
+    async fn renew(&self, fix: Reversal, mended: Reversal, revision: CommitId) -> Result<Option<Reversal>, Halt> {
+        let bare = self.view(revision)?;
+        let mut start = mended.patched;
+        if let Merged::Clean(tree, _) = self.trees.merge(fix.base, bare, fix.patched, Favor::Patch)?
+            && tree != bare
+            && self.probe(tree, revision, Phase::Port).await == Outcome::Pass
+        {
+            start = tree;
+        }
+        let set = self.trees.change_set(bare, start)?;
+        let wanted = |outcome| outcome == Outcome::Pass;
+        let kept = self.reduce_units(&set, bare, revision, (Phase::Port, "the fix"), wanted).await?;
+        let patched = self.trees.compose(&set, bare, &kept)?;
+        Ok(patched.map(|patched| Reversal { base: bare, patched, rung: Rung::Reduced }))
+    }
+
+    /// Writes down how far the fix got, for a hunt that is stopped while it is carried on.
+    fn keep_fix(&self, revision: CommitId, reversal: Reversal) -> Result<(), Halt> {
+        let fix = self.describe_fix(revision, reversal, Outcome::Pass)?;
+        self.board.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
+        Ok(())
+    }
+
+    /// Describes the fix at the revision it reached, with held paths and the overlay taken out again.
+    fn describe_fix(&self, revision: CommitId, reversal: Reversal, tested: Outcome) -> Result<Fix, Halt> {
+        let older = self.history.get(revision).tree;
+        let newer = match self.trees.merge(reversal.base, older, reversal.patched, Favor::Neither)? {
+            Merged::Clean(tree, _) => tree,
+            Merged::Conflict => reversal.patched,
+        };
+        let set = self.trees.change_set(older, newer)?;
+        let n_lines = set.n_lines(&set.full());
+        let is_complete =
+            revision == self.board.borrow().port_target.unwrap_or(self.order.target) && tested == Outcome::Pass;
+        Ok(Fix { revision, older, newer, probed: reversal.patched, tested, is_complete, n_lines, rung: reversal.rung })
+    }
+}

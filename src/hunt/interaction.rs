@@ -1,0 +1,65 @@
+//! Interaction: older commits that the culprit needs before it can break the test.
+
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Change;
+use crate::hunt::pair::Pair;
+use crate::hunt::verdict::Tested;
+use crate::outcome::Outcome;
+
+impl Hunter<'_> {
+    /// Looks for older commits that the culprit needs: if its lines alone do not break an older pass, others take part.
+    ///
+    /// Then the union difference from that pass is reduced, and each line is labelled with its commit.
+    pub(super) async fn interaction(&self, pair: &Pair, sufficient: &Change) -> Result<Option<(Change, Tested)>, Halt> {
+        if pair.older.repair.is_some() || pair.newer.repair.is_some() {
+            return Ok(None);
+        }
+        let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
+        let mut change = self.sufficient(oldest.tree, pair.newer.tree, pair.newer.revision).await?;
+        let candidates = self.history.between(oldest.revision, pair.newer.revision);
+        self.label(&mut change, &candidates)?;
+        let culprits = Self::labels(&change, &candidates);
+        if culprits.len() < 2 {
+            return Ok(None);
+        }
+        self.note(format!("{} commits interact: the failure needs lines of each of them", culprits.len()));
+        self.board.borrow_mut().finding.culprits = culprits;
+        Ok(Some((change, oldest)))
+    }
+
+    /// Looks back 1, 2, 4, ... revisions for a pass that the sufficient change alone does not break.
+    ///
+    /// Ends where the change no longer applies, or where the result cannot be tested. Revisions before one given as
+    /// good are left alone: the user has bounded the search. Cost: at most log2(n) + 1 probes.
+    async fn pass_without_partner(&self, pair: &Pair, sufficient: &Change) -> Result<Option<Tested>, Halt> {
+        let mut line = self.history.first_parents(pair.older.revision);
+        if let Some(bound) = line.iter().position(|id| self.order.goods.contains(id)) {
+            line.truncate(bound + 1);
+        }
+        let last = line.len() - 1;
+        let mut distance = 1;
+        let mut stop = 0;
+        while stop < last {
+            stop = distance.min(last);
+            distance *= 2;
+            let bare = self.view(line[stop])?;
+            let merged = self.trees.merge(sufficient.older, bare, sufficient.newer, Favor::Neither)?;
+            let Merged::Clean(tree, _) = merged else { return Ok(None) };
+            match self.probe(tree, line[stop], Phase::Reduce).await {
+                Outcome::Fail => {}
+                Outcome::Unresolved(_) => return Ok(None),
+                Outcome::Pass if tree == bare => return Ok(None),
+                Outcome::Pass => {
+                    let tested = self.as_tested(line[stop]).await?;
+                    let is_bare_pass = tested.outcome == Outcome::Pass && tested.repair.is_none();
+                    return Ok(is_bare_pass.then_some(tested));
+                }
+            }
+        }
+        Ok(None)
+    }
+}

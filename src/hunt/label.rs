@@ -1,0 +1,47 @@
+//! Labelling: which commit brought which part of a difference that spans several commits.
+
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::finding::Change;
+use crate::hunt::finding::Edit;
+use crate::hunt::minimise::Direction;
+use crate::hunt::minimise::edits;
+use crate::revision::CommitId;
+use std::collections::HashSet;
+
+impl Hunter<'_> {
+    /// Labels each part of `change` with the newest commit of `commits` (newest first) that makes the same edit.
+    ///
+    /// Merges count only for what none of the other commits makes. A part that no commit makes alone (its text was
+    /// edited twice on the way) keeps its label. Cost: no probe; one difference for each commit looked at.
+    pub(super) fn label(&self, change: &mut Change, commits: &[CommitId]) -> Result<(), Halt> {
+        let (merges, plain): (Vec<CommitId>, Vec<CommitId>) =
+            commits.iter().partition(|id| self.history.get(**id).parents.len() > 1);
+        let mut open: Vec<_> = change.units.iter_mut().collect();
+        for commit in plain.into_iter().chain(merges) {
+            if open.is_empty() {
+                break;
+            }
+            let Some(parent) = self.history.get(commit).parents.first().copied() else { continue };
+            if self.history.find(parent).is_none() {
+                continue;
+            }
+            let set = self.trees.change_set(self.view(parent)?, self.view(commit)?)?;
+            let made: HashSet<Edit> = edits(&set, &set.full(), Direction::Forward).into_iter().collect();
+            open.retain_mut(|part| {
+                let is_made_here = part.edits.iter().any(|edit| made.contains(edit));
+                if is_made_here {
+                    part.commit = commit;
+                }
+                !is_made_here
+            });
+        }
+        Ok(())
+    }
+
+    /// The commits that a change is labelled with, newest first, without repetition.
+    pub(super) fn labels(change: &Change, commits: &[CommitId]) -> Vec<CommitId> {
+        let named: HashSet<CommitId> = change.units.iter().map(|unit| unit.commit).collect();
+        commits.iter().copied().filter(|id| named.contains(id)).collect()
+    }
+}

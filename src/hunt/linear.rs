@@ -1,0 +1,95 @@
+//! The linear walk: one revision after the other, with a reduction whenever the outcome changes.
+//!
+//! Source: Artho, Iterative Delta Debugging, Figure 2, followed to the letter, including its target: the reduction keeps
+//! the *original failure*, also where the older revision passes. Deviation: a patch is carried by three-way merge
+//! instead of the patch tool; where it conflicts, the outcome is `does-not-apply`.
+
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Control;
+use crate::hunt::finding::Repair;
+use crate::hunt::pair::Pair;
+use crate::hunt::verdict::Tested;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+impl Hunter<'_> {
+    /// Walks back on the first-parent line until a revision passes, carrying the patch that keeps the failure alive.
+    ///
+    /// Proves that the pass found is the newest on that line. Cost: one probe a revision, and one reduction for each
+    /// revision whose outcome is not the original failure.
+    pub(super) async fn linear(&self) -> Result<Pair, Halt> {
+        let line = self.history.first_parents(self.order.bad);
+        let mut previous = self.as_tested(self.order.bad).await?;
+        match previous.outcome {
+            Outcome::Fail => {}
+            Outcome::Pass => return Err(Halt::Concluded(Conclusion::BadPasses)),
+            Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
+        }
+        let mut patch: Option<(TreeId, TreeId, usize)> = None;
+        for (steps, revision) in line.iter().copied().enumerate().skip(1) {
+            self.tell(Event::Galloping { distance: steps, next: revision });
+            let bare = self.view(revision)?;
+            let tested = self.with_patch(patch, bare, revision).await?;
+            self.record(tested);
+            if tested.outcome == Outcome::Pass {
+                let exact =
+                    Pair { last_good: revision, older: tested, newer: previous, joined: Vec::new(), is_exact: true };
+                return Ok(exact);
+            }
+            previous = if tested.outcome == Outcome::Fail {
+                tested
+            } else {
+                let (kept, index) = self.keep_failure(bare, previous, revision).await?;
+                patch = Some((bare, kept, index));
+                Tested { revision, tree: kept, outcome: Outcome::Fail, repair: Some(index) }
+            };
+        }
+        self.board.borrow_mut().finding.oldest_tested = line.last().copied();
+        Err(Halt::Concluded(Conclusion::NeverPassed))
+    }
+
+    async fn with_patch(
+        &self,
+        patch: Option<(TreeId, TreeId, usize)>,
+        bare: TreeId,
+        revision: CommitId,
+    ) -> Result<Tested, Halt> {
+        let Some((without, patched, index)) = patch else {
+            let outcome = self.probe(bare, revision, Phase::Search).await;
+            return Ok(Tested { revision, tree: bare, outcome, repair: None });
+        };
+        match self.trees.merge(without, bare, patched, Favor::Neither)? {
+            Merged::Clean(tree, _) => {
+                let outcome = self.probe(tree, revision, Phase::Search).await;
+                Ok(Tested { revision, tree, outcome, repair: Some(index) })
+            }
+            Merged::Conflict => {
+                let outcome = Outcome::Unresolved(Reason::DoesNotApply);
+                Ok(Tested { revision, tree: bare, outcome, repair: Some(index) })
+            }
+        }
+    }
+
+    /// `patch = DD(current, previous)`: the part of the difference that keeps the original failure.
+    async fn keep_failure(&self, bare: TreeId, previous: Tested, revision: CommitId) -> Result<(TreeId, usize), Halt> {
+        let set = self.trees.change_set(bare, previous.tree)?;
+        let wanted = |outcome| outcome == Outcome::Fail;
+        let kept = self.reduce_units(&set, bare, revision, (Phase::Repair, "the patch"), wanted).await?;
+        let patched = self.trees.compose(&set, bare, &kept)?.unwrap_or(previous.tree);
+        let n_lines = set.n_lines(&kept);
+        let source = previous.revision;
+        self.tell(Event::Repaired { revision, source, n_lines });
+        let mut board = self.board.borrow_mut();
+        let control = Control::Provisional;
+        board.finding.repairs.push(Repair { revision, source, base: bare, patched, n_lines, control });
+        Ok((patched, board.finding.repairs.len() - 1))
+    }
+}

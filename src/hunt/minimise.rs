@@ -1,0 +1,287 @@
+//! Minimising inside the culprit: what suffices to break the good tree, and what mends the bad one.
+
+use crate::change::ChangeSet;
+use crate::change::Subset;
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::Probe;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Change;
+use crate::hunt::finding::Edit;
+use crate::hunt::finding::Labelled;
+use crate::outcome::Outcome;
+use crate::reduce;
+use crate::reduce::Judge;
+use crate::reduce::Reducer;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Which way a change set leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From good to bad.
+    Forward,
+    /// From bad to good.
+    Backward,
+}
+
+/// What is reduced when it is the sufficient change.
+const SUFFICIENT: &str = "the sufficient change";
+
+/// Judges subsets by probing the trees they make.
+struct Probing<'h, 'a, W> {
+    hunter: &'h Hunter<'a>,
+    set: &'h ChangeSet,
+    older: TreeId,
+    revision: CommitId,
+    phase: Phase,
+    what: &'static str,
+    /// Whether the best candidate so far is the sufficient change so far.
+    keeps_best: bool,
+    /// Whether a check before the build may refuse a candidate.
+    is_prechecked: bool,
+    wanted: W,
+}
+
+/// What is tested for a subset.
+///
+/// A repair adds a file whole: cut down to what the test just accepts, it would make other failures look alike.
+fn candidate(set: &ChangeSet, phase: Phase, subset: &Subset) -> Subset {
+    if phase == Phase::Repair { set.with_whole_additions(subset) } else { subset.clone() }
+}
+
+impl<W: Fn(Outcome) -> bool> Probing<'_, '_, W> {
+    /// The tree of a candidate; `None` if its units do not fit into one tree.
+    fn tree(&self, subset: &Subset) -> Result<Option<TreeId>, Halt> {
+        let candidate = candidate(self.set, self.phase, subset);
+        Ok(self.hunter.trees.compose(self.set, self.older, &candidate)?)
+    }
+}
+
+impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
+    type Error = Halt;
+
+    async fn first(&mut self, candidates: impl Iterator<Item = Subset>) -> Result<Option<usize>, Halt> {
+        let mut failed = None;
+        let mut asked: Vec<(usize, usize, TreeId)> = Vec::new();
+        let mut unfit: Vec<usize> = Vec::new();
+        let hit = {
+            let this = &*self;
+            let asked = &mut asked;
+            let unfit = &mut unfit;
+            let failed = &mut failed;
+            let probes = candidates.enumerate().map_while(move |(index, subset)| match this.tree(&subset) {
+                Ok(Some(tree)) => {
+                    asked.push((index, subset.len(), tree));
+                    Some(Some(Probe {
+                        tree,
+                        revision: this.revision,
+                        phase: this.phase,
+                        is_claim: false,
+                        is_prechecked: this.is_prechecked,
+                    }))
+                }
+                Ok(None) => {
+                    unfit.push(index);
+                    Some(None)
+                }
+                Err(error) => {
+                    *failed = Some(error);
+                    None
+                }
+            });
+            this.hunter.asker.first(probes.flatten(), &this.wanted).await
+        };
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let hit = hit.map(|hit| asked[hit]);
+        self.note_refused(unfit.iter().filter(|index| hit.is_none_or(|(hit, ..)| **index < hit)).count());
+        if let Some((_, n_units, tree)) = hit {
+            let n_total = self.set.units().len();
+            self.hunter.tell(Event::Reducing { what: self.what, n_units, n_total });
+            if self.keeps_best {
+                self.hunter.keep_best(self.older, tree);
+            }
+        }
+        Ok(hit.map(|(index, ..)| index))
+    }
+
+    fn note_refused(&mut self, n_refused: usize) {
+        self.hunter.board.borrow_mut().n_refused += n_refused;
+    }
+}
+
+impl Hunter<'_> {
+    /// Keeps what a reduction has come to: should the hunt be stopped, that is a valid answer, only not a minimal one.
+    fn keep_best(&self, older: TreeId, newer: TreeId) {
+        let best = Change { older, newer, n_lines: 0, units: Vec::new(), is_minimal: false };
+        self.board.borrow_mut().finding.sufficient = Some(best);
+    }
+
+    /// Reduces a whole change set, known to give a wanted outcome, to a 1-minimal subset that still does.
+    ///
+    /// Candidates are `older` with the subset put in. If the order says so the culprit is reduced a second time with all
+    /// lists turned round, and the result with fewer lines is kept, of equal ones the first. What both ask is
+    /// probed once.
+    pub(super) async fn reduce_units(
+        &self,
+        set: &ChangeSet,
+        older: TreeId,
+        revision: CommitId,
+        (phase, what): (Phase, &'static str),
+        wanted: impl Fn(Outcome) -> bool,
+    ) -> Result<Subset, Halt> {
+        let keeps_best = what == SUFFICIENT;
+        let is_prechecked = self.order.has_precheck;
+        let mut judge = Probing { hunter: self, set, older, revision, phase, what, keeps_best, is_prechecked, wanted };
+        let options = reduce::Options { reducer: self.order.reducer, finest: self.order.level, is_reversed: false };
+        let refused = RefCell::new(Vec::new());
+        let is_plausible = |subset: &Subset| {
+            let candidate = candidate(set, phase, subset);
+            let is_plausible = set.is_plausible(&candidate);
+            if self.order.is_audited && !is_plausible {
+                refused.borrow_mut().push(candidate);
+            }
+            is_plausible
+        };
+        let mut kept = reduce::reduce(set, set.full(), &options, &is_plausible, &mut judge).await?;
+        // Artho's reduction is one pass, repeated to its fix-point only at the last revision (his section 3.5).
+        let has_fix_point = phase == Phase::Reduce && matches!(options.reducer, Reducer::Artho | Reducer::ArthoFlat);
+        let mut n_units = usize::MAX;
+        while has_fix_point && kept.len() < n_units {
+            n_units = kept.len();
+            kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
+        }
+        // What was refused before its build is asked again: nothing that is promised rests on that check.
+        if judge.is_prechecked {
+            judge.is_prechecked = false;
+            kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
+        }
+        if self.order.is_retried && phase == Phase::Reduce {
+            // Until the second result is there, the first one is the best.
+            judge.keeps_best = false;
+            let options = reduce::Options { is_reversed: true, ..options };
+            let other = reduce::reduce(set, set.full(), &options, &is_plausible, &mut judge).await?;
+            if set.n_lines(&other) < set.n_lines(&kept) {
+                kept = other;
+            }
+        }
+        self.tell_refused(set, older, &refused.into_inner())?;
+        Ok(candidate(set, phase, &kept))
+    }
+
+    /// Tells the trees of refused candidates, each once.
+    fn tell_refused(&self, set: &ChangeSet, older: TreeId, refused: &[Subset]) -> Result<(), Halt> {
+        let mut told = BTreeSet::new();
+        for subset in refused {
+            if let Some(tree) = self.trees.compose(set, older, subset)?
+                && told.insert(tree)
+            {
+                self.tell(Event::Refused { tree });
+            }
+        }
+        Ok(())
+    }
+
+    /// A minimal change that, added to `older`, makes the test fail. Cost: one reduction.
+    pub(super) async fn sufficient(&self, older: TreeId, newer: TreeId, revision: CommitId) -> Result<Change, Halt> {
+        let set = self.trees.change_set(older, newer)?;
+        let wanted = |outcome| outcome == Outcome::Fail;
+        let kept = self.reduce_units(&set, older, revision, (Phase::Reduce, SUFFICIENT), wanted).await?;
+        let newer = self.tree_of(&set, older, &kept)?;
+        let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
+        Ok(Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: true })
+    }
+
+    /// A minimal change that, taken out of the newer tree, makes the test pass. Cost: one reduction.
+    ///
+    /// Reduced on the reverse difference, so that taking out a line of an added file does not need the file to go. To take
+    /// back the sufficient change is tried first: if that mends, only it is reduced.
+    pub(super) async fn necessary(
+        &self,
+        older: TreeId,
+        newer: TreeId,
+        revision: CommitId,
+        sufficient: &Change,
+    ) -> Result<Change, Halt> {
+        let wanted = |outcome| outcome == Outcome::Pass;
+        let mut target = older;
+        let mut what = "the necessary change (to take back the sufficient one does not mend it)";
+        if let Merged::Clean(tree, _) = self.trees.merge(sufficient.newer, newer, sufficient.older, Favor::Neither)?
+            && tree != newer
+            && wanted(self.probe(tree, revision, Phase::Reduce).await)
+        {
+            target = tree;
+            what = "the necessary change";
+        }
+        let set = self.trees.change_set(newer, target)?;
+        let taken = self.reduce_units(&set, newer, revision, (Phase::Reduce, what), wanted).await?;
+        let without = self.tree_of(&set, newer, &taken)?;
+        let units = self.parts(&set, newer, &taken, (revision, Direction::Backward))?;
+        Ok(Change { older: without, newer, n_lines: set.n_lines(&taken), units, is_minimal: true })
+    }
+
+    fn tree_of(&self, set: &ChangeSet, base: TreeId, subset: &Subset) -> Result<TreeId, Halt> {
+        let tree = self.trees.compose(set, base, subset)?;
+        Ok(tree.expect("the tree that was just probed can be written"))
+    }
+
+    /// The parts of a reduced subset, as fine as the reduction was, each with the tree that lacks it.
+    fn parts(
+        &self,
+        set: &ChangeSet,
+        base: TreeId,
+        kept: &Subset,
+        (commit, direction): (CommitId, Direction),
+    ) -> Result<Vec<Labelled>, Halt> {
+        let mut parts = Vec::new();
+        for group in set.groups(self.order.level) {
+            let group = set.subset(group).intersection(kept);
+            let Some(first) = group.iter().next() else { continue };
+            let rest = set.close(&kept.difference(&group));
+            parts.push(Labelled {
+                commit,
+                path: set.describe(first).path().to_vec(),
+                n_lines: set.n_lines(&group),
+                edits: edits(set, &group, direction),
+                without: self.trees.compose(set, base, &rest)?,
+                shown_without: None,
+            });
+        }
+        Ok(parts)
+    }
+}
+
+/// The edits of some units.
+pub(super) fn edits(set: &ChangeSet, units: &Subset, direction: Direction) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for unit in units {
+        let text = set.describe(unit);
+        let path = text.path();
+        let is_forward = direction == Direction::Forward;
+        let mut add = |is_insertion: bool, text: &[u8]| {
+            edits.push(Edit { path: path.to_vec(), is_insertion, text: text.to_vec() });
+        };
+        match (text.deleted, text.inserted) {
+            ([], []) => add(true, &[]),
+            (deleted, inserted) => {
+                if !inserted.is_empty() {
+                    add(is_forward, inserted);
+                }
+                if !deleted.is_empty() {
+                    add(!is_forward, deleted);
+                }
+            }
+        }
+    }
+    edits
+}
+
+#[cfg(test)]
+mod tests;

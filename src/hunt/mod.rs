@@ -1,0 +1,225 @@
+//! The hunt: which tree to probe next, from the failing revision to a fix for the newest one.
+//!
+//! Pure engines: they ask for [`Probe`]s through an [`Asker`] and are told [`Outcome`]s. Trees are computed by content
+//! id ([`Trees`]), which is the same in every run; hence a hunt that is started again with the same answers takes
+//! the same way, and resuming is nothing but answering from the journal.
+//!
+//! Start reading at [`engine::hunt`]: [`walk`] finds the pair, [`verdict`] and [`repair`] say what a revision shows,
+//! [`minimise`] reduces the culprit, [`forward`] ports the fix, [`prove`] asks for the clean runs.
+
+pub mod culprit;
+pub mod drive;
+pub mod engine;
+pub mod event;
+pub mod finding;
+pub mod forward;
+pub mod history;
+pub mod interaction;
+pub mod label;
+pub mod linear;
+pub mod minimise;
+pub mod pair;
+pub mod prove;
+pub mod repair;
+pub mod verdict;
+pub mod walk;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod testing;
+
+use crate::change::Level;
+use crate::change::trees::Trees;
+use crate::change::trees::TreesError;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::hunt::repair::Carried;
+use crate::hunt::verdict::Tested;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::reduce::Reducer;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::search::Asker;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// One question to the world: what does this tree show?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Probe {
+    /// The tree, held paths and overlay already put in.
+    pub tree: TreeId,
+    /// The revision it belongs to, for progress and for tests that are told.
+    pub revision: CommitId,
+    /// What it is for.
+    pub phase: Phase,
+    /// Whether the answer backs a claim, so that only a run in a fresh worktree will do.
+    pub is_claim: bool,
+    /// Whether a check that costs less than the build may answer in its place: never where something rests on the answer.
+    pub is_prechecked: bool,
+}
+
+/// How history is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Walk {
+    /// Gallop, then bisect, repairing what cannot be tested.
+    Auto,
+    /// One revision after the other, as in Artho's Figure 2.
+    Linear,
+}
+
+/// What the user asked for.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent wishes of the user")]
+pub struct Order {
+    /// The revision where the test fails.
+    pub bad: CommitId,
+    /// Revisions said to pass; each is verified.
+    pub goods: Vec<CommitId>,
+    /// The revision that the fix is for.
+    pub target: CommitId,
+    /// How history is walked.
+    pub walk: Walk,
+    /// Whether side branches are left alone.
+    pub first_parent: bool,
+    /// How the culprit is reduced.
+    pub reducer: Reducer,
+    /// How far down it is reduced.
+    pub level: Level,
+    /// Whether the culprit is reduced from both ends, for the smaller result.
+    pub is_retried: bool,
+    /// Whether the trees are told that a reduction refused without a probe, see [`Event::Refused`].
+    pub is_audited: bool,
+    /// Whether the fix is carried to the target.
+    pub port: bool,
+    /// Whether a culprit that touches only tests is taken for an empty pass, see [`Again::Hold`].
+    pub check_vacuous: bool,
+    /// Whether the held files may be let go if nothing passes with them, see [`Again::HoldNothing`].
+    pub may_release: bool,
+    /// Whether the signature may be widened to the ending alone, see [`Again::SignatureIsExit`].
+    pub may_widen: bool,
+    /// Whether every probe is made in a fresh worktree already.
+    pub is_clean: bool,
+    /// Whether candidates of a reduction may be refused by a check before their build.
+    pub has_precheck: bool,
+}
+
+/// Why an engine ends before its last line.
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
+    /// The hunt is over; the board holds what was learned.
+    #[error("the hunt is over")]
+    Concluded(Conclusion),
+    /// The same hunt is to be started again under a changed plan; the cache makes the way back short.
+    #[error("the hunt starts again")]
+    Again(Again),
+    /// The object store failed.
+    #[error(transparent)]
+    Trees(#[from] TreesError),
+}
+
+/// How the plan changes before a hunt starts again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Again {
+    /// These test files are held too: without them a pass was empty (RULES: vacuous passes).
+    Hold(Vec<Vec<u8>>),
+    /// Nothing is held: with the held files no revision passes.
+    HoldNothing,
+    /// Only the exit code makes the signature: the failure line made most revisions another failure.
+    SignatureIsExit,
+    /// Every probe is made in a fresh worktree: a clean run disagreed with an incremental one.
+    Clean,
+}
+
+/// What engines write down as they go; the driver reads it between probes.
+#[derive(Debug)]
+pub struct Board {
+    /// What is known so far.
+    pub finding: Finding,
+    /// What happened since the driver looked last.
+    pub events: Vec<Event>,
+    /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
+    pub n_refused: usize,
+    tested: HashMap<CommitId, Tested>,
+    carried: Option<Rc<Carried>>,
+    port_target: Option<CommitId>,
+}
+
+impl Board {
+    /// An empty board for a hunt from `bad`.
+    pub fn new(bad: CommitId) -> Rc<RefCell<Self>> {
+        Rc::new(RefCell::new(Self {
+            finding: Finding::new(bad),
+            events: Vec::new(),
+            n_refused: 0,
+            tested: HashMap::new(),
+            carried: None,
+            port_target: None,
+        }))
+    }
+}
+
+/// What every engine of the hunt works with; cheap to clone.
+#[derive(Clone)]
+pub struct Hunter<'a> {
+    asker: Asker<Probe, Outcome>,
+    trees: &'a dyn Trees,
+    history: &'a History,
+    order: &'a Order,
+    board: Rc<RefCell<Board>>,
+}
+
+impl<'a> Hunter<'a> {
+    /// Brings together what a hunt needs.
+    pub fn new(
+        asker: Asker<Probe, Outcome>,
+        trees: &'a dyn Trees,
+        history: &'a History,
+        order: &'a Order,
+        board: Rc<RefCell<Board>>,
+    ) -> Self {
+        Self { asker, trees, history, order, board }
+    }
+
+    fn tell(&self, event: Event) {
+        self.board.borrow_mut().events.push(event);
+    }
+
+    fn note(&self, text: String) {
+        let mut board = self.board.borrow_mut();
+        if !board.finding.notes.contains(&text) {
+            board.events.push(Event::Remark(text.clone()));
+            board.finding.notes.push(text);
+        }
+    }
+
+    /// The tree of a revision as it is tested.
+    fn view(&self, revision: CommitId) -> Result<TreeId, Halt> {
+        Ok(self.trees.view(self.history.get(revision).tree)?)
+    }
+
+    /// Probes one tree. Cost: one probe.
+    async fn probe(&self, tree: TreeId, revision: CommitId, phase: Phase) -> Outcome {
+        self.asker.one(Probe { tree, revision, phase, is_claim: false, is_prechecked: false }).await
+    }
+
+    /// Asks for a wider signature once most revisions show "another" failure and no repair helps.
+    ///
+    /// A revision that was repaired counts as testable: there the other failure is a defect of its own.
+    fn judge_signature(&self) -> Result<(), Halt> {
+        /// Fewer verdicts than this say nothing about a share.
+        const MIN_JUDGED: usize = 6;
+        let board = self.board.borrow();
+        let is_other = |tested: &&Tested| tested.outcome == Outcome::Unresolved(Reason::Other);
+        let (n_judged, n_other) = (board.tested.len(), board.tested.values().filter(is_other).count());
+        if self.order.may_widen && board.carried.is_none() && n_judged >= MIN_JUDGED && 2 * n_other > n_judged {
+            return Err(Halt::Again(Again::SignatureIsExit));
+        }
+        Ok(())
+    }
+}

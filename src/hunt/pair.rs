@@ -1,0 +1,228 @@
+//! The pair: a revision that passes and its neighbour that fails, both with the same repair.
+//!
+//! A first-bad pair is believed only if the older one passes and the newer one fails with the same repair; otherwise
+//! the difference between them also holds the difference between two repairs.
+
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Change;
+use crate::hunt::finding::Control;
+use crate::hunt::repair::Carried;
+use crate::hunt::verdict::Tested;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use std::rc::Rc;
+
+/// Two trees that differ by the culprit, and what they stand for.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    /// The newest revision found to pass.
+    pub last_good: CommitId,
+    /// The passing side of the difference: the last good revision, or the merge base of a merge that fails by itself.
+    pub older: Tested,
+    /// The failing side.
+    pub newer: Tested,
+    /// Commits that count as one step with the newer revision.
+    pub joined: Vec<CommitId>,
+    /// Whether both sides carry the same repair, so that the newer revision is the culprit.
+    pub is_exact: bool,
+}
+
+/// What the alignment of a pair came to.
+pub enum Aligned {
+    /// A pair to reduce.
+    Pair(Pair),
+    /// The culprit lay inside the repair, which was replaced; search again.
+    Again,
+}
+
+impl Hunter<'_> {
+    /// Gives both sides of a pair the same repair, and controls it.
+    ///
+    /// Cost: at most two probes; one reduction if the control flips.
+    pub(super) async fn align(&self, pair: Pair) -> Result<Aligned, Halt> {
+        match (pair.older.repair, pair.newer.repair) {
+            (None, None) => Ok(Aligned::Pair(pair)),
+            (older, newer) if older == newer => Ok(Aligned::Pair(pair)),
+            (None, Some(repair)) => match self.control(repair, pair.older).await? {
+                Control::Held => {
+                    let tree = self.with_repair(repair, pair.older.tree)?.unwrap_or(pair.older.tree);
+                    let older = Tested { tree, repair: Some(repair), ..pair.older };
+                    Ok(Aligned::Pair(Pair { older, ..pair }))
+                }
+                Control::Flipped => self.flipped(repair, pair).await,
+                Control::Provisional => self.without_pair(repair, pair).await,
+            },
+            (Some(repair), _) => self.align_newer(repair, pair).await,
+        }
+    }
+
+    /// Puts the repair of the passing side on the failing one, which must still fail.
+    async fn align_newer(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
+        let bare = self.view(pair.newer.revision)?;
+        self.board.borrow_mut().finding.repairs[repair].control = Control::Held;
+        let Some(tree) = self.with_repair(repair, bare)? else {
+            // The newer revision has outgrown the repair: it holds that change in a later form.
+            let is_exact = pair.newer.repair.is_none() && self.is_contained(repair, pair.newer.revision);
+            return Ok(Aligned::Pair(Pair { is_exact, ..pair }));
+        };
+        let outcome = self.probe(tree, pair.newer.revision, Phase::Repair).await;
+        if outcome == Outcome::Fail {
+            let newer = Tested { tree, repair: Some(repair), ..pair.newer };
+            return Ok(Aligned::Pair(Pair { newer, ..pair }));
+        }
+        Ok(Aligned::Pair(Pair { is_exact: false, ..pair }))
+    }
+
+    fn is_contained(&self, repair: usize, revision: CommitId) -> bool {
+        let source = self.board.borrow().finding.repairs[repair].source;
+        self.history.path(revision, source).is_some()
+    }
+
+    /// The culprit lies inside the repair: reduces it for the failure and takes that part out of the repair.
+    async fn flipped(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
+        let Some(with) = self.with_repair(repair, pair.older.tree)? else {
+            return Ok(Aligned::Pair(Pair { is_exact: false, ..pair }));
+        };
+        let set = self.trees.change_set(pair.older.tree, with)?;
+        let wanted = |outcome| outcome == Outcome::Fail;
+        let what = (Phase::Repair, "the culprit inside the repair");
+        let culprit = self.reduce_units(&set, pair.older.tree, pair.older.revision, what, wanted).await?;
+        let without = self.trees.compose(&set, pair.older.tree, &set.close(&set.full().difference(&culprit)))?;
+        if let Some(without) = without
+            && self.replace_repair(repair, (with, without), pair.newer.revision).await?
+        {
+            self.note(
+                "a repair contained the culprit; that part was taken out of the repair and the search goes on"
+                    .to_owned(),
+            );
+            return Ok(Aligned::Again);
+        }
+        self.without_pair(repair, pair).await
+    }
+
+    /// Goes on where the repair of the failing side cannot be told from the culprit.
+    ///
+    /// The older neighbour may give another repair. If not, the culprit lies anywhere between the passing side and the
+    /// revision that the repair came from, which fails by itself.
+    async fn without_pair(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
+        let source = self.board.borrow().finding.repairs[repair].source;
+        let newer = self.as_tested(source).await?;
+        let newer = if newer.outcome == Outcome::Fail { newer } else { pair.newer };
+        if self.repair_from_older(&pair, newer).await? {
+            self.note("a repair contained the culprit; the older neighbour gives another one".to_owned());
+            return Ok(Aligned::Again);
+        }
+        self.note(
+            "the lines that make the failure cannot be told apart from those that make the revision testable"
+                .to_owned(),
+        );
+        Ok(Aligned::Pair(Pair { newer, is_exact: false, joined: Vec::new(), ..pair }))
+    }
+
+    /// Repairs the failing side from its older, passing neighbour instead, and drops verdicts made with the old repair.
+    ///
+    /// Control: put on the nearest known failure (`fail`) such a repair must still fail, else it undoes the culprit.
+    /// Cost: one reduction and one probe.
+    async fn repair_from_older(&self, pair: &Pair, fail: Tested) -> Result<bool, Halt> {
+        let before = self.board.borrow().carried.clone();
+        let Some(tested) = self.repair(pair.newer.revision, pair.older).await? else { return Ok(false) };
+        let repair = tested.repair.expect("a repaired verdict names its repair");
+        let tree = self.with_repair(repair, fail.tree)?;
+        let is_held = match tree {
+            Some(tree) => self.probe(tree, fail.revision, Phase::Repair).await == Outcome::Fail,
+            None => false,
+        };
+        let control = if is_held { Control::Held } else { Control::Flipped };
+        let mut board = self.board.borrow_mut();
+        board.finding.repairs[repair].control = control;
+        board.tested.retain(|_, tested| tested.repair.is_none());
+        if !is_held {
+            board.carried = before;
+        }
+        Ok(is_held)
+    }
+
+    /// Takes `with` -> `without` out of a repair if a revision that needs the repair stays testable and passes.
+    async fn replace_repair(
+        &self,
+        repair: usize,
+        (with, without): (TreeId, TreeId),
+        revision: CommitId,
+    ) -> Result<bool, Halt> {
+        let (base, patched) = self.repair_trees(repair);
+        let Merged::Clean(reduced, _) = self.trees.merge(with, patched, without, Favor::Neither)? else {
+            return Ok(false);
+        };
+        let unrepaired = self.view(revision)?;
+        let Merged::Clean(tree, _) = self.trees.merge(base, unrepaired, reduced, Favor::Neither)? else {
+            return Ok(false);
+        };
+        if reduced == base || tree == unrepaired || !self.probe(tree, revision, Phase::Repair).await.is_testable() {
+            return Ok(false);
+        }
+        let set = self.trees.change_set(base, reduced)?;
+        let mut board = self.board.borrow_mut();
+        board.finding.repairs[repair].patched = reduced;
+        board.finding.repairs[repair].n_lines = set.n_lines(&set.full());
+        board.finding.repairs[repair].control = Control::Flipped;
+        board.carried = Some(Rc::new(Carried { base, patched: reduced, index: repair }));
+        board.tested.retain(|_, tested| tested.repair.is_none());
+        Ok(true)
+    }
+
+    /// Every commit between the two sides, newest first: the candidates while the pair is not exact.
+    pub(super) fn candidates(&self, pair: &Pair) -> Vec<CommitId> {
+        self.history.between(pair.older.revision, pair.newer.revision)
+    }
+
+    /// Whether a change touches nothing but files that look like tests.
+    pub(super) fn is_only_tests(change: &Change) -> bool {
+        !change.units.is_empty() && change.units.iter().all(|unit| is_test_path(&unit.path))
+    }
+}
+
+/// Whether a path looks like a part of the tests: below a test directory, or named like a test.
+pub(super) fn is_test_path(path: &[u8]) -> bool {
+    const DIRECTORIES: [&str; 7] = ["test", "tests", "t", "spec", "specs", "testing", "testdata"];
+    let path = String::from_utf8_lossy(path).to_lowercase();
+    let mut parts: Vec<&str> = path.split('/').collect();
+    let name = parts.pop().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_named = |word: &str| {
+        stem == word
+            || stem.starts_with(&format!("{word}_"))
+            || stem.starts_with(&format!("{word}-"))
+            || stem.ends_with(&format!("_{word}"))
+            || stem.ends_with(&format!("-{word}"))
+    };
+    parts.iter().any(|part| DIRECTORIES.contains(part))
+        || ["test", "tests", "spec"].into_iter().any(is_named)
+        || (stem.ends_with("test") && name.split('.').nth(1) == Some("java"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, expected: bool) {
+        assert_eq!(is_test_path(path.as_bytes()), expected, "{path}");
+    }
+
+    #[test]
+    fn a_path_is_a_test_by_its_directory_or_its_name() {
+        check("tests/add.case", true);
+        check("t/0001-basic.sh", true);
+        check("src/parser_test.c", true);
+        check("test.sh", true);
+        check("src/main/java/ParserTest.java", true);
+        check("src/latest.c", false);
+        check("src/contest.c", false);
+        check("attest/main.c", false);
+    }
+}

@@ -1,0 +1,182 @@
+//! Proof: the clean runs behind the finding.
+
+use crate::hunt::Again;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Evidence;
+use crate::hunt::finding::Expected;
+use crate::hunt::pair::Pair;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+/// Kept units are re-run one by one up to this many; beyond it the first ones are a sample.
+const MAX_UNITS: usize = 50;
+
+/// The unit that a claim is about: of the sufficient change or of the necessary one, and its index there.
+#[derive(Clone, Copy)]
+struct UnitOf {
+    is_sufficient: bool,
+    index: usize,
+}
+
+/// A claim that is to be shown.
+struct Claim {
+    text: &'static str,
+    revision: CommitId,
+    tree: TreeId,
+    expected: Expected,
+    unit: Option<UnitOf>,
+}
+
+impl Hunter<'_> {
+    /// Re-runs every claim of the finding in a fresh worktree.
+    ///
+    /// On a disagreement the hunt starts again with clean probes only; if it had those already, the test itself is not
+    /// reproducible and the evidence says so. Cost: six probes, and one for each kept unit up to fifty a change.
+    pub(super) async fn prove(&self, pair: &Pair) -> Result<(), Halt> {
+        let claims = self.claims(pair)?;
+        let n_disagreements = self.show(claims).await;
+        self.recall(pair).await;
+        if n_disagreements == 0 {
+            return Ok(());
+        }
+        if !self.order.is_clean {
+            return Err(Halt::Again(Again::Clean));
+        }
+        self.note(format!(
+            "{n_disagreements} of the clean runs did not show what they should: the test is not reproducible"
+        ));
+        Err(Halt::Concluded(crate::hunt::finding::Conclusion::NotReproducible))
+    }
+
+    /// Runs the claims in clean worktrees, writes the evidence down and counts those that do not hold.
+    async fn show(&self, claims: Vec<Claim>) -> usize {
+        let probe = |claim: &Claim| Probe {
+            tree: claim.tree,
+            revision: claim.revision,
+            phase: Phase::Verify,
+            is_claim: true,
+            is_prechecked: false,
+        };
+        let seen = self.ask(claims.iter().map(probe).collect()).await;
+        for (claim, seen) in claims.iter().zip(&seen) {
+            self.note_shown(claim.unit, *seen);
+        }
+        let evidence: Vec<Evidence> = claims
+            .into_iter()
+            .zip(seen)
+            .map(|(claim, seen)| Evidence {
+                claim: claim.text.to_owned(),
+                revision: claim.revision,
+                tree: claim.tree,
+                expected: claim.expected,
+                seen,
+            })
+            .collect();
+        let n_disagreements = evidence.iter().filter(|evidence| !evidence.holds()).count();
+        self.board.borrow_mut().finding.evidence = evidence;
+        n_disagreements
+    }
+
+    /// The outcomes of all these probes, in their order.
+    async fn ask(&self, probes: Vec<Probe>) -> Vec<Outcome> {
+        let mut seen: Vec<Outcome> = Vec::with_capacity(probes.len());
+        self.asker
+            .first(probes, |outcome| {
+                seen.push(outcome);
+                false
+            })
+            .await;
+        seen
+    }
+
+    fn note_shown(&self, unit: Option<UnitOf>, outcome: Outcome) {
+        let Some(UnitOf { is_sufficient, index }) = unit else { return };
+        let finding = &mut self.board.borrow_mut().finding;
+        let change = if is_sufficient { &mut finding.sufficient } else { &mut finding.necessary };
+        if let Some(unit) = change.as_mut().and_then(|change| change.units.get_mut(index)) {
+            unit.shown_without = Some(outcome);
+        }
+    }
+
+    /// Notes what was seen without the units that are too many to be run again: the reduction has asked about each.
+    ///
+    /// Cost: no run, because only reducers whose last round asks about every unit are trusted with it.
+    async fn recall(&self, pair: &Pair) {
+        if !self.order.reducer.is_exact() {
+            return;
+        }
+        let mut open = Vec::new();
+        {
+            let finding = &self.board.borrow().finding;
+            for (change, is_sufficient, side) in
+                [(&finding.sufficient, true, &pair.older), (&finding.necessary, false, &pair.newer)]
+            {
+                let units = change.iter().filter(|change| change.is_minimal).flat_map(|change| &change.units);
+                for (index, unit) in units.enumerate() {
+                    if let (Some(tree), None) = (unit.without, unit.shown_without) {
+                        let probe = Probe {
+                            tree,
+                            revision: side.revision,
+                            phase: Phase::Verify,
+                            is_claim: false,
+                            is_prechecked: false,
+                        };
+                        open.push((UnitOf { is_sufficient, index }, probe));
+                    }
+                }
+            }
+        }
+        let seen = self.ask(open.iter().map(|(_, probe)| *probe).collect()).await;
+        for ((unit, _), seen) in open.into_iter().zip(seen) {
+            self.note_shown(Some(unit), seen);
+        }
+    }
+
+    fn claims(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
+        let mut claims = Vec::new();
+        let mut claim =
+            |text, revision, tree, expected| claims.push(Claim { text, revision, tree, expected, unit: None });
+        let (older, newer) = (pair.older, pair.newer);
+        let mut n_unverified = 0;
+        let finding = self.board.borrow().finding.clone();
+        claim("the last good revision passes", older.revision, older.tree, Expected::Pass);
+        if let Some(change) = &finding.sufficient {
+            claim("with the sufficient change it fails", older.revision, change.newer, Expected::Fail);
+        }
+        claim("the first bad revision fails", newer.revision, newer.tree, Expected::Fail);
+        if let Some(change) = &finding.necessary {
+            claim("without the necessary change it passes", newer.revision, change.older, Expected::Pass);
+        }
+        if let Some(fix) = &finding.fix {
+            let bare = self.view(fix.revision)?;
+            if bare != newer.tree {
+                claim("the newest revision reached by the fix fails", fix.revision, bare, Expected::Fail);
+            }
+            claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass);
+        }
+        let units = [
+            (&finding.sufficient, older, "without this unit the sufficient change does not fail", Expected::NotFail),
+            (&finding.necessary, newer, "with this unit restored it does not pass", Expected::NotPass),
+        ];
+        for (change, side, text, expected) in units {
+            let Some(change) = change else { continue };
+            if !change.is_minimal {
+                continue;
+            }
+            let is_sufficient = expected == Expected::NotFail;
+            let units = change.units.iter().enumerate();
+            let trees: Vec<(usize, TreeId)> = units.filter_map(|(index, unit)| Some((index, unit.without?))).collect();
+            n_unverified += trees.len().saturating_sub(MAX_UNITS);
+            for (index, tree) in trees.into_iter().take(MAX_UNITS) {
+                let unit = Some(UnitOf { is_sufficient, index });
+                claims.push(Claim { text, revision: side.revision, tree, expected, unit });
+            }
+        }
+        self.board.borrow_mut().finding.n_unverified_units = n_unverified;
+        Ok(claims)
+    }
+}

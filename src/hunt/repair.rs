@@ -1,0 +1,125 @@
+//! Repairs: the smallest part of a testable neighbour's difference that makes a revision testable.
+//!
+//! Source: Artho, Iterative Delta Debugging, section 4. Deviation: a repair is reduced for "testable" (a pass, or the
+//! hunted failure), not for "still fails": a reduction for the failure may delete what the test needs to ever pass
+//! (his section 5.2). A repair can still contain the culprit, so its verdicts are controlled.
+
+use crate::change::Level;
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Control;
+use crate::hunt::finding::Repair;
+use crate::hunt::verdict::Tested;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use std::rc::Rc;
+
+/// The repair that is put on further revisions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The tree it was found at.
+    pub base: TreeId,
+    /// That tree with the repair.
+    pub patched: TreeId,
+    /// Its index in the finding.
+    pub index: usize,
+}
+
+impl Hunter<'_> {
+    /// Reduces (`revision` -> `source` as it was tested) to what makes `revision` testable, and carries it from now on.
+    ///
+    /// The new repair replaces the old one; it may contain it, as the neighbour was tested with it. `None` if no
+    /// smaller tree than the neighbour's own can be written. Cost: one reduction.
+    pub(super) async fn repair(&self, revision: CommitId, source: Tested) -> Result<Option<Tested>, Halt> {
+        let base = self.view(revision)?;
+        let set = self.trees.change_set(base, source.tree)?;
+        if set.full().is_empty() {
+            return Ok(None);
+        }
+        let wanted = |outcome: Outcome| outcome.is_testable();
+        let kept = self.reduce_units(&set, base, revision, (Phase::Repair, "the repair"), wanted).await?;
+        let Some(patched) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
+        let outcome = self.probe(patched, revision, Phase::Repair).await;
+        if !outcome.is_testable() {
+            return Ok(None);
+        }
+        let n_lines = set.n_lines(&kept);
+        let index = {
+            let mut board = self.board.borrow_mut();
+            let index = board.finding.repairs.len();
+            let (source, control) = (source.revision, Control::Provisional);
+            board.finding.repairs.push(Repair { revision, source, base, patched, n_lines, control });
+            board.carried = Some(Rc::new(Carried { base, patched, index }));
+            index
+        };
+        self.tell(Event::Repaired { revision, source: source.revision, n_lines });
+        Ok(Some(self.record(Tested { revision, tree: patched, outcome, repair: Some(index) })))
+    }
+
+    /// The trees without and with a repair.
+    pub(super) fn repair_trees(&self, repair: usize) -> (TreeId, TreeId) {
+        let board = self.board.borrow();
+        let repair = &board.finding.repairs[repair];
+        (repair.base, repair.patched)
+    }
+
+    /// Puts a repair on a tree; `None` where it does not apply.
+    pub(super) fn with_repair(&self, repair: usize, tree: TreeId) -> Result<Option<TreeId>, Halt> {
+        let (base, patched) = self.repair_trees(repair);
+        match self.trees.merge(base, tree, patched, Favor::Neither)? {
+            Merged::Clean(tree, _) => Ok(Some(tree)),
+            Merged::Conflict => Ok(None),
+        }
+    }
+
+    /// Puts those units of a repair on a tree that apply; says whether all that it adds is among them.
+    ///
+    /// A line that it deletes and that is not there anyway is none that could bring the culprit.
+    fn with_parts(&self, repair: usize, tree: TreeId) -> Result<(TreeId, bool), Halt> {
+        let (base, patched) = self.repair_trees(repair);
+        let set = self.trees.change_set(base, patched)?;
+        let (mut tree, mut is_whole) = (tree, true);
+        for group in set.groups(Level::Line) {
+            let closed = set.close(&set.subset(group));
+            let part = if closed.is_empty() { None } else { self.trees.compose(&set, base, &closed)? };
+            let merged = match part {
+                Some(part) => self.trees.merge(base, tree, part, Favor::Neither)?,
+                None => Merged::Conflict,
+            };
+            match merged {
+                Merged::Clean(with, _) => tree = with,
+                Merged::Conflict => {
+                    let is_deletion = |unit| {
+                        let text = set.describe(unit);
+                        text.inserted.is_empty() && !text.deleted.is_empty()
+                    };
+                    is_whole &= set.subset(group).iter().all(is_deletion);
+                }
+            }
+        }
+        Ok((tree, is_whole))
+    }
+
+    /// Controls the repair behind a verdict: on a known pass it must still pass. Cost: at most one probe.
+    ///
+    /// A repair from a newer revision may contain the culprit; then the pass turns into the failure.
+    pub(super) async fn control(&self, repair: usize, pass: Tested) -> Result<Control, Halt> {
+        let (tree, is_whole) = match self.with_repair(repair, pass.tree)? {
+            Some(tree) => (tree, true),
+            None => self.with_parts(repair, pass.tree)?,
+        };
+        let seen = if tree == pass.tree { pass.outcome } else { self.probe(tree, pass.revision, Phase::Repair).await };
+        let control = match seen {
+            Outcome::Pass if is_whole => Control::Held,
+            Outcome::Fail => Control::Flipped,
+            Outcome::Pass | Outcome::Unresolved(_) => Control::Provisional,
+        };
+        self.board.borrow_mut().finding.repairs[repair].control = control;
+        Ok(control)
+    }
+}

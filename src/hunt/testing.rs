@@ -1,0 +1,190 @@
+//! A world in memory for tests of the engines: trees of small files, and a laboratory that knows what each tree shows.
+
+use crate::change::ChangeSet;
+use crate::change::Content;
+use crate::change::FilePair;
+use crate::change::FileSide;
+use crate::change::Mode;
+use crate::change::Subset;
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::change::trees::Rung;
+use crate::change::trees::Trees;
+use crate::change::trees::TreesError;
+use crate::hunt::Probe;
+use crate::hunt::drive::Laboratory;
+use crate::hunt::drive::Reply;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::outcome::Outcome;
+use crate::revision::TreeId;
+use sha2::Digest;
+use sha2::Sha256;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::rc::Rc;
+
+/// Path -> content of one tree.
+pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Trees by content id, all in memory.
+#[derive(Default)]
+pub struct MemoryTrees {
+    trees: RefCell<HashMap<TreeId, Files>>,
+}
+
+impl MemoryTrees {
+    /// Stores a tree.
+    pub fn add(&self, files: Files) -> TreeId {
+        let mut digest = Sha256::new();
+        for (path, content) in &files {
+            digest.update((path.len() as u64).to_le_bytes());
+            digest.update(path);
+            digest.update((content.len() as u64).to_le_bytes());
+            digest.update(content);
+        }
+        let id = TreeId(digest.finalize()[..20].try_into().unwrap());
+        self.trees.borrow_mut().insert(id, files);
+        id
+    }
+
+    /// A stored tree.
+    pub fn files(&self, id: TreeId) -> Files {
+        self.trees.borrow()[&id].clone()
+    }
+}
+
+fn side(path: &[u8], content: &[u8]) -> FileSide {
+    FileSide { path: path.to_vec(), mode: Mode::Regular, content: Content::Bytes(content.into()) }
+}
+
+/// Merges line by line if no side adds or removes lines; otherwise two changed sides conflict.
+fn merge_file(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+    if base == theirs || ours == theirs {
+        return Some(ours.to_vec());
+    }
+    if base == ours {
+        return Some(theirs.to_vec());
+    }
+    let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (base, ours, theirs) = (lines(base), lines(ours), lines(theirs));
+    if base.len() != ours.len() || base.len() != theirs.len() {
+        return None;
+    }
+    let mut merged = Vec::new();
+    for ((base, ours), theirs) in base.iter().zip(&ours).zip(&theirs) {
+        let line = if base == theirs || ours == theirs {
+            ours
+        } else if base == ours {
+            theirs
+        } else {
+            return None;
+        };
+        merged.extend_from_slice(line);
+    }
+    Some(merged)
+}
+
+impl Trees for MemoryTrees {
+    fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
+        let (older, newer) = (self.files(older), self.files(newer));
+        let paths: BTreeSet<&Vec<u8>> = older.keys().chain(newer.keys()).collect();
+        let pairs = paths.into_iter().filter(|path| older.get(*path) != newer.get(*path)).map(|path| FilePair {
+            older: older.get(path).map(|content| side(path, content)),
+            newer: newer.get(path).map(|content| side(path, content)),
+        });
+        Ok(Rc::new(ChangeSet::new(pairs.collect())))
+    }
+
+    fn compose(&self, set: &ChangeSet, older: TreeId, subset: &Subset) -> Result<Option<TreeId>, TreesError> {
+        let Ok(edits) = set.render(subset) else { return Ok(None) };
+        let mut files = self.files(older);
+        for edit in edits {
+            match edit.result {
+                Some((_, Content::Bytes(bytes))) => files.insert(edit.path, bytes.to_vec()),
+                Some((_, Content::Submodule(_))) | None => files.remove(&edit.path),
+            };
+        }
+        Ok(Some(self.add(files)))
+    }
+
+    fn merge(&self, base: TreeId, ours: TreeId, patched: TreeId, _: Favor) -> Result<Merged, TreesError> {
+        let (base, ours, theirs) = (self.files(base), self.files(ours), self.files(patched));
+        let paths: BTreeSet<&Vec<u8>> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
+        let mut merged = Files::new();
+        for path in paths {
+            let (base, ours, theirs) = (base.get(path), ours.get(path), theirs.get(path));
+            let content = match (base, ours, theirs) {
+                (Some(base), Some(ours), Some(theirs)) => merge_file(base, ours, theirs),
+                (base, ours, theirs) if base == theirs || ours == theirs => {
+                    let Some(ours) = ours else { continue };
+                    Some(ours.clone())
+                }
+                (base, ours, theirs) if base == ours => {
+                    let Some(theirs) = theirs else { continue };
+                    Some(theirs.clone())
+                }
+                _ => None,
+            };
+            let Some(content) = content else { return Ok(Merged::Conflict) };
+            merged.insert(path.clone(), content);
+        }
+        Ok(Merged::Clean(self.add(merged), Rung::Merge))
+    }
+
+    fn view(&self, tree: TreeId) -> Result<TreeId, TreesError> {
+        Ok(tree)
+    }
+
+    fn differ_in_scope(&self, _: TreeId, _: TreeId) -> Result<bool, TreesError> {
+        Ok(true)
+    }
+
+    fn differs_from_held(&self, _: TreeId) -> Result<bool, TreesError> {
+        Ok(false)
+    }
+}
+
+/// A laboratory that computes what a tree shows.
+pub struct Oracle<'t, J> {
+    trees: &'t MemoryTrees,
+    judge: J,
+    width: usize,
+    /// Used probes in order, each tree of a phase once: what a cache would not have answered.
+    pub used: Vec<(Phase, TreeId)>,
+}
+
+impl<'t, J: Fn(&Files) -> Outcome> Oracle<'t, J> {
+    /// Answers up to `width` probes at once.
+    pub fn new(trees: &'t MemoryTrees, judge: J, width: usize) -> Self {
+        Self { trees, judge, width, used: Vec::new() }
+    }
+
+    /// Number of different trees that were probed in a phase.
+    pub fn n_used(&self, phase: Phase) -> usize {
+        self.used.iter().filter(|(used, _)| *used == phase).map(|(_, tree)| tree).collect::<BTreeSet<_>>().len()
+    }
+}
+
+impl<J: Fn(&Files) -> Outcome> Laboratory for Oracle<'_, J> {
+    type Error = Infallible;
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+        assert!(!probes.is_empty() && probes.len() <= self.width);
+        Ok(Reply::Outcomes(probes.iter().map(|probe| (self.judge)(&self.trees.files(probe.tree))).collect()))
+    }
+
+    fn used(&mut self, probes: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
+        self.used.extend(probes.iter().map(|probe| (probe.phase, probe.tree)));
+        Ok(())
+    }
+
+    fn tell(&mut self, _: &[Event]) {}
+}

@@ -1,0 +1,179 @@
+//! The verdict on one revision: bare if it can be tested, else with a repair.
+//!
+//! The order is fixed: bare; with the carried repair; with the part of the carried repair that still applies; then
+//! a new repair from the testable neighbour (see [`crate::hunt::repair`]).
+
+use crate::change::Level;
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::repair::Carried;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+/// What a revision showed, and the tree that showed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tested {
+    /// The revision.
+    pub revision: CommitId,
+    /// The tree that was probed: bare, or with the repair.
+    pub tree: TreeId,
+    /// What it showed.
+    pub outcome: Outcome,
+    /// Index of the repair in the finding, if one was needed.
+    pub repair: Option<usize>,
+}
+
+/// What came of examining a revision on a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Examined {
+    /// The revision at this index of the line has a verdict; not always the one asked for.
+    Verdict {
+        /// Index on the line.
+        index: usize,
+        /// Its verdict, `Pass` or `Fail`.
+        tested: Tested,
+    },
+    /// The revision cannot be made testable.
+    Irreparable,
+}
+
+impl Hunter<'_> {
+    /// Tests a revision bare, then with the carried repair. Cost: at most three probes; nothing when known.
+    ///
+    /// The outcome is unresolved if neither helps.
+    pub(super) async fn as_tested(&self, revision: CommitId) -> Result<Tested, Halt> {
+        let known = self.board.borrow().tested.get(&revision).copied();
+        if let Some(tested) = known
+            && tested.outcome.is_testable()
+        {
+            return Ok(tested);
+        }
+        let bare = match known {
+            Some(tested) => tested,
+            None => self.bare(revision).await?,
+        };
+        if bare.outcome.is_testable() {
+            return Ok(bare);
+        }
+        let carried = self.board.borrow().carried.clone();
+        let Some(carried) = carried else { return Ok(bare) };
+        for tree in self.carry(&carried, bare.tree)? {
+            let outcome = self.probe(tree, revision, Phase::Search).await;
+            if outcome.is_testable() {
+                return Ok(self.record(Tested { revision, tree, outcome, repair: Some(carried.index) }));
+            }
+        }
+        Ok(bare)
+    }
+
+    /// Whether a revision has a verdict already.
+    pub(super) fn is_known(&self, revision: CommitId) -> bool {
+        self.board.borrow().tested.get(&revision).is_some_and(|tested| tested.outcome.is_testable())
+    }
+
+    async fn bare(&self, revision: CommitId) -> Result<Tested, Halt> {
+        let tree = self.view(revision)?;
+        let outcome = self.probe(tree, revision, Phase::Search).await;
+        let tested = self.record(Tested { revision, tree, outcome, repair: None });
+        self.judge_signature()?;
+        Ok(tested)
+    }
+
+    /// Writes a verdict down and tells it.
+    pub(super) fn record(&self, tested: Tested) -> Tested {
+        let mut board = self.board.borrow_mut();
+        board.tested.insert(tested.revision, tested);
+        let verdict = (tested.revision, tested.outcome, tested.repair.is_some());
+        board.finding.verdicts.push(verdict);
+        board.events.push(Event::Tested {
+            revision: tested.revision,
+            outcome: tested.outcome,
+            is_repaired: tested.repair.is_some(),
+        });
+        tested
+    }
+
+    /// Gives the revision at `target` of `line` a verdict; `near` (< `target`) is the nearest newer index known testable.
+    ///
+    /// Where revisions stop being testable is found by bisection between `near` and `target`; the one commit there is
+    /// reduced to a repair, which is carried on to `target`; so on until `target` is testable. A pass found on the
+    /// way is newer than `target` and ends the work, since it answers more than was asked.
+    ///
+    /// Cost: for each layer of trouble, log2(`target` - `near`) revisions and one reduction of one commit.
+    pub(super) async fn examine(&self, line: &[CommitId], target: usize, near: usize) -> Result<Examined, Halt> {
+        let mut near = near;
+        let tested = self.as_tested(line[target]).await?;
+        if tested.outcome.is_testable() {
+            return Ok(Examined::Verdict { index: target, tested });
+        }
+        let end = self.history.burst_end(line, target);
+        if end < target && end > near {
+            let tested = self.as_tested(line[end]).await?;
+            if tested.outcome.is_testable() {
+                self.note(format!(
+                    "{} commits made within minutes by one author are taken as one step: they can only be tested together",
+                    target - end + 1
+                ));
+                return Ok(Examined::Verdict { index: end, tested });
+            }
+        }
+        loop {
+            let mut untestable = target;
+            while untestable - near > 1 {
+                let middle = near + (untestable - near) / 2;
+                let tested = self.as_tested(line[middle]).await?;
+                match tested.outcome {
+                    Outcome::Pass => return Ok(Examined::Verdict { index: middle, tested }),
+                    Outcome::Fail => near = middle,
+                    Outcome::Unresolved(_) => untestable = middle,
+                }
+            }
+            let source = self.as_tested(line[near]).await?;
+            let Some(tested) = self.repair(line[untestable], source).await? else {
+                return Ok(Examined::Irreparable);
+            };
+            if tested.outcome == Outcome::Pass || untestable == target {
+                return Ok(Examined::Verdict { index: untestable, tested });
+            }
+            near = untestable;
+            let tested = self.as_tested(line[target]).await?;
+            if tested.outcome.is_testable() {
+                return Ok(Examined::Verdict { index: target, tested });
+            }
+        }
+    }
+
+    /// Carries a repair to a bare tree: whole, then only the files of it that apply. At most two trees, none twice.
+    fn carry(&self, carried: &Carried, bare: TreeId) -> Result<Vec<TreeId>, Halt> {
+        let mut trees = Vec::new();
+        let whole = self.trees.merge(carried.base, bare, carried.patched, Favor::Neither)?;
+        match whole {
+            Merged::Clean(tree, _) => trees.push(tree),
+            Merged::Conflict => {
+                if let Some(tree) = self.carry_by_file(carried, bare)? {
+                    trees.push(tree);
+                }
+            }
+        }
+        trees.retain(|tree| *tree != bare);
+        Ok(trees)
+    }
+
+    /// The files of a repair that apply one by one; obsolete ones vanish.
+    fn carry_by_file(&self, carried: &Carried, bare: TreeId) -> Result<Option<TreeId>, Halt> {
+        let set = self.trees.change_set(carried.base, carried.patched)?;
+        let mut tree = bare;
+        for group in set.groups(Level::File) {
+            let Some(patched) = self.trees.compose(&set, carried.base, &set.subset(group))? else { continue };
+            if let Merged::Clean(with, _) = self.trees.merge(carried.base, tree, patched, Favor::Neither)? {
+                tree = with;
+            }
+        }
+        Ok((tree != bare).then_some(tree))
+    }
+}

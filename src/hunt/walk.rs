@@ -1,0 +1,242 @@
+//! The walk: gallop back until a revision passes, then bisect down to a pair.
+//!
+//! A *line* is a list of revisions, newest first, each a parent of the one before. The bad end has index 0. Any line from
+//! a failing revision to a passing one holds a pair of neighbours that pass and fail, so a search on one line is
+//! right whatever the rest of the graph does; side branches are entered later (see [`crate::hunt::culprit`]).
+
+use crate::hunt::Again;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::Probe;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::pair::Pair;
+use crate::hunt::verdict::Examined;
+use crate::hunt::verdict::Tested;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+
+/// A line whose first revision fails and whose last one passes.
+#[derive(Debug, Clone)]
+pub struct Bracket {
+    /// Newest first.
+    pub line: Vec<CommitId>,
+    /// The failing end, index 0 of the line.
+    pub bad: Tested,
+    /// The passing end, last of the line.
+    pub good: Tested,
+}
+
+impl Hunter<'_> {
+    /// Finds a line from the bad revision to a passing one.
+    ///
+    /// Ends the hunt if a revision given as good fails, or if nothing passes.
+    pub(super) async fn bracket(&self) -> Result<Bracket, Halt> {
+        let bad = self.as_tested(self.order.bad).await?;
+        match bad.outcome {
+            Outcome::Fail => {}
+            Outcome::Pass => return Err(Halt::Concluded(Conclusion::BadPasses)),
+            Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
+        }
+        let mut best: Option<Bracket> = None;
+        for good in &self.order.goods {
+            if let Some(bracket) = self.bracket_from(*good, bad).await?
+                && best.as_ref().is_none_or(|known| bracket.line.len() < known.line.len())
+            {
+                best = Some(bracket);
+            }
+        }
+        match best {
+            Some(bracket) => Ok(bracket),
+            None => self.gallop(bad).await,
+        }
+    }
+
+    /// The line to a revision that is said to pass, verified. `None` if it cannot bound the search.
+    async fn bracket_from(&self, good: CommitId, bad: Tested) -> Result<Option<Bracket>, Halt> {
+        let tested = self.as_tested(good).await?;
+        if tested.outcome == Outcome::Fail {
+            self.board.borrow_mut().finding.last_good = Some(good);
+            return Err(Halt::Concluded(Conclusion::GoodFails));
+        }
+        let Some(base) = self.history.merge_base(bad.revision, good) else {
+            self.note("a revision given as good shares no history with the bad one and is left aside".to_owned());
+            return Ok(None);
+        };
+        if base != good {
+            self.note(
+                "a revision given as good is not an ancestor of the bad one; their merge base is tested instead"
+                    .to_owned(),
+            );
+        }
+        let Some(line) = self.history.path(bad.revision, base) else { return Ok(None) };
+        let line = self.in_scope(&line)?;
+        let last = line.len() - 1;
+        if last == 0 {
+            return Ok(None);
+        }
+        match self.examine(&line, last, 0).await? {
+            Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {
+                Ok(Some(Bracket { line: line[..=index].to_vec(), bad, good: tested }))
+            }
+            Examined::Verdict { .. } => {
+                self.note("the merge base with a revision given as good fails itself: the failure was mended on the other branch".to_owned());
+                Ok(None)
+            }
+            Examined::Irreparable => Ok(None),
+        }
+    }
+
+    /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes.
+    ///
+    /// A revision that cannot be tested is repaired only if the next stop cannot be tested either: a broken window
+    /// is jumped over, an end of testability is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
+    async fn gallop(&self, bad: Tested) -> Result<Bracket, Halt> {
+        let line = self.in_scope(&self.history.first_parents(bad.revision))?;
+        let last = line.len() - 1;
+        let mut near = 0;
+        let mut distance = 1;
+        while near < last {
+            let stop = distance.min(last);
+            if !self.is_known(line[stop]) {
+                self.tell(Event::Galloping { distance: stop, next: line[stop] });
+            }
+            let mut seen = (stop, self.as_tested(line[stop]).await?);
+            if !seen.1.outcome.is_testable() && stop < last {
+                let further = (2 * distance).min(last);
+                let tested = self.as_tested(line[further]).await?;
+                if tested.outcome.is_testable() {
+                    seen = (further, tested);
+                }
+            }
+            if !seen.1.outcome.is_testable() {
+                match self.examine(&line, stop, near).await? {
+                    Examined::Verdict { index, tested } => seen = (index, tested),
+                    Examined::Irreparable => break,
+                }
+            }
+            let (index, tested) = seen;
+            if tested.outcome == Outcome::Pass {
+                return Ok(Bracket { line: line[..=index].to_vec(), bad, good: tested });
+            }
+            near = index;
+            if stop == last && index <= stop {
+                break;
+            }
+            distance = 2 * stop.max(index);
+        }
+        self.never_passed(&line, near).await
+    }
+
+    /// Nothing passes: the oldest failure is run again clean, and once without the held files; then the hunt ends.
+    async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
+        let last = line.len() - 1;
+        self.board.borrow_mut().finding.oldest_tested = Some(line[near]);
+        let oldest = self.as_tested(line[near]).await?;
+        let clean = Probe {
+            tree: oldest.tree,
+            revision: oldest.revision,
+            phase: Phase::Verify,
+            is_claim: true,
+            is_prechecked: false,
+        };
+        if !self.order.is_clean && self.asker.one(clean).await != oldest.outcome {
+            return Err(Halt::Again(Again::Clean));
+        }
+        let mut stops = vec![last, last / 2];
+        stops.dedup();
+        for stop in stops {
+            let tree = self.history.get(line[stop]).tree;
+            if self.order.may_release && self.trees.differs_from_held(tree)? {
+                let probe =
+                    Probe { tree, revision: line[stop], phase: Phase::Search, is_claim: false, is_prechecked: false };
+                if self.asker.one(probe).await == Outcome::Pass {
+                    return Err(Halt::Again(Again::HoldNothing));
+                }
+            }
+        }
+        if self.history.is_shallow_border(line[last]) {
+            self.note(
+                "the history ends at the border of a shallow clone; `git fetch --unshallow` gives more to search"
+                    .to_owned(),
+            );
+        }
+        if near < last {
+            self.note(format!("the oldest {} revisions of the line could not be tested", last - near));
+        }
+        Err(Halt::Concluded(Conclusion::NeverPassed))
+    }
+
+    /// The revisions of a line that change something in the scope of the hunt, and its two ends.
+    fn in_scope(&self, line: &[CommitId]) -> Result<Vec<CommitId>, Halt> {
+        let last = line.len() - 1;
+        let mut kept = Vec::with_capacity(line.len());
+        for (index, id) in line.iter().enumerate() {
+            let tree = |id: &CommitId| self.history.get(*id).tree;
+            if index == 0 || index == last || self.trees.differ_in_scope(tree(&line[index + 1]), tree(id))? {
+                kept.push(*id);
+            }
+        }
+        if kept.len() == 2 && line.len() > 2 {
+            self.note(
+                "no commit of the line changes a path that `--path` names, so all of them are searched".to_owned(),
+            );
+            return Ok(line.to_vec());
+        }
+        Ok(kept)
+    }
+
+    /// Narrows a bracket to two neighbours of its line.
+    ///
+    /// The pair is exact unless a revision between the two could not be tested at all. Cost: log2(n) revisions, n = length of the line, and the repairs of those that cannot be tested.
+    pub(super) async fn bisect(&self, bracket: Bracket) -> Result<Pair, Halt> {
+        let Bracket { mut line, mut bad, mut good } = bracket;
+        let mut bad_index = 0;
+        let mut good_index = line.len() - 1;
+        let mut joined: Vec<CommitId> = Vec::new();
+        let mut is_decided = true;
+        while good_index - bad_index > 1 {
+            let middle = bad_index + (good_index - bad_index) / 2;
+            {
+                let mut board = self.board.borrow_mut();
+                board.finding.last_good = Some(good.revision);
+                board.finding.range = line[bad_index..good_index].to_vec();
+            }
+            let (n_left, n_candidates) = (good_index - middle - 1, good_index - bad_index);
+            if !self.is_known(line[middle]) {
+                self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
+            }
+            match self.examine(&line, middle, bad_index).await? {
+                Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {
+                    (good, good_index) = (tested, index);
+                }
+                Examined::Verdict { index, tested } => {
+                    (bad, bad_index) = (tested, index);
+                    if index < middle {
+                        joined = self.join_step(&mut line, index, middle, &mut good_index);
+                    }
+                }
+                Examined::Irreparable => {
+                    is_decided = false;
+                    break;
+                }
+            }
+        }
+        joined.retain(|id| self.history.path(bad.revision, *id).is_some());
+        let is_joined = joined.iter().any(|id| self.history.path(*id, good.revision).is_some());
+        let joined = if is_joined { joined } else { Vec::new() };
+        Ok(Pair { last_good: good.revision, older: good, newer: bad, joined, is_exact: is_decided })
+    }
+
+    /// Takes the untestable commits of a burst out of the line: they count as one step with its newest commit.
+    fn join_step(&self, line: &mut Vec<CommitId>, end: usize, index: usize, good: &mut usize) -> Vec<CommitId> {
+        let mut oldest = index;
+        while oldest + 1 < *good && self.history.burst_end(line, oldest + 1) <= end {
+            oldest += 1;
+        }
+        let step: Vec<CommitId> = line.drain(end + 1..=oldest).collect();
+        *good -= step.len();
+        step
+    }
+}

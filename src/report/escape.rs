@@ -1,0 +1,230 @@
+//! Text that somebody else wrote, and the ways to let it out.
+//!
+//! File names, subjects, patches and output of tests can hold anything: escape sequences that rewrite the screen, marks
+//! that turn the direction of writing, bytes that are no text. [`Untrusted`] keeps them away from `Display`; each
+//! form of output has its own escaper, and only that one takes them.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::ser::CharEscape;
+use serde_json::ser::Formatter;
+
+/// Bytes from a repository, a test or a user. They have no `Display`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Untrusted(Vec<u8>);
+
+impl Untrusted {
+    /// The bytes as they are, for storing and for comparing; not for output.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<u8>> for Untrusted {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<&[u8]> for Untrusted {
+    fn from(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
+    }
+}
+
+impl From<String> for Untrusted {
+    fn from(text: String) -> Self {
+        Self(text.into_bytes())
+    }
+}
+
+impl From<&str> for Untrusted {
+    fn from(text: &str) -> Self {
+        Self(text.as_bytes().to_vec())
+    }
+}
+
+impl fmt::Debug for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Untrusted({:?})", String::from_utf8_lossy(&self.0))
+    }
+}
+
+/// Escapes for a terminal.
+///
+/// What could move the cursor, change the colour or the order of what is seen is shown as `\x1b` or `\u{202e}`. Printable
+/// text of any script stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal;
+
+impl Terminal {
+    /// One line: newline, tab and carriage return are shown as `\n`, `\t` and `\r`.
+    pub fn line(self, text: &Untrusted) -> String {
+        escape(text.as_bytes(), |character, line| match character {
+            '\n' => line.push_str("\\n"),
+            '\t' => line.push_str("\\t"),
+            '\r' => line.push_str("\\r"),
+            _ => escape_char(character, line),
+        })
+    }
+
+    /// Several lines, such as a patch: newline and tab stay, a carriage return is shown as `^M`.
+    pub fn block(self, text: &Untrusted) -> String {
+        escape(text.as_bytes(), |character, block| match character {
+            '\n' | '\t' => block.push(character),
+            '\r' => block.push_str("^M"),
+            _ => escape_char(character, block),
+        })
+    }
+}
+
+fn escape(bytes: &[u8], mut push: impl FnMut(char, &mut String)) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        chunk.valid().chars().for_each(|character| push(character, &mut text));
+        for byte in chunk.invalid() {
+            write!(text, "\\x{byte:02x}").expect("writing to a string cannot fail");
+        }
+    }
+    text
+}
+
+fn escape_char(character: char, text: &mut String) {
+    let code = u32::from(character);
+    match () {
+        () if !is_deceptive(character) => text.push(character),
+        () if code < 0x100 => write!(text, "\\x{code:02x}").expect("writing to a string cannot fail"),
+        () => write!(text, "\\u{{{code:x}}}").expect("writing to a string cannot fail"),
+    }
+}
+
+/// Whether `character` acts on the screen instead of being seen: control, direction, separator, or of no width.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// Escapes for JSON.
+///
+/// Beyond what JSON asks for, it writes as `\u....` what [`Terminal`] would not show; so the object can be looked at on a
+/// terminal, and reads back as the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json;
+
+impl Formatter for Json {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut begin = 0;
+        for (index, character) in fragment.char_indices().filter(|(_, character)| is_deceptive(*character)) {
+            writer.write_all(&fragment.as_bytes()[begin..index])?;
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            begin = index + character.len_utf8();
+        }
+        writer.write_all(&fragment.as_bytes()[begin..])
+    }
+
+    fn write_char_escape<W: ?Sized + io::Write>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
+        match escape {
+            CharEscape::AsciiControl(byte) => write!(writer, "\\u{byte:04x}"),
+            CharEscape::Quote => writer.write_all(b"\\\""),
+            CharEscape::ReverseSolidus => writer.write_all(b"\\\\"),
+            CharEscape::Solidus => writer.write_all(b"\\/"),
+            CharEscape::Backspace => writer.write_all(b"\\b"),
+            CharEscape::FormFeed => writer.write_all(b"\\f"),
+            CharEscape::LineFeed => writer.write_all(b"\\n"),
+            CharEscape::CarriageReturn => writer.write_all(b"\\r"),
+            CharEscape::Tab => writer.write_all(b"\\t"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::Serialize;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], line: &str, block: &str) {
+        assert_eq!(Terminal.line(&bytes.into()), line);
+        assert_eq!(Terminal.block(&bytes.into()), block);
+    }
+
+    fn as_json(text: &str) -> String {
+        let mut bytes = Vec::new();
+        text.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Json)).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn escape_sequences_are_shown_not_sent() {
+        check(b"\x1b[2J\x07\x7f", "\\x1b[2J\\x07\\x7f", "\\x1b[2J\\x07\\x7f");
+        check("\u{9b}31m".as_bytes(), "\\x9b31m", "\\x9b31m");
+    }
+
+    #[test]
+    fn marks_of_direction_and_of_no_width_are_shown() {
+        let text = "a\u{202e}b\u{2066}c\u{200f}d\u{61c}e\u{2028}f\u{200b}g\u{feff}h\u{e0041}";
+        let shown = "a\\u{202e}b\\u{2066}c\\u{200f}d\\u{61c}e\\u{2028}f\\u{200b}g\\u{feff}h\\u{e0041}";
+        check(text.as_bytes(), shown, shown);
+    }
+
+    #[test]
+    fn a_patch_keeps_its_lines_and_tabs_and_shows_carriage_returns() {
+        check(b"+\tx = 1;\r\n", "+\\tx = 1;\\r\\n", "+\tx = 1;^M\n");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_and_text_of_any_script_stays() {
+        check(b"caf\xe9 \xff.c", "caf\\xe9 \\xff.c", "caf\\xe9 \\xff.c");
+        check("naïve – 日本語 🎉".as_bytes(), "naïve – 日本語 🎉", "naïve – 日本語 🎉");
+    }
+
+    #[test]
+    fn json_hides_nothing_and_sends_nothing() {
+        assert_eq!(
+            as_json("a\u{202e}\u{9b}\u{7f}\x1b\u{e0041}ä\"\n"),
+            r#""a\u202e\u009b\u007f\u001b\udb40\udc41ä\"\n""#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_deceptive_reaches_the_terminal(bytes: Vec<u8>, text: String) {
+            for text in [Untrusted::from(bytes), Untrusted::from(text)] {
+                prop_assert!(!Terminal.line(&text).chars().any(is_deceptive));
+                prop_assert!(Terminal.block(&text).chars().all(|c| c == '\n' || c == '\t' || !is_deceptive(c)));
+            }
+        }
+
+        #[test]
+        fn json_reads_back_as_the_same_text(text: String) {
+            prop_assert_eq!(serde_json::from_str::<String>(&as_json(&text)).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Reports to test with.
+
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::report::Change;
+use crate::report::Changes;
+use crate::report::Commit;
+use crate::report::Control;
+use crate::report::Date;
+use crate::report::Direction;
+use crate::report::ErrorReport;
+use crate::report::Evidence;
+use crate::report::FirstBad;
+use crate::report::Fix;
+use crate::report::Held;
+use crate::report::Probes;
+use crate::report::Range;
+use crate::report::Repair;
+use crate::report::Report;
+use crate::report::Rung;
+use crate::report::Signature;
+use crate::report::Status;
+use crate::report::Suite;
+use crate::report::Unit;
+use crate::report::Untrusted;
+use crate::report::Verified;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+fn commit(digit: u8, subject: &str) -> Commit {
+    Commit {
+        commit: CommitId([digit; 20]),
+        subject: subject.into(),
+        author: "A U Thor <author@example.com>".into(),
+        date: Date::new(1_772_353_800 + 86_400 * i64::from(digit), 60),
+    }
+}
+
+fn patch(removed: &str, added: &str) -> Untrusted {
+    let header = "diff --git a/src/parse.c b/src/parse.c\n--- a/src/parse.c\n+++ b/src/parse.c\n@@ -7,3 +7,3 @@\n";
+    format!("{header} int n = 0;\n-{removed}\n+{added}\n return n;\n").into()
+}
+
+/// A hunt that ended well, with every field in use.
+pub fn found() -> Report {
+    let change = Change {
+        patch: patch("while (n < max)", "while (n <= max)"),
+        lines: 2,
+        files: vec!["src/parse.c".into()],
+        units: vec![Unit {
+            commit: Some(CommitId([0x33; 20])),
+            file: "src/parse.c".into(),
+            lines: 2,
+            text: "-while (n < max)\n+while (n <= max)\n".into(),
+            without: Some(Outcome::Unresolved(Reason::Build)),
+        }],
+        is_minimal: true,
+    };
+    Report {
+        signature: Some(Signature { ending: "exit code 1".into(), line: Some("assertion `n < max` failed".into()) }),
+        bad: Some(commit(0x44, "release: 1.4")),
+        last_good: Some(commit(0x22, "parse: split lines")),
+        first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
+        culprits: vec![commit(0x33, "parse: accept empty fields")],
+        change: Changes { sufficient: Some(change.clone()), necessary: Some(change) },
+        fix: Some(Fix {
+            commit: CommitId([0x44; 20]),
+            complete: true,
+            patch: patch("while (n <= max)", "while (n < max)"),
+            lines: 2,
+            tested: Outcome::Pass,
+            culprit_lines: 40,
+            suite: Suite::NotRun,
+            rung: Rung::Syntax,
+        }),
+        repairs: vec![Repair {
+            commit: CommitId([0x22; 20]),
+            source: CommitId([0x33; 20]),
+            direction: Direction::Newer,
+            lines: 1,
+            patch: b"--- a/caf\xe9.h\n".as_slice().into(),
+            control: Control::Held,
+        }],
+        evidence: vec![
+            Evidence {
+                claim: "good passes".into(),
+                commit: Some(CommitId([0x22; 20])),
+                tree: Some(TreeId([0x2a; 20])),
+                expected: Outcome::Pass,
+                outcome: Outcome::Pass,
+                is_clean: true,
+                verified: Verified::Verified,
+            },
+            Evidence {
+                claim: "good + sufficient fails".into(),
+                commit: None,
+                tree: None,
+                expected: Outcome::Fail,
+                outcome: Outcome::Unresolved(Reason::Build),
+                is_clean: false,
+                verified: Verified::Observed,
+            },
+        ],
+        held: vec![Held { path: "test.sh".into(), changed: Some(true) }],
+        notes: vec!["The signature is the exit code only.".into()],
+        probes: Probes {
+            run: 23,
+            cached: 4,
+            refused: 3,
+            prechecked: 0,
+            precheck_refused: 0,
+            search: 8,
+            repair: 2,
+            reduce: 7,
+            port: 0,
+            verify: 4,
+            reproduce: 2,
+            outcomes: [("search".to_owned(), [("unresolved(build)".to_owned(), 2)].into())].into(),
+        },
+        seconds: 12.34,
+        hunt: Some("20260301-093000-1".into()),
+        log: Some(".git/idd/outputs".into()),
+        ..Report::new(Status::Found, "3333333333333333333333333333333333333333 is the first bad commit")
+    }
+}
+
+/// A hunt that could not name one commit, with hostile text in it.
+pub fn range() -> Report {
+    Report {
+        bad: Some(commit(0x44, "release: 1.4")),
+        last_good: Some(commit(0x11, "parse: split lines")),
+        signature: Some(Signature { ending: "signal 11".into(), line: None }),
+        range: Some(Range { candidates: vec![commit(0x33, "evil \x1b[2J\u{202e}subject"), commit(0x22, "wip")] }),
+        probes: Probes { run: 9, search: 9, ..Probes::default() },
+        seconds: 185.0,
+        ..Report::new(Status::Range, "The first bad commit is one of 2 that cannot be told apart.")
+    }
+}
+
+/// A hunt that saw no pass.
+pub fn never_passed() -> Report {
+    Report {
+        bad: Some(commit(0x44, "release: 1.4")),
+        signature: Some(Signature { ending: "exit code 2".into(), line: None }),
+        notes: vec!["The oldest revision was probed without holding `test.sh` too.".into()],
+        probes: Probes { run: 7, cached: 1, search: 5, reproduce: 2, ..Probes::default() },
+        seconds: 3.21,
+        ..Report::new(
+            Status::NeverPassed,
+            "The test fails at all 5 revisions tried, down to the root commit 111111111111",
+        )
+    }
+}
+
+/// A test that disagrees with itself.
+pub fn not_reproducible() -> Report {
+    Report {
+        bad: Some(commit(0x44, "release: 1.4")),
+        probes: Probes { run: 2, reproduce: 2, ..Probes::default() },
+        seconds: 0.4,
+        ..Report::new(
+            Status::NotReproducible,
+            "The test failed in one of 2 runs at the bad revision and passed in the other.",
+        )
+    }
+}
+
+/// A hunt that broke down after it had begun.
+pub fn error() -> Report {
+    Report {
+        error: Some(ErrorReport { message: "failed to write the journal: no space left".into(), hint: None }),
+        bad: Some(commit(0x44, "release: 1.4")),
+        ..Report::new(Status::Error, "The work could not be done; the message says why.")
+    }
+}

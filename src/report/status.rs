@@ -1,0 +1,150 @@
+//! How a run of the program ends: one table of words, exit codes and meanings.
+
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde::Serializer;
+use serde::de::Error as _;
+use serde::ser::SerializeStruct;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// The culprit was found; unless switched off, its fix holds at HEAD.
+    Found,
+    /// The work could not be done.
+    Error,
+    /// Several candidates are left.
+    Range,
+    /// The test passes at the bad revision.
+    BadPasses,
+    /// The test fails at a good revision.
+    GoodFails,
+    /// No revision can be tested.
+    NothingTestable,
+    /// The runs at the bad revision disagree.
+    NotReproducible,
+    /// The budget is used up.
+    Budget,
+    /// The test passes at no revision.
+    NeverPassed,
+    /// The culprit was found, and its fix does not hold at HEAD.
+    Unported,
+    /// The command line or the configuration cannot be understood.
+    Usage,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The status.
+    pub status: Status,
+    /// Its stable word, as in JSON.
+    pub word: &'static str,
+    /// The exit code.
+    pub code: u8,
+    /// What it means, a sentence.
+    pub meaning: &'static str,
+}
+
+const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str) -> Row {
+    Row { status, word, code, meaning }
+}
+
+/// Every status, in the order of the exit codes.
+pub const TABLE: [Row; 12] = [
+    row(Status::Found, "found", 0, "The change that broke the test was found."),
+    row(Status::Error, "error", 1, "The work could not be done; the message says why."),
+    row(Status::Range, "range", 2, "No single commit can be named; the candidates are listed."),
+    row(Status::BadPasses, "bad_passes", 3, "The test passes at the bad revision."),
+    row(Status::GoodFails, "good_fails", 3, "The test fails at a revision that was given as good."),
+    row(Status::NothingTestable, "nothing_testable", 4, "The test can be run at no revision."),
+    row(Status::NotReproducible, "not_reproducible", 5, "The test answers differently when it is run again."),
+    row(Status::Budget, "budget", 6, "The budget is used up; `git idd resume` goes on."),
+    row(Status::NeverPassed, "never_passed", 7, "The test passes at no revision that can be reached."),
+    row(Status::Unported, "unported", 8, "The change was found, but its fix could not be carried to HEAD."),
+    row(Status::Usage, "usage", 129, "The command line or the configuration is wrong."),
+    row(Status::Interrupted, "interrupted", 130, "Stopped by the user; `git idd resume` goes on."),
+];
+
+impl Status {
+    fn row(self) -> &'static Row {
+        TABLE.iter().find(|row| row.status == self).expect("the table has a row for each status")
+    }
+
+    /// The stable word for it, as in JSON.
+    pub fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    /// The exit code of the program.
+    pub fn code(self) -> u8 {
+        self.row().code
+    }
+
+    /// What it means, a sentence.
+    pub fn meaning(self) -> &'static str {
+        self.row().meaning
+    }
+}
+
+/// As the three fields `schema`, `status` and `exit`.
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Status", 3)?;
+        fields.serialize_field("schema", crate::report::SCHEMA)?;
+        fields.serialize_field("status", self.word())?;
+        fields.serialize_field("exit", &self.code())?;
+        fields.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            schema: String,
+            status: String,
+        }
+        let fields = Fields::deserialize(deserializer)?;
+        if fields.schema != crate::report::SCHEMA {
+            return Err(D::Error::custom("another schema"));
+        }
+        let row = TABLE.iter().find(|row| row.word == fields.status);
+        row.map(|row| row.status).ok_or_else(|| D::Error::custom("an unknown status"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_codes_and_its_words_are_unique() {
+        assert!(TABLE.is_sorted_by_key(|row| row.code));
+        for (index, row) in TABLE.iter().enumerate() {
+            assert!(TABLE[..index].iter().all(|other| other.word != row.word && other.status != row.status));
+        }
+    }
+
+    #[test]
+    fn the_codes_are_those_that_scripts_rely_on() {
+        let codes: Vec<String> = TABLE.iter().map(|row| format!("{} {}", row.code, row.word)).collect();
+        insta::assert_snapshot!(codes.join("\n"), @r"
+        0 found
+        1 error
+        2 range
+        3 bad_passes
+        3 good_fails
+        4 nothing_testable
+        5 not_reproducible
+        6 budget
+        7 never_passed
+        8 unported
+        129 usage
+        130 interrupted
+        ");
+    }
+}

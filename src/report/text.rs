@@ -1,0 +1,400 @@
+//! The report as a person reads it at the end of a run, in git's words.
+//!
+//! The order is that of interest: the answer, what is known about it, the changes, what they rest on, what to do next,
+//! what it cost. A part of which nothing is known is not printed.
+
+mod patch;
+
+use std::io;
+use std::io::Write;
+
+use crate::report::Change;
+use crate::report::Commit;
+use crate::report::Control;
+use crate::report::Direction;
+use crate::report::Evidence;
+use crate::report::Fix;
+use crate::report::Held;
+use crate::report::Repair;
+use crate::report::Report;
+use crate::report::Rung;
+use crate::report::Status;
+use crate::report::Suite;
+use crate::report::Unit;
+use crate::report::Verified;
+use crate::report::escape::Terminal;
+use crate::report::style::Role;
+use crate::report::style::Style;
+
+/// How the text is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Colour.
+    pub style: Style,
+    /// Whether patches are written byte for byte, so that `git apply` takes them: only where stdout is no terminal.
+    pub is_raw: bool,
+    /// Whether the units of a change are listed, each with what the test shows without it.
+    pub is_verbose: bool,
+}
+
+/// Writes `report` for people.
+pub fn write(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    Page { report, look, out }.write()
+}
+
+struct Page<'a> {
+    report: &'a Report,
+    look: Look,
+    out: &'a mut dyn Write,
+}
+
+impl Page<'_> {
+    fn write(&mut self) -> io::Result<()> {
+        let report = self.report;
+        self.headline()?;
+        self.facts()?;
+        self.candidates()?;
+        if let Some(change) = &report.change.sufficient {
+            let share = match &report.first_bad {
+                Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
+                    format!("{} of {}", change.lines, count(first_bad.lines, "line"))
+                }
+                _ => count(change.lines, "line"),
+            };
+            self.change("A minimal change that makes the test fail", &share, change)?;
+            self.units("Without one of its units the test shows", change)?;
+        }
+        if let Some(change) = &report.change.necessary
+            && report
+                .change
+                .sufficient
+                .as_ref()
+                .is_none_or(|sufficient| changed_lines(&sufficient.patch) != changed_lines(&change.patch))
+        {
+            self.change("A minimal change to take back so that it passes", &count(change.lines, "line"), change)?;
+            self.units("With one of its units left in the test shows", change)?;
+        }
+        self.repairs(&report.repairs)?;
+        report.fix.as_ref().map_or(Ok(()), |fix| self.fix(fix))?;
+        self.evidence(&report.evidence)?;
+        self.held(&report.held)?;
+        self.notes()?;
+        self.costs()
+    }
+
+    fn headline(&mut self) -> io::Result<()> {
+        let report = self.report;
+        let style = self.look.style;
+        let Some(first_bad) = report.first_bad.as_ref().filter(|_| is_found(report.status)) else {
+            return if self.has_sentence() {
+                writeln!(self.out, "{}", Terminal.line(&report.sentence))
+            } else {
+                Ok(())
+            };
+        };
+        let commit = &first_bad.commit;
+        writeln!(self.out, "{} is the first bad commit", style.paint(Role::Commit, commit.commit))?;
+        writeln!(self.out, "Author: {}", Terminal.line(&commit.author))?;
+        writeln!(self.out, "Date:   {}", commit.date)?;
+        writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))?;
+        let others: Vec<&Commit> = report.culprits.iter().filter(|other| other.commit != commit.commit).collect();
+        if !others.is_empty() {
+            let with = if report.interaction { "It breaks the test only together with:" } else { "Culprits, too:" };
+            writeln!(self.out, "\n{with}")?;
+            self.list(&others)?;
+        }
+        if report.status == Status::Unported && !report.sentence.is_empty() {
+            writeln!(self.out, "\n{}", Terminal.line(&report.sentence))?;
+        }
+        Ok(())
+    }
+
+    /// Of an error, stderr has told already.
+    fn has_sentence(&self) -> bool {
+        let sentence = &self.report.sentence;
+        let status = self.report.status;
+        let is_told = matches!(status, Status::Error | Status::Usage) && *sentence == status.meaning().into();
+        !sentence.is_empty() && !is_told
+    }
+
+    fn facts(&mut self) -> io::Result<()> {
+        let report = self.report;
+        let mut facts = Vec::new();
+        if !is_found(report.status) {
+            facts.extend(report.first_bad.as_ref().map(|first| ("first bad:", self.name(&first.commit))));
+        }
+        facts.extend(report.last_good.as_ref().map(|commit| ("last good:", self.name(commit))));
+        facts.extend(report.bad.as_ref().map(|commit| ("bad:", self.name(commit))));
+        if let Some(signature) = &report.signature {
+            let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
+            facts.push(("failure:", signature.ending.clone() + &line.unwrap_or_default()));
+        }
+        if !facts.is_empty() && (self.has_sentence() || is_found(report.status)) {
+            writeln!(self.out)?;
+        }
+        for (label, fact) in facts {
+            writeln!(self.out, "{label:<10} {fact}")?;
+        }
+        Ok(())
+    }
+
+    fn candidates(&mut self) -> io::Result<()> {
+        let Some(range) = self.report.range.as_ref().filter(|range| !range.candidates.is_empty()) else {
+            return Ok(());
+        };
+        let n_candidates = u64::try_from(range.candidates.len()).unwrap_or(u64::MAX);
+        let title = format!("The first bad commit is one of {}", count(n_candidates, "candidate"));
+        self.heading(&title, None)?;
+        self.list(&range.candidates.iter().collect::<Vec<_>>())
+    }
+
+    fn change(&mut self, title: &str, share: &str, change: &Change) -> io::Result<()> {
+        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
+        self.heading(title, Some(&format!("{share}{doubt}")))?;
+        let mut commits: Vec<_> = change.units.iter().filter_map(|unit| unit.commit).collect();
+        commits.sort_unstable();
+        commits.dedup();
+        if commits.len() > 1 {
+            for unit in &change.units {
+                let commit = unit.commit.map_or_else(|| "?".to_owned(), |commit| commit.short());
+                let (file, lines) = (Terminal.line(&unit.file), count(unit.lines, "line"));
+                writeln!(self.out, "  {} {file} ({lines})", self.look.style.paint(Role::Commit, commit))?;
+            }
+        }
+        writeln!(self.out)?;
+        patch::write(&change.patch, self.look, self.out)
+    }
+
+    /// What happens without each unit of a change, if that is to be told.
+    fn units(&mut self, title: &str, change: &Change) -> io::Result<()> {
+        if !self.look.is_verbose || change.units.iter().all(|unit| unit.without.is_none()) {
+            return Ok(());
+        }
+        self.heading(title, None)?;
+        let shown = |unit: &Unit| unit.without.map_or_else(|| "not seen".to_owned(), |outcome| outcome.to_string());
+        let width = change.units.iter().map(|unit| shown(unit).len()).max().unwrap_or(0);
+        for unit in &change.units {
+            let mut lines = unit.text.as_bytes().split_inclusive(|byte| *byte == b'\n');
+            let first = lines
+                .next()
+                .and_then(<[u8]>::split_first)
+                .map(|(sign, line)| format!(": {} {}", char::from(*sign), Terminal.line(&line.trim_ascii().into())));
+            let more = if lines.next().is_some() { " ..." } else { "" };
+            let (file, first) = (Terminal.line(&unit.file), first.unwrap_or_default());
+            writeln!(self.out, "  {:<width$}  {file}{first}{more}", shown(unit))?;
+        }
+        Ok(())
+    }
+
+    fn repairs(&mut self, repairs: &[Repair]) -> io::Result<()> {
+        if repairs.is_empty() {
+            return Ok(());
+        }
+        self.heading("Repairs that made revisions testable", Some("`git idd show --json` has their patches"))?;
+        for repair in repairs {
+            let direction = match repair.direction {
+                Direction::Newer => "newer",
+                Direction::Older => "older",
+            };
+            let control = match repair.control {
+                Control::Held => "known verdict unchanged",
+                Control::Flipped => "it turns a known verdict round",
+                Control::Provisional => "not controlled",
+            };
+            let (commit, source) = (repair.commit.short(), repair.source.short());
+            let lines = count(repair.lines, "line");
+            let commit = self.look.style.paint(Role::Commit, commit);
+            writeln!(self.out, "  {commit}: {lines} of the {direction} {source}, {control}")?;
+        }
+        Ok(())
+    }
+
+    fn fix(&mut self, fix: &Fix) -> io::Result<()> {
+        let (place, apply) = if fix.complete {
+            ("HEAD".to_owned(), "`git idd apply` puts it into the working tree.".to_owned())
+        } else {
+            let commit = fix.commit.short();
+            (commit.clone(), format!("It was carried as far as {commit} and tested there, not at HEAD."))
+        };
+        let suite = match fix.suite {
+            Suite::Same => "The suite (`--suite`) shows no failure with it that it does not show without.",
+            Suite::Worse => "With it the suite fails where it did not fail before.",
+            Suite::NotRun => "Only this test was run with it; nothing else was checked.",
+        };
+        self.heading(
+            &format!("Fix for {place}"),
+            Some(&format!("{}, tested: {}", count(fix.lines, "line"), fix.tested)),
+        )?;
+        writeln!(self.out)?;
+        patch::write(&fix.patch, self.look, self.out)?;
+        let rung = match fix.rung {
+            Rung::Merge => "",
+            Rung::Lines => "It was carried there line by line, since a merge conflicts.\n",
+            Rung::Syntax => "It was carried there by syntax, since a merge conflicts.\n",
+            Rung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
+            Rung::Reduced => "Where it could not be carried further it was found anew by reduction.\n",
+        };
+        writeln!(self.out, "\n{suite}\n{rung}{apply}")
+    }
+
+    fn evidence(&mut self, evidence: &[Evidence]) -> io::Result<()> {
+        if evidence.is_empty() {
+            return Ok(());
+        }
+        self.heading("Evidence", None)?;
+        let claims: Vec<String> = evidence.iter().map(|evidence| Terminal.line(&evidence.claim)).collect();
+        let width = claims.iter().map(|claim| claim.chars().count()).max().unwrap_or(0);
+        for (claim, evidence) in claims.iter().zip(evidence) {
+            let is_right = evidence.expected == evidence.outcome;
+            let (mark, role) = if is_right { ("✓", Role::Added) } else { ("✗", Role::Removed) };
+            let commit = evidence.commit.map_or_else(|| format!("{:<12}", "-"), |commit| commit.short());
+            let checkout = if evidence.is_clean { "clean" } else { "incremental" };
+            let seen = if is_right { String::new() } else { format!(", expected {}", evidence.expected) };
+            let reach = match evidence.verified {
+                Verified::Verified => "verified",
+                Verified::Observed => "observed",
+            };
+            let mark = self.look.style.paint(role, mark);
+            let commit = self.look.style.paint(Role::Commit, commit);
+            writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {}{seen} ({checkout}, {reach})", evidence.outcome)?;
+        }
+        Ok(())
+    }
+
+    fn held(&mut self, held: &[Held]) -> io::Result<()> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        self.heading("Kept in every revision as they are now", None)?;
+        for held in held {
+            let change = match held.changed {
+                Some(true) => " (changed between good and bad)",
+                Some(false) => " (the same in good and bad)",
+                None => "",
+            };
+            writeln!(self.out, "  {}{change}", Terminal.line(&held.path))?;
+        }
+        Ok(())
+    }
+
+    fn notes(&mut self) -> io::Result<()> {
+        let report = self.report;
+        let style = self.look.style;
+        let advice = advice(report.status);
+        if !report.notes.is_empty() || advice.is_some() {
+            writeln!(self.out)?;
+        }
+        for note in &report.notes {
+            writeln!(self.out, "{} {}", style.paint(Role::Warning, "note:"), Terminal.line(note))?;
+        }
+        advice.map_or(Ok(()), |advice| writeln!(self.out, "{} {advice}", style.paint(Role::Heading, "next:")))
+    }
+
+    fn costs(&mut self) -> io::Result<()> {
+        let (report, probes) = (self.report, &self.report.probes);
+        if probes.run + probes.cached + probes.refused > 0 {
+            let parts: Vec<String> = [
+                ("to reproduce", probes.reproduce),
+                ("to search", probes.search),
+                ("to repair", probes.repair),
+                ("to reduce", probes.reduce),
+                ("to port", probes.port),
+                ("to verify", probes.verify),
+            ]
+            .into_iter()
+            .filter(|(_, n_probes)| *n_probes > 0)
+            .map(|(purpose, n_probes)| format!("{n_probes} {purpose}"))
+            .collect();
+            let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+            writeln!(
+                self.out,
+                "\nprobes: {} run{parts}, {} cached, {} refused unrun, in {}",
+                probes.run,
+                probes.cached,
+                probes.refused,
+                duration(report.seconds)
+            )?;
+            if probes.prechecked > 0 {
+                let (n_checked, n_refused) = (probes.prechecked, probes.precheck_refused);
+                writeln!(self.out, "prechecks: {n_checked} run, {n_refused} candidates refused before their build")?;
+            }
+        }
+        match &report.log {
+            Some(log) => writeln!(self.out, "outputs: {}", Terminal.line(log)),
+            None => Ok(()),
+        }
+    }
+
+    fn heading(&mut self, title: &str, aside: Option<&str>) -> io::Result<()> {
+        let aside = aside.map(|aside| format!(" ({aside})")).unwrap_or_default();
+        writeln!(self.out, "\n{}", self.look.style.paint(Role::Heading, format!("{title}{aside}:")))
+    }
+
+    fn list(&mut self, commits: &[&Commit]) -> io::Result<()> {
+        commits.iter().try_for_each(|commit| {
+            let name = self.name(commit);
+            writeln!(self.out, "  {name}")
+        })
+    }
+
+    /// Short id, subject and day, in one line.
+    fn name(&self, commit: &Commit) -> String {
+        let id = self.look.style.paint(Role::Commit, commit.commit.short());
+        let day = self.look.style.paint(Role::Faint, format!("({})", commit.date.day()));
+        format!("{id} {} {day}", Terminal.line(&commit.subject))
+    }
+}
+
+fn is_found(status: Status) -> bool {
+    matches!(status, Status::Found | Status::Unported)
+}
+
+/// What to do next.
+fn advice(status: Status) -> Option<&'static str> {
+    Some(match status {
+        Status::Found | Status::Error | Status::Usage => return None,
+        Status::Range => "a change that makes the candidates testable can be put over them with `--overlay <patch>`",
+        Status::BadPasses => {
+            "name a revision where the test fails with `--bad <rev>`; a file that is not committed is not in the checkout"
+        }
+        Status::GoodFails => "give an older revision with `--good <rev>`, or leave it out and let one be searched",
+        Status::NothingTestable => {
+            "read the kept outputs; `--build <cmd>` and `--timeout <duration>` are the usual remedy"
+        }
+        Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
+        Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
+        Status::NeverPassed => {
+            "give a revision that passes with `--good <rev>`; in a shallow clone `git fetch --unshallow` brings more history"
+        }
+        Status::Unported => {
+            "`git idd show --json` has the fix for the revision that it reached; from there it is yours to carry"
+        }
+    })
+}
+
+/// `1 line`, `2 lines`.
+fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 0 min`.
+fn duration(seconds: f64) -> String {
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
+    let seconds = std::time::Duration::try_from_secs_f64(seconds.round()).unwrap_or_default().as_secs();
+    match seconds {
+        0..=59 => format!("{seconds} s"),
+        60..=3599 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The lines of a patch that say what changes where: without ids, hunk headers and context.
+fn changed_lines(patch: &crate::report::Untrusted) -> Vec<&[u8]> {
+    let lines = patch.as_bytes().split(|byte| *byte == b'\n');
+    lines.filter(|line| line.starts_with(b"+") || line.starts_with(b"-") || line.starts_with(b"diff ")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! A patch, line by line, in git's colours.
+
+use std::io;
+use std::io::Write;
+
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::report::style::Role;
+use crate::report::text::Look;
+
+/// Writes `patch`, with a newline at its end.
+pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut is_in_hunk = false;
+    let bytes = patch.as_bytes();
+    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n') {
+        let role = match line {
+            [b'@', b'@', ..] => {
+                is_in_hunk = true;
+                Some(Role::Hunk)
+            }
+            [b'+', ..] if is_in_hunk => Some(Role::Added),
+            [b'-', ..] if is_in_hunk => Some(Role::Removed),
+            [b' ' | b'\\', ..] if is_in_hunk => None,
+            _ => {
+                is_in_hunk = false;
+                Some(Role::Heading)
+            }
+        };
+        let text = if look.is_raw { line.to_vec() } else { Terminal.block(&line.into()).into_bytes() };
+        let (before, after) = match role {
+            Some(role) => look.style.brackets(role),
+            None => Default::default(),
+        };
+        out.write_all(before.as_bytes())?;
+        out.write_all(&text)?;
+        out.write_all(after.as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::style::Style;
+
+    const PATCH: &[u8] =
+        b"diff --git a/\xe9.c b/\xe9.c\n--- a/\xe9.c\n+++ b/\xe9.c\n@@ -1,2 +1,2 @@\n a\n-b\r\n+\x1b[2Jb\n";
+
+    fn written(is_raw: bool, style: Style) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(&PATCH.into(), Look { style, is_raw, is_verbose: false }, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn a_raw_patch_is_the_patch() {
+        assert_eq!(written(true, Style::PLAIN), PATCH);
+    }
+
+    #[test]
+    fn a_patch_on_a_terminal_is_escaped_and_coloured_by_line() {
+        let text = String::from_utf8(written(false, Style::COLOURED)).unwrap();
+        insta::assert_snapshot!(text.replace('\x1b', "<ESC>"), @r"
+        <ESC>[1mdiff --git a/\xe9.c b/\xe9.c<ESC>[m
+        <ESC>[1m--- a/\xe9.c<ESC>[m
+        <ESC>[1m+++ b/\xe9.c<ESC>[m
+        <ESC>[36m@@ -1,2 +1,2 @@<ESC>[m
+         a
+        <ESC>[31m-b^M<ESC>[m
+        <ESC>[32m+\x1b[2Jb<ESC>[m
+        ");
+    }
+}

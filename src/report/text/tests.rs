@@ -1,0 +1,170 @@
+use super::*;
+use crate::outcome::Outcome;
+use crate::report::samples;
+
+fn text(report: &Report) -> String {
+    let mut out = Vec::new();
+    write(report, Look { style: Style::PLAIN, is_raw: false, is_verbose: false }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
+    insta::assert_snapshot!(text(&samples::found()), @r"
+    3333333333333333333333333333333333333333 is the first bad commit
+    Author: A U Thor <author@example.com>
+    Date:   Tue Apr 21 09:30:00 2026 +0100
+
+        parse: accept empty fields
+
+    last good: 222222222222 parse: split lines (2026-04-04)
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   exit code 1, `assertion `n < max` failed`
+
+    A minimal change that makes the test fail (2 of 40 lines):
+
+    diff --git a/src/parse.c b/src/parse.c
+    --- a/src/parse.c
+    +++ b/src/parse.c
+    @@ -7,3 +7,3 @@
+     int n = 0;
+    -while (n < max)
+    +while (n <= max)
+     return n;
+
+    Repairs that made revisions testable (`git idd show --json` has their patches):
+      222222222222: 1 line of the newer 333333333333, known verdict unchanged
+
+    Fix for HEAD (2 lines, tested: pass):
+
+    diff --git a/src/parse.c b/src/parse.c
+    --- a/src/parse.c
+    +++ b/src/parse.c
+    @@ -7,3 +7,3 @@
+     int n = 0;
+    -while (n <= max)
+    +while (n < max)
+     return n;
+
+    Only this test was run with it; nothing else was checked.
+    It was carried there by syntax, since a merge conflicts.
+    `git idd apply` puts it into the working tree.
+
+    Evidence:
+      ✓ good passes              222222222222  pass (clean, verified)
+      ✗ good + sufficient fails  -             unresolved(build), expected fail (incremental, observed)
+
+    Kept in every revision as they are now:
+      test.sh (changed between good and bad)
+
+    note: The signature is the exit code only.
+
+    probes: 23 run (2 to reproduce, 8 to search, 2 to repair, 7 to reduce, 4 to verify), 4 cached, 3 refused unrun, in 12 s
+    outputs: .git/idd/outputs
+    ");
+}
+
+#[test]
+fn range_lists_the_candidates_and_sends_no_escape_sequence() {
+    insta::assert_snapshot!(text(&samples::range()), @r"
+    The first bad commit is one of 2 that cannot be told apart.
+
+    last good: 111111111111 parse: split lines (2026-03-18)
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   signal 11
+
+    The first bad commit is one of 2 candidates:
+      333333333333 evil \x1b[2J\u{202e}subject (2026-04-21)
+      222222222222 wip (2026-04-04)
+
+    next: a change that makes the candidates testable can be put over them with `--overlay <patch>`
+
+    probes: 9 run (9 to search), 0 cached, 0 refused unrun, in 3 min 5 s
+    ");
+}
+
+#[test]
+fn never_passed_says_how_far_the_search_went() {
+    insta::assert_snapshot!(text(&samples::never_passed()), @r"
+    The test fails at all 5 revisions tried, down to the root commit 111111111111
+
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   exit code 2
+
+    note: The oldest revision was probed without holding `test.sh` too.
+    next: give a revision that passes with `--good <rev>`; in a shallow clone `git fetch --unshallow` brings more history
+
+    probes: 7 run (2 to reproduce, 5 to search), 1 cached, 0 refused unrun, in 3.2 s
+    ");
+}
+
+#[test]
+fn not_reproducible_says_what_disagreed_and_what_helps() {
+    insta::assert_snapshot!(text(&samples::not_reproducible()), @r"
+    The test failed in one of 2 runs at the bad revision and passed in the other.
+
+    bad:       444444444444 release: 1.4 (2026-05-08)
+
+    next: make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`
+
+    probes: 2 run (2 to reproduce), 0 cached, 0 refused unrun, in 0.4 s
+    ");
+}
+
+#[test]
+fn error_leaves_the_message_to_stderr_and_tells_what_was_learned() {
+    insta::assert_snapshot!(text(&samples::error()), @"bad:       444444444444 release: 1.4 (2026-05-08)");
+}
+
+#[test]
+fn verbose_tells_what_happens_without_each_unit() {
+    let mut report = samples::found();
+    let unit =
+        |text: &str, without| Unit { commit: None, file: "src/parse.c".into(), lines: 1, text: text.into(), without };
+    for change in [&mut report.change.sufficient, &mut report.change.necessary] {
+        change.as_mut().unwrap().units.extend([unit("+\tn++;\n", Some(Outcome::Pass)), unit("", None)]);
+    }
+    let mut out = Vec::new();
+    write(&report, Look { style: Style::PLAIN, is_raw: false, is_verbose: true }, &mut out).unwrap();
+    let verbose = String::from_utf8(out).unwrap();
+    let plain = text(&report);
+    let start = plain.find("\nRepairs").unwrap();
+    let added = &verbose[start..start + verbose.len() - plain.len()];
+    assert_eq!(plain.replacen("\nRepairs", &format!("{added}\nRepairs"), 1), verbose);
+    insta::assert_snapshot!(added, @r"
+
+    Without one of its units the test shows:
+      unresolved(build)  src/parse.c: - while (n < max) ...
+      pass               src/parse.c: + n++;
+      not seen           src/parse.c
+    ");
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    for report in [samples::found(), samples::range(), samples::never_passed()] {
+        let mut out = Vec::new();
+        write(&report, Look { style: Style::COLOURED, is_raw: false, is_verbose: false }, &mut out).unwrap();
+        let coloured = String::from_utf8(out).unwrap();
+        assert!(coloured.contains("\x1b["));
+        let mut plain = String::new();
+        for (index, part) in coloured.split("\x1b[").enumerate() {
+            plain.push_str(if index == 0 { part } else { part.split_once('m').unwrap().1 });
+        }
+        assert_eq!(plain, text(&report));
+    }
+}
+
+#[test]
+fn every_status_but_success_and_error_says_what_to_do_next() {
+    for row in crate::report::status::TABLE {
+        let is_silent = matches!(row.status, Status::Found | Status::Error | Status::Usage);
+        assert_eq!(text(&Report::new(row.status, row.meaning)).contains("next: "), !is_silent, "{}", row.word);
+    }
+}
+
+#[test]
+fn durations_are_rounded_for_people() {
+    let texts = [0.04, 3.21, 12.34, 59.6, 185.0, 7260.0].map(duration);
+    assert_eq!(texts, ["0.0 s", "3.2 s", "12 s", "1 min 0 s", "3 min 5 s", "2 h 1 min"]);
+}

@@ -1,0 +1,104 @@
+//! How types of the vocabulary look in a report.
+
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde::Serializer;
+use serde::de::Error as _;
+
+use crate::report::base64;
+use crate::report::escape::Untrusted;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+macro_rules! id_as_text {
+    ($name:ident) => {
+        /// As 40 hexadecimal digits.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+id_as_text!(CommitId);
+id_as_text!(TreeId);
+
+/// An outcome in words: `pass`, `fail`, `unresolved(build)`.
+pub mod outcome {
+    use super::{Deserialize, Deserializer, Serializer};
+
+    use serde::de::Error as _;
+
+    use crate::outcome::Outcome;
+    use crate::outcome::Reason;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub fn serialize<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(outcome)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let unresolved = Reason::ALL.into_iter().map(Outcome::Unresolved);
+        [Outcome::Pass, Outcome::Fail]
+            .into_iter()
+            .chain(unresolved)
+            .find(|outcome| outcome.to_string() == text)
+            .ok_or_else(|| D::Error::custom("an unknown outcome"))
+    }
+}
+
+/// An outcome in words, or null.
+pub mod known_outcome {
+    use super::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::outcome::Outcome;
+
+    #[derive(Serialize, Deserialize)]
+    struct Words(#[serde(with = "super::outcome")] Outcome);
+
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub fn serialize<S: Serializer>(outcome: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
+        outcome.map(Words).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Outcome>, D::Error> {
+        Ok(Option::<Words>::deserialize(deserializer)?.map(|Words(outcome)| outcome))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Bytes {
+    Text(String),
+    Encoded { base64: String },
+}
+
+/// As a string, or as `{"base64": "..."}` if it is not UTF-8.
+impl Serialize for Untrusted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match str::from_utf8(self.as_bytes()) {
+            Ok(text) => serializer.serialize_str(text),
+            Err(_) => Bytes::Encoded { base64: base64::encode(self.as_bytes()) }.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Untrusted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Bytes::deserialize(deserializer)? {
+            Bytes::Text(text) => Ok(text.into()),
+            Bytes::Encoded { base64 } => {
+                base64::decode(&base64).map(Self::from).ok_or_else(|| D::Error::custom("no base64"))
+            }
+        }
+    }
+}

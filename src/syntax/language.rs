@@ -1,0 +1,191 @@
+//! The languages there are, and which files hold which.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use tree_sitter::Query;
+use tree_sitter_language::LanguageFn;
+
+use crate::syntax::tree::Class;
+use crate::syntax::unseen;
+use crate::syntax::unseen::Unseen;
+
+/// The knowledge of one language as it is embedded; see `grammars/README.md`.
+struct Grammar {
+    name: &'static str,
+    parser: LanguageFn,
+    units: &'static str,
+    declarations: &'static str,
+    language: &'static str,
+    replacements: &'static str,
+}
+
+macro_rules! grammar {
+    ($name:literal, $parser:expr) => {
+        Grammar {
+            name: $name,
+            parser: $parser,
+            units: include_str!(concat!("../../grammars/", $name, "/units.scm")),
+            declarations: include_str!(concat!("../../grammars/", $name, "/declarations.scm")),
+            language: include_str!(concat!("../../grammars/", $name, "/language.toml")),
+            replacements: include_str!(concat!("../../grammars/", $name, "/replacements.toml")),
+        }
+    };
+}
+
+/// Every language; a new one is a line here and a directory in `grammars/`.
+static GRAMMARS: [Grammar; 3] = [
+    grammar!("c", tree_sitter_c::LANGUAGE),
+    grammar!("java", tree_sitter_java::LANGUAGE),
+    grammar!("python", tree_sitter_python::LANGUAGE),
+];
+
+/// A language whose texts can be parsed.
+pub struct Language {
+    name: &'static str,
+    files: Vec<String>,
+    unordered: Vec<String>,
+    pub(super) atoms: Vec<String>,
+    unseen: unseen::Patterns,
+    /// Kind of node to the list it is an alternative in.
+    alternatives: BTreeMap<String, usize>,
+    pub(super) parser: tree_sitter::Language,
+    grammar: &'static Grammar,
+    compiled: OnceLock<Compiled>,
+}
+
+/// What takes a tenth of a second to compile, and so is made when the first text is parsed.
+pub(super) struct Compiled {
+    pub(super) unseen: Unseen,
+    pub(super) units: Query,
+    /// By index of the capture in `units`.
+    pub(super) classes: Vec<Class>,
+    pub(super) declarations: Query,
+}
+
+const EMBEDDED: &str = "embedded knowledge is checked by a test";
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    files: Vec<String>,
+    unordered: Vec<String>,
+    atoms: Vec<String>,
+    #[serde(default)]
+    unseen: unseen::Patterns,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Replacements {
+    alternatives: BTreeMap<String, Vec<String>>,
+}
+
+impl Language {
+    /// Every language, in the order of their names.
+    pub fn all() -> &'static [Self] {
+        static LANGUAGES: OnceLock<Vec<Language>> = OnceLock::new();
+        LANGUAGES.get_or_init(|| GRAMMARS.iter().map(Self::read).collect())
+    }
+
+    /// The language of this name; lower case, as in `grammars/`.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().iter().find(|language| language.name == name)
+    }
+
+    fn read(grammar: &'static Grammar) -> Self {
+        let facts: Facts = toml::from_str(grammar.language).expect(EMBEDDED);
+        let replacements: Replacements = toml::from_str(grammar.replacements).expect(EMBEDDED);
+        let lists = replacements.alternatives.into_values().enumerate();
+        Self {
+            name: grammar.name,
+            files: facts.files,
+            unordered: facts.unordered,
+            atoms: facts.atoms,
+            unseen: facts.unseen,
+            alternatives: lists.flat_map(|(list, kinds)| kinds.into_iter().map(move |kind| (kind, list))).collect(),
+            parser: tree_sitter::Language::new(grammar.parser),
+            grammar,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| {
+            let units = Query::new(&self.parser, self.grammar.units).expect(EMBEDDED);
+            Compiled {
+                unseen: Unseen::new(&self.unseen).expect(EMBEDDED),
+                classes: units.capture_names().iter().map(|name| Class::named(name).expect(EMBEDDED)).collect(),
+                units,
+                declarations: Query::new(&self.parser, self.grammar.declarations).expect(EMBEDDED),
+            }
+        })
+    }
+
+    /// Its name, as in `grammars/` and `idd.grammar.<glob>`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The paths that hold it by default, as git patterns.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Whether the children of a node of this kind may stand in any order.
+    pub fn is_unordered(&self, kind: &str) -> bool {
+        self.unordered.iter().any(|unordered| unordered == kind)
+    }
+
+    /// Whether a word means something to the language itself, so that nothing else can have this name.
+    pub(super) fn is_keyword(&self, word: &[u8]) -> bool {
+        let is_word = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        is_word && std::str::from_utf8(word).is_ok_and(|word| self.parser.id_for_node_kind(word, false) != 0)
+    }
+
+    /// Whether a node of one kind may stand where one of the other kind stood.
+    pub fn are_alternatives(&self, one: &str, other: &str) -> bool {
+        one == other || self.alternatives.get(one).is_some_and(|list| self.alternatives.get(other) == Some(list))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_knowledge_can_be_read() {
+        let names: Vec<&str> = Language::all().iter().map(Language::name).collect();
+        assert_eq!(names, ["c", "java", "python"]);
+        for language in Language::all() {
+            language.compiled();
+            for kind in language.alternatives.keys().chain(&language.unordered).chain(&language.atoms) {
+                assert_ne!(language.parser.id_for_node_kind(kind, true), 0, "{}: `{kind}`", language.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_declaration_may_stand_where_a_statement_stood_and_a_case_may_not() {
+        let c = Language::named("c").unwrap();
+        assert!(c.are_alternatives("if_statement", "return_statement"));
+        assert!(!c.are_alternatives("case_statement", "return_statement"));
+        assert!(c.are_alternatives("anything", "anything"));
+    }
+}

@@ -1,0 +1,165 @@
+//! A parsed text as an arena of nodes.
+
+use std::ops::Range;
+
+/// Index of a node in its [`Tree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// As an index into [`Tree::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What kind of syntax unit a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Something with a name, or a whole sentence of the top level.
+    Declaration,
+    /// A function or method with its body.
+    Definition,
+    /// A member of a type, or an entry of a table.
+    Field,
+    /// A constant of an enumeration.
+    Enumerator,
+    /// A branch of a switch.
+    Case,
+    /// A statement.
+    Statement,
+    /// A formal parameter.
+    Parameter,
+    /// What brings in another file.
+    Import,
+    /// What a preprocessor conditional holds.
+    Region,
+}
+
+impl Class {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "declaration" => Self::Declaration,
+            "definition" => Self::Definition,
+            "field" => Self::Field,
+            "enumerator" => Self::Enumerator,
+            "case" => Self::Case,
+            "statement" => Self::Statement,
+            "parameter" => Self::Parameter,
+            "import" => Self::Import,
+            "region" => Self::Region,
+            _ => return None,
+        })
+    }
+
+    /// Whether such a unit is found again in another version by what it is called.
+    pub fn is_declaration(self) -> bool {
+        matches!(self, Self::Declaration | Self::Definition | Self::Field | Self::Enumerator)
+    }
+}
+
+/// What a declaring node declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    /// Where its name stands, in bytes.
+    pub name: Range<usize>,
+    /// Where stands what else tells it from another of that name (its parameters), in bytes.
+    pub signature: Option<Range<usize>>,
+}
+
+/// A part of the text.
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts that the grammar tells")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The name of its kind in the grammar.
+    pub kind: &'static str,
+    /// Half-open, in bytes.
+    pub bytes: Range<usize>,
+    /// The lines it touches: half-open, 0-based; never empty.
+    pub lines: Range<u32>,
+    /// The node it stands in; `None` for the root.
+    pub parent: Option<NodeId>,
+    /// Behind its last descendant: nodes are numbered in preorder, so `id + 1..end` are its descendants.
+    pub end: NodeId,
+    /// Has no children: a token, or nothing at all.
+    pub is_leaf: bool,
+    /// Has a rule of its own in the grammar (is not a bare keyword or punctuation).
+    pub is_named: bool,
+    /// May stand anywhere, as a comment does.
+    pub is_extra: bool,
+    /// The parser could make no sense of it, or made it up.
+    pub is_error: bool,
+    /// Which syntax unit it is, if it is one.
+    pub class: Option<Class>,
+    /// What it declares, if it is a declaration with a name.
+    pub declared: Option<Declared>,
+    /// A leaf that is a name which may refer to a declaration.
+    pub is_use: bool,
+}
+
+/// A parsed text.
+///
+/// Nodes are numbered in preorder, the root is 0. A text that is not of the language is still a tree, with errors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    pub(super) nodes: Vec<Node>,
+    pub(super) n_errors: usize,
+}
+
+impl Tree {
+    /// All nodes, by [`NodeId`].
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node of this id.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The node that holds all others.
+    pub fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// How many places the parser could make no sense of.
+    pub fn n_errors(&self) -> usize {
+        self.n_errors
+    }
+
+    /// The children of a node, in source order.
+    pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let end = self.node(id).end;
+        let mut next = NodeId(id.0 + 1);
+        std::iter::from_fn(move || {
+            let child = next;
+            (child < end).then(|| {
+                next = self.node(child).end;
+                child
+            })
+        })
+    }
+
+    /// The descendants of a node in source order, parents first; without the node itself.
+    pub fn descendants(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        (id.0 + 1..self.node(id).end.0).map(NodeId)
+    }
+
+    /// The tokens below a node, in source order: its leaves that have a text; itself if it is one.
+    pub fn tokens(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        (id.0..self.node(id).end.0).map(NodeId).filter(|id| {
+            let node = self.node(*id);
+            node.is_leaf && !node.bytes.is_empty()
+        })
+    }
+
+    /// The nodes around a node, nearest first.
+    pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(self.node(id).parent, |id| self.node(*id).parent)
+    }
+
+    /// The nodes that are syntax units, in source order, outer ones first.
+    pub fn units(&self) -> impl Iterator<Item = (NodeId, Class)> {
+        (0..).map(NodeId).zip(&self.nodes).filter_map(|(id, node)| Some((id, node.class?)))
+    }
+}

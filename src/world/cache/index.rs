@@ -1,0 +1,179 @@
+//! Which index a process gets, and how segments come into it.
+
+use std::fs;
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::world::journal;
+use crate::world::journal::Damage;
+use crate::world::journal::FileLock;
+use crate::world::journal::Location;
+use crate::world::journal::Reader;
+use crate::world::journal::Record;
+
+use super::CacheError;
+use super::Event;
+use super::Key;
+use super::MemoryCache;
+use super::Position;
+use super::ResultCache;
+use super::SledCache;
+
+/// Entries are put in batches of this size, so that a long segment is not held in memory.
+const BATCH_ENTRIES: usize = 512;
+
+/// An index and the right to it.
+pub(super) struct Index {
+    // Dropped before the lock is let go.
+    pub(super) cache: Box<dyn ResultCache>,
+    lock: Option<FileLock>,
+}
+
+/// The directory of the stored index inside `idd_directory`.
+pub(super) fn directory(idd_directory: &Path) -> PathBuf {
+    idd_directory.join("cache.sled")
+}
+
+/// Locks the stored index without opening it; `None` if another process has it.
+///
+/// The lock is a file beside the index, so that it also covers setting a damaged index aside.
+pub(super) fn lock(idd_directory: &Path) -> Result<Option<FileLock>, CacheError> {
+    fs::create_dir_all(idd_directory).map_err(CacheError::io("create", idd_directory))?;
+    let path = idd_directory.join("cache.lock");
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    file.and_then(FileLock::try_new).map_err(CacheError::io("lock", &path))
+}
+
+impl Index {
+    /// Opens the stored index if it can be had, else one in memory; neither is filled yet.
+    pub(super) fn open(idd_directory: &Path, events: &mut Vec<Event>) -> Result<Self, CacheError> {
+        let lock = match lock(idd_directory) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Ok(Self::in_memory(events, Event::IndexBusy)),
+            Err(error) => return Ok(Self::in_memory(events, Event::IndexLost { reason: reason(&error) })),
+        };
+        match open_current(idd_directory) {
+            Ok(cache) => Ok(Self { cache: Box::new(cache), lock: Some(lock) }),
+            Err(CacheError::Busy) => Ok(Self::in_memory(events, Event::IndexBusy)),
+            Err(error @ CacheError::Journal(_)) => Err(error),
+            Err(error) => Ok(Self::replace(idd_directory, lock, &reason(&error), events)),
+        }
+    }
+
+    fn in_memory(events: &mut Vec<Event>, event: Event) -> Self {
+        events.push(event);
+        Self { cache: Box::new(MemoryCache::default()), lock: None }
+    }
+
+    /// Gives up an index that failed in use; the new one is empty.
+    pub(super) fn give_up(&mut self, idd_directory: &Path, reason: &str, events: &mut Vec<Event>) {
+        self.cache = Box::new(MemoryCache::default());
+        *self = match self.lock.take() {
+            Some(lock) => Self::replace(idd_directory, lock, reason, events),
+            None => Self::in_memory(events, Event::IndexLost { reason: reason.to_owned() }),
+        };
+    }
+
+    /// Sets the stored index aside and starts another. If that fails too the fault is not in the index (a full disk,
+    /// say): it is put back, and this process goes on in memory.
+    fn replace(idd_directory: &Path, lock: FileLock, reason: &str, events: &mut Vec<Event>) -> Self {
+        let directory = directory(idd_directory);
+        let lost = || Event::IndexLost { reason: reason.to_owned() };
+        let Ok(kept) = set_aside(&directory) else {
+            return Self::in_memory(events, lost());
+        };
+        if let Ok(cache) = SledCache::open(&directory) {
+            events.push(Event::IndexRebuilt { kept, reason: reason.to_owned() });
+            return Self { cache: Box::new(cache), lock: Some(lock) };
+        }
+        // Best effort: whatever is there afterwards is examined again by the next process.
+        let _ = fs::remove_dir_all(&directory).and_then(|()| fs::rename(&kept, &directory));
+        Self::in_memory(events, lost())
+    }
+}
+
+/// Opens the stored index, without entries of segments that are gone.
+fn open_current(idd_directory: &Path) -> Result<SledCache, CacheError> {
+    let directory = directory(idd_directory);
+    let cache = SledCache::open(&directory)?;
+    let segments = journal::segments(idd_directory)?;
+    let is_gone = |hunt: &String| segments.binary_search_by(|(id, _)| id.cmp(hunt)).is_err();
+    if !cache.hunts()?.iter().any(is_gone) {
+        return Ok(cache);
+    }
+    drop(cache);
+    fs::remove_dir_all(&directory).map_err(CacheError::io("remove the outdated index", &directory))?;
+    SledCache::open(&directory)
+}
+
+/// Moves `path` to the first free name `<path>.damaged-<n>`, which is returned.
+fn set_aside(path: &Path) -> Result<PathBuf, CacheError> {
+    let mut n = 0_u32;
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".damaged-{n}"));
+        let kept = PathBuf::from(name);
+        if kept.symlink_metadata().is_err() {
+            fs::rename(path, &kept).map_err(CacheError::io("set the damaged index aside as", &kept))?;
+            return Ok(kept);
+        }
+        n += 1;
+    }
+}
+
+/// Takes in what was added to a segment since the last time. Cost: one `stat` if nothing was.
+pub(super) fn take_in(cache: &mut dyn ResultCache, hunt: &str, path: &Path) -> Result<Option<Damage>, CacheError> {
+    let mut position = cache.position(hunt)?;
+    let length = path.metadata().map_err(CacheError::io("examine the journal", path))?.len();
+    if length == position.offset {
+        return Ok(None);
+    }
+    if !is_end_of_line(path, length, position.offset) {
+        // A crash of the machine took the end of the segment back; entries that no longer fit are refused when read.
+        position = Position::default();
+    }
+    let mut reader = Reader::open(path, position.offset)?;
+    let mut entries: Vec<(Key, Location)> = Vec::new();
+    while let Some((location, record)) = reader.next_record()? {
+        match record {
+            Record::Observed { key, .. } => entries.extend(key.parse().ok().map(|key| (key, location))),
+            Record::Voided => position.void_before = location.offset,
+            _ => {}
+        }
+        position.offset = location.end();
+        if entries.len() == BATCH_ENTRIES {
+            cache.put(hunt, &entries, position)?;
+            entries.clear();
+        }
+    }
+    cache.put(hunt, &entries, position)?;
+    Ok(reader.damage())
+}
+
+fn is_end_of_line(path: &Path, length: u64, offset: u64) -> bool {
+    let mut byte = [0];
+    let read = |file: File| file.read_exact_at(&mut byte, offset.saturating_sub(1));
+    offset == 0 || (offset <= length && File::open(path).and_then(read).is_ok() && byte == *b"\n")
+}
+
+fn reason(error: &CacheError) -> String {
+    match error {
+        CacheError::Index { reason } => reason.clone(),
+        CacheError::Io { source, .. } => format!("{error}: {source}"),
+        _ => error.to_string(),
+    }
+}
+
+/// Whether an error only says that a segment was removed meanwhile.
+pub(super) fn is_not_found(error: &CacheError) -> bool {
+    match error {
+        CacheError::Io { source, .. } | CacheError::Journal(journal::JournalError::Io { source, .. }) => {
+            source.kind() == io::ErrorKind::NotFound
+        }
+        _ => false,
+    }
+}

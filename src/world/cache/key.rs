@@ -1,0 +1,283 @@
+//! Keys: what an observation depends on, as one digest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::Digest as _;
+use sha2::Sha256;
+
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+/// The version of everything that the meaning of an observation depends on and that no other part of the key says:
+/// how trees are written, how commands are started, how output is normalised.
+const KEY_VERSION: u64 = 1;
+
+/// The digest of all that can change what a probe shows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub [u8; 32]);
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({self})")
+    }
+}
+
+impl FromStr for Key {
+    type Err = InvalidKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidKey> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
+            return Err(InvalidKey);
+        }
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| InvalidKey)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// A text that is not 64 lower-case hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a key of 64 hexadecimal digits")]
+pub struct InvalidKey;
+
+/// What one probe depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyParts {
+    /// The tree that is probed, before anything is held or overlaid.
+    pub tree: TreeId,
+    /// The commit, only if the test is told.
+    pub exposed_commit: Option<CommitId>,
+    /// The same for every probe of a hunt, see [`ProbePlan::digest`].
+    pub plan: [u8; 32],
+}
+
+impl KeyParts {
+    /// The key.
+    pub fn digest(&self) -> Key {
+        let mut fields = Fields::new("key");
+        fields.number(KEY_VERSION);
+        fields.bytes(&self.tree.0);
+        fields.optional(self.exposed_commit.as_ref().map(|commit| &commit.0[..]));
+        fields.bytes(&self.plan);
+        Key(fields.finish())
+    }
+}
+
+/// The part of a test plan that can change what a probe shows; repeat, clean, limit and signature are not in it.
+///
+/// Everything is bytes: paths and values come from the user and need not be UTF-8.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProbePlan {
+    /// What writes generated files before the build.
+    pub regenerate: Option<CommandParts>,
+    /// The `--precheck` command, in the key of what it refused; what it let pass is the same without it.
+    pub precheck: Option<CommandParts>,
+    /// The `--build` command.
+    pub build: Option<CommandParts>,
+    /// The test command.
+    pub test: CommandParts,
+    /// The working directory inside the worktree; empty for its root.
+    pub directory: Vec<u8>,
+    /// Held and overlaid paths, each with the id of what is put there; an empty id for a path that is taken away.
+    pub overlay: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Files outside the tree that the commands name, each with the digest of its content.
+    pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The listed environment; a variable that is listed and not set is not here.
+    pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Populated submodules, each with its commit.
+    pub submodules: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What identifies the compilers and tools.
+    pub toolchain: Vec<u8>,
+    /// What identifies the system.
+    pub platform: Vec<u8>,
+    /// Whether workers have a home directory of their own.
+    pub is_home_isolated: bool,
+}
+
+/// A command as it is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandParts {
+    /// A line for the shell.
+    Shell(Vec<u8>),
+    /// A program and its arguments.
+    Argv(Vec<Vec<u8>>),
+}
+
+impl Default for CommandParts {
+    fn default() -> Self {
+        Self::Argv(Vec::new())
+    }
+}
+
+impl ProbePlan {
+    /// The digest of all fields. Neither the order in which maps were filled nor how fields adjoin matters.
+    pub fn digest(&self) -> [u8; 32] {
+        let Self {
+            regenerate,
+            precheck,
+            build,
+            test,
+            directory,
+            overlay,
+            outside_files,
+            environment,
+            submodules,
+            toolchain,
+            platform,
+            is_home_isolated,
+        } = self;
+        let mut fields = Fields::new("plan");
+        fields.number(KEY_VERSION);
+        let has = |command: &Option<CommandParts>| u64::from(command.is_some());
+        fields.number(has(build) | has(regenerate) << 1 | has(precheck) << 2);
+        for command in build.iter().chain(regenerate).chain(precheck).chain([test]) {
+            fields.command(command);
+        }
+        for map in [overlay, outside_files, environment, submodules] {
+            fields.number(map.len() as u64);
+            for (name, value) in map {
+                fields.bytes(name);
+                fields.bytes(value);
+            }
+        }
+        for bytes in [directory, toolchain, platform] {
+            fields.bytes(bytes);
+        }
+        fields.number(u64::from(*is_home_isolated));
+        fields.finish()
+    }
+}
+
+/// A digest of fields, each behind its length and each list behind its count: no two lists of parts collide.
+struct Fields {
+    sha256: Sha256,
+}
+
+impl Fields {
+    fn new(kind: &str) -> Self {
+        let mut fields = Self { sha256: Sha256::new() };
+        fields.bytes(b"git-idd");
+        fields.bytes(kind.as_bytes());
+        fields
+    }
+
+    fn number(&mut self, number: u64) {
+        self.sha256.update(number.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.sha256.update(bytes);
+    }
+
+    fn optional(&mut self, bytes: Option<&[u8]>) {
+        self.number(u64::from(bytes.is_some()));
+        if let Some(bytes) = bytes {
+            self.bytes(bytes);
+        }
+    }
+
+    fn command(&mut self, command: &CommandParts) {
+        match command {
+            CommandParts::Shell(line) => {
+                self.number(0);
+                self.bytes(line);
+            }
+            CommandParts::Argv(arguments) => {
+                self.number(1);
+                self.number(arguments.len() as u64);
+                for argument in arguments {
+                    self.bytes(argument);
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> [u8; 32] {
+        self.sha256.finalize().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn argv(arguments: &[&str]) -> CommandParts {
+        CommandParts::Argv(arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect())
+    }
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        pairs.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect()
+    }
+
+    #[test]
+    fn a_key_is_printed_as_it_was_read() {
+        let key = KeyParts { tree: TreeId([7; 20]), exposed_commit: None, plan: [1; 32] }.digest();
+        assert_eq!(key.to_string().parse(), Ok(key));
+        assert_eq!("0A".repeat(32).parse::<Key>(), Err(InvalidKey));
+        assert_eq!("0a".repeat(31).parse::<Key>(), Err(InvalidKey));
+        assert_eq!("é".repeat(32).parse::<Key>(), Err(InvalidKey));
+    }
+
+    #[test]
+    fn the_digest_is_stable() {
+        let plan = ProbePlan { test: CommandParts::Shell(b"make check".to_vec()), ..ProbePlan::default() };
+        let parts = KeyParts { tree: TreeId([7; 20]), exposed_commit: None, plan: plan.digest() };
+        insta::assert_snapshot!(parts.digest(), @"c3b371722c66887cc8906c318ebf8c86968268c93887e18133c4d513eab9cd28");
+    }
+
+    #[test]
+    fn plans_that_differ_in_any_part_differ_in_their_digest() {
+        let plans = [
+            ProbePlan::default(),
+            ProbePlan { test: argv(&["ab", "c"]), ..ProbePlan::default() },
+            ProbePlan { test: argv(&["a", "bc"]), ..ProbePlan::default() },
+            ProbePlan { test: argv(&["abc"]), ..ProbePlan::default() },
+            ProbePlan { test: argv(&["abc", ""]), ..ProbePlan::default() },
+            ProbePlan { test: CommandParts::Shell(b"abc".to_vec()), ..ProbePlan::default() },
+            ProbePlan { build: Some(argv(&["abc"])), ..ProbePlan::default() },
+            ProbePlan { build: Some(argv(&[])), ..ProbePlan::default() },
+            ProbePlan { precheck: Some(argv(&["abc"])), ..ProbePlan::default() },
+            ProbePlan { regenerate: Some(argv(&["abc"])), ..ProbePlan::default() },
+            ProbePlan { regenerate: Some(argv(&["abc"])), build: Some(argv(&["abc"])), ..ProbePlan::default() },
+            ProbePlan { directory: b"a".to_vec(), ..ProbePlan::default() },
+            ProbePlan { toolchain: b"a".to_vec(), ..ProbePlan::default() },
+            ProbePlan { platform: b"a".to_vec(), ..ProbePlan::default() },
+            ProbePlan { overlay: map(&[("a", "b")]), ..ProbePlan::default() },
+            ProbePlan { overlay: map(&[("ab", "")]), ..ProbePlan::default() },
+            ProbePlan { outside_files: map(&[("a", "b")]), ..ProbePlan::default() },
+            ProbePlan { environment: map(&[("a", "b")]), ..ProbePlan::default() },
+            ProbePlan { environment: map(&[("a", "b"), ("c", "")]), ..ProbePlan::default() },
+            ProbePlan { submodules: map(&[("a", "b")]), ..ProbePlan::default() },
+            ProbePlan { is_home_isolated: true, ..ProbePlan::default() },
+        ];
+        let digests: HashSet<[u8; 32]> = plans.iter().map(ProbePlan::digest).collect();
+        assert_eq!(digests.len(), plans.len());
+    }
+
+    #[test]
+    fn keys_that_differ_in_any_part_differ() {
+        let parts = KeyParts { tree: TreeId([1; 20]), exposed_commit: None, plan: [1; 32] };
+        let others = [
+            parts,
+            KeyParts { tree: TreeId([2; 20]), ..parts },
+            KeyParts { exposed_commit: Some(CommitId([1; 20])), ..parts },
+            KeyParts { exposed_commit: Some(CommitId([2; 20])), ..parts },
+            KeyParts { plan: [2; 32], ..parts },
+        ];
+        let keys: HashSet<Key> = others.iter().map(KeyParts::digest).collect();
+        assert_eq!(keys.len(), others.len());
+    }
+}

@@ -1,0 +1,49 @@
+//! The index for a process that cannot have the stored one.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use crate::world::journal::Location;
+
+use super::CacheError;
+use super::Entry;
+use super::Key;
+use super::Position;
+use super::ResultCache;
+
+/// An index in memory; about 100 bytes for an observation.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryCache {
+    entries: HashMap<Key, Vec<Entry>>,
+    positions: BTreeMap<String, Position>,
+}
+
+impl ResultCache for MemoryCache {
+    fn get(&self, key: &Key) -> Result<Vec<Entry>, CacheError> {
+        Ok(self.entries.get(key).cloned().unwrap_or_default())
+    }
+
+    fn put(&mut self, hunt: &str, entries: &[(Key, Location)], position: Position) -> Result<(), CacheError> {
+        for (key, location) in entries {
+            let entry = Entry { hunt: hunt.to_owned(), location: *location };
+            let known = self.entries.entry(*key).or_default();
+            // As in the stored index, a segment has one entry at one offset.
+            known.retain(|other| (&other.hunt, other.location.offset) != (&entry.hunt, location.offset));
+            known.push(entry);
+        }
+        self.positions.insert(hunt.to_owned(), position);
+        Ok(())
+    }
+
+    fn position(&self, hunt: &str) -> Result<Position, CacheError> {
+        Ok(self.positions.get(hunt).copied().unwrap_or_default())
+    }
+
+    fn hunts(&self) -> Result<Vec<String>, CacheError> {
+        Ok(self.positions.keys().cloned().collect())
+    }
+
+    fn flush(&self) -> Result<(), CacheError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! Looking observations up, own ones and those of every other hunt.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::outcome::Observation;
+use crate::world::journal;
+use crate::world::journal::DamageKind;
+use crate::world::journal::Record;
+use crate::world::journal::Segment;
+
+use super::CacheError;
+use super::Entry;
+use super::Event;
+use super::Freed;
+use super::Keep;
+use super::Key;
+use super::ResultCache;
+use super::Want;
+use super::gc;
+use super::index;
+use super::index::Index;
+
+/// All observations recorded in a repository, by key.
+pub struct Observations {
+    idd_directory: PathBuf,
+    index: Index,
+    events: Vec<Event>,
+    /// Segments about which the user was told.
+    reported: HashSet<PathBuf>,
+}
+
+impl Observations {
+    /// Opens the observations of the segments in `idd_directory`, all of which are taken in, and says what is unusual.
+    ///
+    /// Cost: the segments are read as far as the index does not have them yet.
+    pub fn open(idd_directory: &Path) -> Result<(Self, Vec<Event>), CacheError> {
+        let mut events = Vec::new();
+        let index = Index::open(idd_directory, &mut events)?;
+        let mut observations =
+            Self { idd_directory: idd_directory.to_owned(), index, events, reported: HashSet::new() };
+        observations.take_in_all()?;
+        let events = observations.take_events();
+        Ok((observations, events))
+    }
+
+    /// An observation of `key` that meets `want`, if one was recorded by any hunt up to now.
+    ///
+    /// A clean one is preferred; among equals the one of the greatest hunt id, and there the last.
+    ///
+    /// Cost: reads the observations of the key; on a miss also examines every segment for additions.
+    pub fn lookup(&mut self, key: &Key, want: Want) -> Option<Observation> {
+        if let Some(observation) = self.find(key, want) {
+            return Some(observation);
+        }
+        if let Err(error) = self.take_in_all() {
+            self.skip(journal::segments_directory(&self.idd_directory), &error);
+        }
+        self.find(key, want)
+    }
+
+    /// Takes in what was appended to `segment`; to be called after the append of an observation.
+    ///
+    /// Optional: a lookup that misses does the same.
+    pub fn record(&mut self, segment: &Segment) {
+        self.take_in(segment.hunt(), segment.path());
+    }
+
+    /// Makes all incremental observations of this hunt void up to now, in the journal and for every process.
+    ///
+    /// Clean ones, and those that are recorded later, go on answering.
+    pub fn void_incremental(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
+        segment.append_durable(&Record::Voided)?;
+        let hunt = segment.hunt();
+        self.with_index(|cache| index::take_in(cache, hunt, segment.path()).map(drop))
+    }
+
+    /// What happened since `open`, or the last call, that the user is told.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Stores the index; what is lost without this is read from the segments next time.
+    pub fn flush(&mut self) {
+        // A failure is an event by now.
+        let _ = self.with_index(|cache| cache.flush());
+    }
+
+    /// Removes segments of ended hunts that `keep` does not cover, and rebuilds the index; see [`Keep`].
+    ///
+    /// - `now`: what the age of a segment is measured against.
+    pub fn gc(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Result<Freed, CacheError> {
+        gc::collect(idd_directory, keep, now)
+    }
+
+    fn find(&mut self, key: &Key, want: Want) -> Option<Observation> {
+        let mut entries = self.with_index(|cache| cache.get(key)).ok()?;
+        entries.sort_unstable_by(|one, other| other.cmp(one));
+        let mut incremental = None;
+        for entry in entries {
+            let Some(observation) = self.read(key, &entry).filter(|observation| want.is_met_by(observation)) else {
+                continue;
+            };
+            if observation.is_clean {
+                return Some(observation);
+            }
+            if incremental.is_none() && !self.is_void(&entry) {
+                incremental = Some(observation);
+            }
+        }
+        incremental
+    }
+
+    /// The observation at `entry`, if it is there and is one of `key`.
+    fn read(&self, key: &Key, entry: &Entry) -> Option<Observation> {
+        let path = journal::segment_path(&self.idd_directory, &entry.hunt).ok()?;
+        match journal::read_at(&path, entry.location) {
+            Ok(Some(Record::Observed { key: recorded, observation, .. })) if recorded == key.to_string() => {
+                Some(observation.into())
+            }
+            // Stale or wrong entries are no answers; an unreadable segment is reported where it is taken in.
+            _ => None,
+        }
+    }
+
+    /// Whether the incremental observation at `entry` was voided, perhaps by another process a moment ago.
+    fn is_void(&mut self, entry: &Entry) -> bool {
+        let Ok(path) = journal::segment_path(&self.idd_directory, &entry.hunt) else {
+            return true;
+        };
+        self.take_in(&entry.hunt, &path);
+        self.with_index(|cache| cache.position(&entry.hunt))
+            .is_ok_and(|position| entry.location.offset < position.void_before)
+    }
+
+    fn take_in_all(&mut self) -> Result<(), CacheError> {
+        for (hunt, path) in journal::segments(&self.idd_directory)? {
+            self.take_in(&hunt, &path);
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, hunt: &str, path: &Path) {
+        match self.with_index(|cache| index::take_in(cache, hunt, path)) {
+            // A torn line is being written, or its writer was killed; it was never durable.
+            Ok(Some(damage)) if damage.kind != DamageKind::Torn => {
+                if self.reported.insert(path.to_owned()) {
+                    self.events.push(Event::SegmentDamaged { path: path.to_owned(), offset: damage.offset });
+                }
+            }
+            Ok(_) => {}
+            Err(error) if index::is_not_found(&error) => {}
+            Err(error) => self.skip(path.to_owned(), &error),
+        }
+    }
+
+    fn skip(&mut self, path: PathBuf, error: &CacheError) {
+        if self.reported.insert(path.clone()) {
+            let cause = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+            self.events.push(Event::SegmentSkipped { path, reason: format!("{error}{cause}") });
+        }
+    }
+
+    /// Uses the index; one that fails is replaced, at the latest by one in memory, which cannot fail.
+    fn with_index<T>(&mut self, work: impl Fn(&mut dyn ResultCache) -> Result<T, CacheError>) -> Result<T, CacheError> {
+        loop {
+            match work(&mut *self.index.cache) {
+                Err(CacheError::Index { reason }) => {
+                    self.index.give_up(&self.idd_directory, &reason, &mut self.events);
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! The stored index, the only user of sled.
+//!
+//! One tree, three kinds of keys, told apart by their first byte: `f` the format; `p` and a hunt id the position of that
+//! segment; `e`, a [`Key`], a hunt id, a zero byte and an offset (big endian) an entry, whose value is the length.
+//! Entries and position of one `put` are one batch, so the position never covers what is not there.
+//!
+//! sled can panic on damaged files. Every call is guarded: a panic is an error like others, and is not printed.
+
+use std::cell::Cell;
+use std::panic;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::sync::Once;
+use std::thread;
+use std::time::Duration;
+
+use sled::Batch;
+use sled::Db;
+use sled::Mode;
+
+use crate::world::journal::Location;
+
+use super::CacheError;
+use super::Entry;
+use super::Key;
+use super::Position;
+use super::ResultCache;
+
+const FORMAT_KEY: &[u8] = b"f";
+const FORMAT: &[u8] = b"git-idd index 1";
+const CACHE_BYTES: u64 = 16 << 20;
+const OPEN_ATTEMPTS: u32 = 40;
+const OPEN_PAUSE: Duration = Duration::from_millis(5);
+
+/// An index in a directory of its own, for one process at a time.
+pub struct SledCache {
+    /// `None` only while it is dropped.
+    db: Option<Db>,
+}
+
+impl SledCache {
+    /// Opens the index in `directory`, or starts one.
+    ///
+    /// A lock is waited for a short while: a process that just ended may not have let go of its files yet.
+    ///
+    /// Errors: [`CacheError::Busy`] if another process has it; [`CacheError::Index`] if it is damaged or of another
+    /// format.
+    pub fn open(directory: &Path) -> Result<Self, CacheError> {
+        let config = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES).mode(Mode::LowSpace);
+        let mut attempt = 1;
+        let db = loop {
+            match guarded(|| config.open()) {
+                Err(error) if !is_lock(&error) => return Err(error),
+                Err(_) if attempt == OPEN_ATTEMPTS => return Err(CacheError::Busy),
+                Err(_) => {
+                    attempt += 1;
+                    thread::sleep(OPEN_PAUSE);
+                }
+                Ok(db) => break db,
+            }
+        };
+        let cache = Self { db: Some(db) };
+        cache.check_format()?;
+        Ok(cache)
+    }
+
+    fn check_format(&self) -> Result<(), CacheError> {
+        let format = self.with(|db| db.get(FORMAT_KEY))?;
+        match format {
+            Some(format) if format == FORMAT => Ok(()),
+            None if self.with(|db| Ok(db.is_empty()))? => self.with(|db| db.insert(FORMAT_KEY, FORMAT)).map(drop),
+            _ => Err(CacheError::Index { reason: "it has another format".to_owned() }),
+        }
+    }
+
+    /// Makes an index as another program, or another version, would.
+    #[cfg(test)]
+    pub(super) fn write_foreign(directory: &Path) {
+        let db = sled::open(directory).unwrap();
+        db.insert(b"key", b"value").unwrap();
+        db.flush().unwrap();
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Db) -> sled::Result<T>) -> Result<T, CacheError> {
+        let db = self.db.as_ref().expect("the database is taken out only by `drop`");
+        guarded(|| work(db))
+    }
+}
+
+impl ResultCache for SledCache {
+    fn get(&self, key: &Key) -> Result<Vec<Entry>, CacheError> {
+        let prefix = [b"e", &key.0[..]].concat();
+        let pairs = self.with(|db| db.scan_prefix(&prefix).collect::<sled::Result<Vec<_>>>())?;
+        pairs.iter().map(|(name, value)| entry(&name[prefix.len()..], value).ok_or_else(foreign)).collect()
+    }
+
+    fn put(&mut self, hunt: &str, entries: &[(Key, Location)], position: Position) -> Result<(), CacheError> {
+        let mut batch = Batch::default();
+        for (key, location) in entries {
+            let name = [b"e", &key.0[..], hunt.as_bytes(), b"\0", &location.offset.to_be_bytes()].concat();
+            batch.insert(name, &location.length.to_be_bytes());
+        }
+        let value = [position.offset.to_be_bytes(), position.void_before.to_be_bytes()].concat();
+        batch.insert([b"p", hunt.as_bytes()].concat(), value);
+        self.with(|db| db.apply_batch(batch))
+    }
+
+    fn position(&self, hunt: &str) -> Result<Position, CacheError> {
+        match self.with(|db| db.get([b"p", hunt.as_bytes()].concat()))? {
+            Some(value) => {
+                let (offset, void_before) = value.split_at_checked(8).ok_or_else(foreign)?;
+                let offset = number(offset).ok_or_else(foreign)?;
+                let void_before = number(void_before).ok_or_else(foreign)?;
+                Ok(Position { offset, void_before })
+            }
+            None => Ok(Position::default()),
+        }
+    }
+
+    fn hunts(&self) -> Result<Vec<String>, CacheError> {
+        let names = self.with(|db| db.scan_prefix(b"p").keys().collect::<sled::Result<Vec<_>>>())?;
+        names.iter().map(|name| String::from_utf8(name[1..].to_vec()).map_err(|_| foreign())).collect()
+    }
+
+    fn flush(&self) -> Result<(), CacheError> {
+        self.with(|db| db.flush()).map(drop)
+    }
+}
+
+impl Drop for SledCache {
+    fn drop(&mut self) {
+        let db = self.db.take();
+        // What was not stored is read from the segments again.
+        let _ = guarded(|| {
+            drop(db);
+            Ok(())
+        });
+    }
+}
+
+fn entry(name: &[u8], value: &[u8]) -> Option<Entry> {
+    let (name, offset) = name.split_at_checked(name.len().checked_sub(8)?)?;
+    let hunt = String::from_utf8(name.strip_suffix(b"\0")?.to_vec()).ok()?;
+    Some(Entry { hunt, location: Location { offset: number(offset)?, length: number(value)? } })
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn foreign() -> CacheError {
+    CacheError::Index { reason: "it holds an entry that no version of this program wrote".to_owned() }
+}
+
+/// sled has no kind of its own for a lock that is held.
+fn is_lock(error: &CacheError) -> bool {
+    matches!(error, CacheError::Index { reason } if reason.contains("could not acquire lock"))
+}
+
+fn guarded<T>(work: impl FnOnce() -> sled::Result<T>) -> Result<T, CacheError> {
+    static QUIET_HOOK: Once = Once::new();
+    thread_local! {
+        static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+    }
+    QUIET_HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                loud(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(false);
+    match done {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(sled::Error::Corruption { .. })) | Err(_) => {
+            Err(CacheError::Index { reason: "its files are damaged".to_owned() })
+        }
+        Ok(Err(error)) => Err(CacheError::Index { reason: error.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::world::cache::MemoryCache;
+
+    use super::*;
+
+    type Put = (String, Vec<(Key, Location)>, Position);
+
+    fn any_put() -> impl Strategy<Value = Put> {
+        let location = (0..9_u64, 1..9_u64).prop_map(|(offset, length)| Location { offset, length });
+        let entries = proptest::collection::vec(((0..3_u8).prop_map(|n| Key([n; 32])), location), 0..6);
+        let position = any::<(u64, u64)>().prop_map(|(offset, void_before)| Position { offset, void_before });
+        ("[a-c]{1,2}", entries, position)
+    }
+
+    #[track_caller]
+    fn check_same(sled: &SledCache, memory: &MemoryCache) {
+        for n in 0..3 {
+            let (mut stored, mut expected) = (sled.get(&Key([n; 32])).unwrap(), memory.get(&Key([n; 32])).unwrap());
+            stored.sort();
+            expected.sort();
+            assert_eq!(stored, expected);
+        }
+        assert_eq!(sled.hunts().unwrap(), memory.hunts().unwrap());
+        for hunt in memory.hunts().unwrap().iter().map(String::as_str).chain(["other"]) {
+            assert_eq!(sled.position(hunt).unwrap(), memory.position(hunt).unwrap());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn the_stored_index_and_the_one_in_memory_agree(puts in proptest::collection::vec(any_put(), 0..6)) {
+            let directory = tempfile::tempdir().unwrap();
+            let mut sled = SledCache::open(directory.path()).unwrap();
+            let mut memory = MemoryCache::default();
+            for (hunt, entries, position) in &puts {
+                sled.put(hunt, entries, *position).unwrap();
+                memory.put(hunt, entries, *position).unwrap();
+            }
+            check_same(&sled, &memory);
+            sled.flush().unwrap();
+            drop(sled);
+            check_same(&SledCache::open(directory.path()).unwrap(), &memory);
+        }
+    }
+
+    #[test]
+    fn an_index_that_is_open_is_busy() {
+        let directory = tempfile::tempdir().unwrap();
+        let _open = SledCache::open(directory.path()).unwrap();
+        assert!(matches!(SledCache::open(directory.path()), Err(CacheError::Busy)));
+    }
+}

@@ -1,0 +1,95 @@
+//! Which observation answers which question.
+
+use std::time::Duration;
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+
+/// What a query asks of an observation, beside its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Want {
+    /// Whether it must have been made in a freshly written worktree, as what a claim rests on.
+    pub clean: bool,
+    /// The time limit that the probe would have.
+    pub limit: Duration,
+}
+
+impl Want {
+    /// Whether `observation` shows what a probe of its key would show.
+    ///
+    /// - A clean query takes only clean observations; another query takes both kinds.
+    /// - A timeout answers up to its own limit: with more time the command might have ended.
+    /// - Anything else answers from its own duration on (with less time it would have been cut), and at its own limit in
+    ///   any case, because a limit holds for each command and the duration is that of build and test together.
+    pub fn is_met_by(self, observation: &Observation) -> bool {
+        let is_in_time = match observation.ending {
+            Ending::Timeout => self.limit <= observation.limit,
+            Ending::NotRun(_) => true,
+            Ending::Exit(_) | Ending::Signal(_) => {
+                self.limit >= observation.duration || self.limit >= observation.limit
+            }
+        };
+        is_in_time && (observation.is_clean || !self.clean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::outcome::Reason;
+    use crate::outcome::Stage;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(ending: Ending, (duration, limit): (u64, u64), is_clean: bool, want: (u64, bool), expected: bool) {
+        let observation = Observation {
+            stage: Stage::Test,
+            ending,
+            duration: Duration::from_secs(duration),
+            limit: Duration::from_secs(limit),
+            output: String::new(),
+            is_clean,
+            is_tampered: false,
+        };
+        let want = Want { limit: Duration::from_secs(want.0), clean: want.1 };
+        assert_eq!(want.is_met_by(&observation), expected);
+    }
+
+    #[test]
+    fn a_claim_is_answered_only_by_a_clean_observation() {
+        for (is_clean, wants_clean, expected) in
+            [(true, true, true), (true, false, true), (false, true, false), (false, false, true)]
+        {
+            check(Ending::Exit(0), (1, 20), is_clean, (20, wants_clean), expected);
+            check(Ending::Timeout, (20, 20), is_clean, (20, wants_clean), expected);
+        }
+    }
+
+    #[test]
+    fn a_timeout_answers_up_to_its_own_limit() {
+        for (wanted_limit, expected) in [(1, true), (19, true), (20, true), (21, false), (600, false)] {
+            check(Ending::Timeout, (20, 20), true, (wanted_limit, false), expected);
+        }
+    }
+
+    #[test]
+    fn an_end_answers_from_its_duration_on() {
+        for ending in [Ending::Exit(0), Ending::Exit(1), Ending::Signal(11)] {
+            for (wanted_limit, expected) in [(1, false), (4, false), (5, true), (6, true), (20, true), (600, true)] {
+                check(ending, (5, 20), true, (wanted_limit, false), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn build_and_test_that_together_took_longer_than_the_limit_answer_at_that_limit() {
+        for (wanted_limit, expected) in [(19, false), (20, true), (30, true), (36, true)] {
+            check(Ending::Exit(0), (35, 20), true, (wanted_limit, false), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_not_run_answers_at_any_limit() {
+        check(Ending::NotRun(Reason::Path), (3, 20), true, (1, true), true);
+    }
+}

@@ -1,0 +1,218 @@
+//! Files of the user that a hunt reads: held files, overlays, patches; and the few it keeps for itself.
+
+use crate::world::cache::Key;
+use sha2::Digest;
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// A file or symbolic link as it is on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnDisk {
+    /// A regular file.
+    File {
+        /// Whether its owner may execute it.
+        is_executable: bool,
+        /// Its content.
+        bytes: Vec<u8>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Its target.
+        target: Vec<u8>,
+    },
+}
+
+impl OnDisk {
+    /// Content, or target of the link.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::File { bytes, .. } => bytes,
+            Self::Link { target } => target,
+        }
+    }
+}
+
+/// Reads the file or link at `path` (relative to `top`); `None` if there is none, or it is something else.
+pub fn read(top: &Path, path: &[u8]) -> Option<OnDisk> {
+    let place = top.join(OsStr::from_bytes(path));
+    let metadata = fs::symlink_metadata(&place).ok()?;
+    if metadata.is_symlink() {
+        let target = fs::read_link(&place).ok()?;
+        return Some(OnDisk::Link { target: target.as_os_str().as_bytes().to_vec() });
+    }
+    metadata.is_file().then_some(())?;
+    let is_executable = metadata.permissions().mode() & 0o100 != 0;
+    Some(OnDisk::File { is_executable, bytes: fs::read(&place).ok()? })
+}
+
+/// Reads the file at `path`, or every file below it; paths of the result are relative to `top`. `.git` is left out.
+pub fn read_all(top: &Path, path: &[u8]) -> BTreeMap<Vec<u8>, OnDisk> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![path.to_vec()];
+    while let Some(path) = open.pop() {
+        if let Some(file) = read(top, &path) {
+            found.insert(path, file);
+            continue;
+        }
+        let Ok(entries) = fs::read_dir(top.join(OsStr::from_bytes(&path))) else { continue };
+        for entry in entries.flatten().filter(|entry| entry.file_name() != ".git") {
+            let mut below = path.clone();
+            if !below.is_empty() {
+                below.push(b'/');
+            }
+            below.extend_from_slice(entry.file_name().as_bytes());
+            open.push(below);
+        }
+    }
+    found
+}
+
+/// The bytes of a file.
+pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path)
+}
+
+/// Writes a file whole or not at all.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".new-{}", std::process::id()));
+    let temporary = path.with_file_name(name);
+    fs::write(&temporary, bytes)?;
+    fs::File::open(&temporary)?.sync_all()?;
+    fs::rename(&temporary, path)
+}
+
+/// Adds to the end of a file, which is made if it is not there.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(bytes)
+}
+
+/// Removes a file or a directory with all that is in it; a missing one is no error.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let result = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// Makes an empty directory that only this user can enter; whatever of the same name was there is removed.
+///
+/// Fails if somebody else makes it at the same time.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    remove(path)?;
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Makes sure that `path` is a directory of this user's that nobody else can enter, so that names in it can be trusted.
+///
+/// Errors: `PermissionDenied` if it is somebody else's, or no directory (a symbolic link, say).
+pub fn make_own(path: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        result => return result,
+    }
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_dir() || metadata.uid() != user_number() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to somebody else"));
+    }
+    let rights_of_others = metadata.permissions().mode() & 0o077;
+    if rights_of_others == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+/// Whether `path` is, or can be made, a directory of this user's own in which directories can be made.
+pub fn is_own(path: &Path) -> bool {
+    path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok())
+        && make_own(path).is_ok()
+        && can_create_in(path)
+}
+
+/// Whether `path` is a directory, or can be made one, in which directories can be made.
+pub fn can_create_in(path: &Path) -> bool {
+    let probe = path.join(format!(".git-idd-{}", std::process::id()));
+    fs::create_dir_all(path).is_ok() && fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)).is_ok()
+}
+
+/// The number of the user whose rights this process has.
+pub fn user_number() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// The names in a directory, sorted; none if there is no directory.
+pub fn names(directory: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let mut names: Vec<OsString> = entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+    names.sort();
+    names
+}
+
+/// Bytes of all files below a directory; 0 if there is none.
+pub fn size(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    let size_of = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size_of).sum()
+}
+
+/// A few digits that stand for a path.
+pub fn short_digest(path: &Path) -> String {
+    let digest = Sha256::digest(path.as_os_str().as_bytes());
+    let mut text = Key(digest.into()).to_string();
+    text.truncate(12);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_of_ours_is_closed_to_others_and_a_link_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
+        let own = place.path().join("own");
+        make_own(&own).unwrap();
+        assert_eq!(mode(&own), 0o700);
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+        make_own(&own).unwrap();
+        assert_eq!(mode(&own), 0o700);
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        assert_eq!(make_own(&link).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        make_private(&link).unwrap();
+        assert!(!fs::symlink_metadata(&link).unwrap().is_symlink() && own.is_dir());
+        assert_eq!(mode(&link), 0o700);
+    }
+
+    #[test]
+    fn a_place_is_usable_only_if_a_directory_can_be_made_there() {
+        let place = tempfile::tempdir().unwrap();
+        assert!(can_create_in(&place.path().join("new/deep")));
+        assert_eq!(names(&place.path().join("new/deep")), Vec::<OsString>::new());
+        fs::write(place.path().join("file"), "").unwrap();
+        assert!(!can_create_in(&place.path().join("file")));
+    }
+}

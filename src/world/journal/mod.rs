@@ -1,0 +1,177 @@
+//! The journal: what a hunt did, append-only, and the only truth about it.
+//!
+//! Every hunt owns one [`Segment`] `idd/segments/<hunt id>.log` in the common git directory. A segment is a text file
+//! of one [`Record`] a line, each with its own checksum, and is written by one process at a time (it holds an advisory
+//! lock on it). Everybody may read it meanwhile: with [`read()`] all at once, with [`Reader`] record by record, with
+//! [`Tail`] as it grows. What a killed hunt left open is worked out by [`Replay`].
+//!
+//! The order that makes a kill harmless: [`Record::Intent`], then the run, then [`Record::Observed`] made durable, then
+//! [`Record::Consumed`]. The journal knows nothing of searches and verdicts; it keeps observations.
+
+mod line;
+mod lock;
+mod path_text;
+mod read;
+mod record;
+mod replay;
+mod segment;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+pub use line::DamageKind;
+pub use lock::FileLock;
+pub use read::Damage;
+pub use read::Location;
+pub use read::Read;
+pub use read::Reader;
+pub use read::Tail;
+pub use read::read;
+pub use read::read_at;
+pub use record::EndingRecord;
+pub use record::FORMAT_VERSION;
+pub use record::ObservationRecord;
+pub use record::PlanRecord;
+pub use record::ReasonWord;
+pub use record::Record;
+pub use record::StageRecord;
+pub use replay::OpenIntent;
+pub use replay::ProcessGroup;
+pub use replay::Replay;
+pub use segment::Cut;
+pub use segment::Segment;
+use thiserror::Error;
+
+/// What keeps the journal from being written or read.
+///
+/// A damaged segment is none of these: reading gives the valid prefix and says where the [`Damage`] begins.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// The caller says that this hunt is running already, and stops.
+    #[error("failed to lock the journal `{path}`: another process is writing it")]
+    Busy {
+        /// The segment.
+        path: PathBuf,
+    },
+    /// The caller resumes the hunt, or chooses another id.
+    #[error("failed to start the journal `{path}`: it holds a hunt already")]
+    Exists {
+        /// The segment.
+        path: PathBuf,
+    },
+    /// The caller starts the hunt anew: nothing that could be resumed was recorded.
+    #[error("failed to resume from the journal `{path}`: it holds no test plan")]
+    NoPlan {
+        /// The segment.
+        path: PathBuf,
+    },
+    /// The caller leaves the segment as it is: another version of the program wrote it.
+    #[error("failed to read the journal `{path}`: it has format {version}, this program knows format {FORMAT_VERSION}")]
+    Version {
+        /// The segment.
+        path: PathBuf,
+        /// The format that it has.
+        version: u32,
+    },
+    /// The caller stops: the id is not one or more of `0-9`, `a-z` and `-`.
+    #[error("not the id of a hunt: `{id}`")]
+    HuntId {
+        /// What was given.
+        id: String,
+    },
+    /// The caller stops the hunt.
+    #[error("failed to {action} `{path}`")]
+    Io {
+        /// What was attempted, as in "failed to ...".
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl JournalError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { action, path: path.to_owned(), source }
+    }
+}
+
+/// The directory of all segments inside `idd_directory`.
+pub fn segments_directory(idd_directory: &Path) -> PathBuf {
+    idd_directory.join("segments")
+}
+
+/// The segment of the hunt `id` inside `idd_directory`; the id is one or more of `0-9`, `a-z` and `-`.
+pub fn segment_path(idd_directory: &Path, id: &str) -> Result<PathBuf, JournalError> {
+    if is_hunt_id(id) {
+        Ok(segments_directory(idd_directory).join(format!("{id}.log")))
+    } else {
+        Err(JournalError::HuntId { id: id.to_owned() })
+    }
+}
+
+/// All segments inside `idd_directory` as (hunt id, path), in the order of the ids; empty if there is no directory yet.
+pub fn segments(idd_directory: &Path) -> Result<Vec<(String, PathBuf)>, JournalError> {
+    let directory = segments_directory(idd_directory);
+    let entries = match fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(JournalError::io("list the journal directory", &directory)(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(JournalError::io("list the journal directory", &directory))?;
+        let name = entry.file_name();
+        if let Some(id) = name.to_str().and_then(|name| name.strip_suffix(".log"))
+            && is_hunt_id(id)
+        {
+            found.push((id.to_owned(), entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether some process writes the segment at `path` now. Nothing is changed, and a missing segment has no writer.
+pub fn is_written(path: &Path) -> Result<bool, JournalError> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(JournalError::io("open the journal", path)(error)),
+    };
+    let lock = FileLock::try_new(file).map_err(JournalError::io("lock the journal", path))?;
+    Ok(lock.is_none())
+}
+
+fn is_hunt_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hunt_id_cannot_leave_the_directory() {
+        let idd = Path::new("/idd");
+        assert_eq!(segment_path(idd, "2026-a1").unwrap(), Path::new("/idd/segments/2026-a1.log"));
+        for id in ["", "..", "a/b", "A", "a.b", "ä", "a\n"] {
+            assert!(matches!(segment_path(idd, id), Err(JournalError::HuntId { .. })), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn segments_are_listed_in_the_order_of_their_ids_and_nothing_else_is() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(segments(directory.path()).unwrap().is_empty());
+        fs::create_dir(segments_directory(directory.path())).unwrap();
+        for name in ["b.log", "a.log", "a.log.damaged-0", "C.log", "note.txt"] {
+            fs::write(segments_directory(directory.path()).join(name), "").unwrap();
+        }
+        let ids: Vec<String> = segments(directory.path()).unwrap().into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, ["a", "b"]);
+    }
+}

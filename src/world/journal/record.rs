@@ -1,0 +1,287 @@
+//! What stands on one line of a segment. These types are the format; working types convert into them and back.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Reason;
+use crate::outcome::Stage;
+
+use super::path_text;
+
+/// The format of the records in this module, kept in every [`PlanRecord`].
+///
+/// It changes when an older program could no longer read a newer segment; a field with a default does not change it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One entry of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// What is hunted and how; the first record of every segment, and only the first.
+    Plan(PlanRecord),
+    /// This process writes from here on; its daemons are found by it should it be killed.
+    Process {
+        /// Its number.
+        pid: i32,
+        /// When it was started, in the clock of the system's process table.
+        start_time: u64,
+    },
+    /// A probe is about to start.
+    Intent {
+        /// Number of the probe, unique in the segment.
+        sequence: u64,
+        /// The key of what is probed, as hex.
+        key: String,
+        /// The worktree that the probe will use.
+        #[serde(with = "path_text")]
+        worktree: PathBuf,
+        /// Whether it is to be made in a freshly written worktree.
+        clean: bool,
+    },
+    /// A command of the probe runs.
+    Started {
+        /// Number of the probe.
+        sequence: u64,
+        /// Process group of the command.
+        pid: i32,
+        /// Start time of the group's leader, in the clock of the system's process table.
+        start_time: u64,
+    },
+    /// The probe is complete; counts once it is durable.
+    Observed {
+        /// Number of the probe.
+        sequence: u64,
+        /// The key of what was probed, as hex.
+        key: String,
+        /// Which observation of this key it is in this hunt, from 0; above 0 only where repetition was asked for.
+        nth: u32,
+        /// What was seen.
+        observation: ObservationRecord,
+    },
+    /// The search took the answer of the probe in.
+    Consumed {
+        /// Number of the probe.
+        sequence: u64,
+    },
+    /// Incremental observations that stand before this record no longer answer anything.
+    Voided,
+    /// A remark for people.
+    Note {
+        /// What to say.
+        text: String,
+    },
+    /// The result of the hunt, in the form of the report.
+    Finding {
+        /// The report's own versioned object.
+        value: serde_json::Value,
+    },
+    /// The hunt ended; a resumed hunt goes on behind this record.
+    Ended {
+        /// The status word.
+        status: String,
+    },
+}
+
+/// The immutable part of a hunt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// The format of the segment, see [`FORMAT_VERSION`].
+    pub version: u32,
+    /// The test plan in its own versioned form.
+    pub plan: serde_json::Value,
+    /// The digest of the plan.
+    pub digest: String,
+    /// When the hunt started, in seconds since 1970.
+    pub started_at_unix: i64,
+}
+
+impl PlanRecord {
+    /// A plan in the format of this program.
+    pub fn new(plan: serde_json::Value, digest: String, started_at_unix: i64) -> Self {
+        Self { version: FORMAT_VERSION, plan, digest, started_at_unix }
+    }
+}
+
+/// The stored form of an [`Observation`]; nothing is lost in either direction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of `Observation`")]
+pub struct ObservationRecord {
+    pub stage: StageRecord,
+    pub ending: EndingRecord,
+    pub duration: Duration,
+    pub limit: Duration,
+    pub output: String,
+    pub is_clean: bool,
+    pub is_tampered: bool,
+}
+
+/// The stored form of a [`Stage`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the variants are those of `Stage`")]
+pub enum StageRecord {
+    Precheck,
+    Build,
+    Test,
+}
+
+/// The stored form of an [`Ending`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the variants are those of `Ending`")]
+pub enum EndingRecord {
+    Exit(i32),
+    Signal(i32),
+    Timeout,
+    NotRun(ReasonWord),
+}
+
+/// A [`Reason`], stored as its stable word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ReasonWord(pub Reason);
+
+impl From<ReasonWord> for String {
+    fn from(word: ReasonWord) -> Self {
+        word.0.word().to_owned()
+    }
+}
+
+impl TryFrom<String> for ReasonWord {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        let reason = Reason::ALL.into_iter().find(|reason| reason.word() == word);
+        reason.map(Self).ok_or_else(|| format!("not a reason: `{word}`"))
+    }
+}
+
+impl From<Observation> for ObservationRecord {
+    fn from(observation: Observation) -> Self {
+        let Observation { stage, ending, duration, limit, output, is_clean, is_tampered } = observation;
+        let stage = match stage {
+            Stage::Precheck => StageRecord::Precheck,
+            Stage::Build => StageRecord::Build,
+            Stage::Test => StageRecord::Test,
+        };
+        let ending = match ending {
+            Ending::Exit(code) => EndingRecord::Exit(code),
+            Ending::Signal(signal) => EndingRecord::Signal(signal),
+            Ending::Timeout => EndingRecord::Timeout,
+            Ending::NotRun(reason) => EndingRecord::NotRun(ReasonWord(reason)),
+        };
+        Self { stage, ending, duration, limit, output, is_clean, is_tampered }
+    }
+}
+
+impl From<ObservationRecord> for Observation {
+    fn from(record: ObservationRecord) -> Self {
+        let ObservationRecord { stage, ending, duration, limit, output, is_clean, is_tampered } = record;
+        let stage = match stage {
+            StageRecord::Precheck => Stage::Precheck,
+            StageRecord::Build => Stage::Build,
+            StageRecord::Test => Stage::Test,
+        };
+        let ending = match ending {
+            EndingRecord::Exit(code) => Ending::Exit(code),
+            EndingRecord::Signal(signal) => Ending::Signal(signal),
+            EndingRecord::Timeout => Ending::Timeout,
+            EndingRecord::NotRun(ReasonWord(reason)) => Ending::NotRun(reason),
+        };
+        Self { stage, ending, duration, limit, output, is_clean, is_tampered }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_ending() -> impl Strategy<Value = Ending> {
+        prop_oneof![
+            any::<i32>().prop_map(Ending::Exit),
+            any::<i32>().prop_map(Ending::Signal),
+            Just(Ending::Timeout),
+            proptest::sample::select(Reason::ALL.to_vec()).prop_map(Ending::NotRun),
+        ]
+    }
+
+    fn any_observation() -> impl Strategy<Value = Observation> {
+        let stage = prop_oneof![Just(Stage::Precheck), Just(Stage::Build), Just(Stage::Test)];
+        let fields = (stage, any_ending(), any::<(Duration, Duration)>(), any::<String>(), any::<(bool, bool)>());
+        fields.prop_map(|(stage, ending, (duration, limit), output, (is_clean, is_tampered))| Observation {
+            stage,
+            ending,
+            duration,
+            limit,
+            output,
+            is_clean,
+            is_tampered,
+        })
+    }
+
+    /// Every record that may stand behind a plan.
+    pub(in crate::world::journal) fn any_record() -> impl Strategy<Value = Record> {
+        let path = any::<Vec<u8>>().prop_map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
+        prop_oneof![
+            (0..9_u64, "[0-9a-f]{4}", path, any::<bool>())
+                .prop_map(|(sequence, key, worktree, clean)| Record::Intent { sequence, key, worktree, clean }),
+            any::<(i32, u64)>().prop_map(|(pid, start_time)| Record::Process { pid, start_time }),
+            (0..9_u64, any::<i32>(), any::<u64>()).prop_map(|(sequence, pid, start_time)| Record::Started {
+                sequence,
+                pid,
+                start_time
+            }),
+            (0..9_u64, "[0-9a-f]{4}", 0..3_u32, any_observation()).prop_map(|(sequence, key, nth, observation)| {
+                Record::Observed { sequence, key, nth, observation: observation.into() }
+            }),
+            (0..9_u64).prop_map(|sequence| Record::Consumed { sequence }),
+            Just(Record::Voided),
+            any::<String>().prop_map(|text| Record::Note { text }),
+            any::<(i64, String)>().prop_map(|value| Record::Finding { value: serde_json::json!(value) }),
+            "[a-z_]{0,9}".prop_map(|status| Record::Ended { status }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn an_observation_is_what_it_was_after_storing(observation in any_observation()) {
+            let record = ObservationRecord::from(observation.clone());
+            let stored = serde_json::to_string(&record).unwrap();
+            let read: ObservationRecord = serde_json::from_str(&stored).unwrap();
+            prop_assert_eq!(Observation::from(read), observation);
+        }
+    }
+
+    #[test]
+    fn the_stored_form_is_stable() {
+        let observation = Observation {
+            stage: Stage::Test,
+            ending: Ending::NotRun(Reason::DoesNotApply),
+            duration: Duration::from_millis(1500),
+            limit: Duration::from_secs(20),
+            output: "no\n".to_owned(),
+            is_clean: true,
+            is_tampered: false,
+        };
+        let record = Record::Observed { sequence: 7, key: "0a".to_owned(), nth: 1, observation: observation.into() };
+        insta::assert_snapshot!(serde_json::to_string(&record).unwrap(), @r#"{"observed":{"sequence":7,"key":"0a","nth":1,"observation":{"stage":"test","ending":{"not_run":"does-not-apply"},"duration":{"secs":1,"nanos":500000000},"limit":{"secs":20,"nanos":0},"output":"no\n","is_clean":true,"is_tampered":false}}}"#);
+        let plan = Record::Plan(PlanRecord::new(serde_json::json!({"test": "make"}), "d".to_owned(), 9));
+        insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":1,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);
+        insta::assert_snapshot!(serde_json::to_string(&Record::Voided).unwrap(), @r#""voided""#);
+    }
+
+    #[test]
+    fn an_unknown_reason_is_refused() {
+        assert!(serde_json::from_str::<EndingRecord>(r#"{"not_run":"bored"}"#).is_err());
+    }
+}

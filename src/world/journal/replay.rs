@@ -1,0 +1,249 @@
+//! What a hunt that ended early left behind: what it knows already, and what was under way.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::outcome::Observation;
+
+use super::JournalError;
+use super::read::Location;
+use super::read::Reader;
+use super::read::read_at;
+use super::record::PlanRecord;
+use super::record::Record;
+
+/// A segment as far as resuming needs it. Outputs stay on disk until they are asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// What was hunted and how.
+    pub plan: PlanRecord,
+    /// The processes that wrote the segment, in order; see [`Record::Process`].
+    pub processes: Vec<ProcessGroup>,
+    /// Probes without an observation, in the order of their numbers.
+    pub open_intents: Vec<OpenIntent>,
+    /// The probes whose answers the search took in, in that order.
+    pub consumed: Vec<u64>,
+    /// The number of the next probe: above every number in the segment.
+    pub next_sequence: u64,
+    /// Whether incremental observations were voided at some point.
+    pub is_voided: bool,
+    /// The last finding.
+    pub finding: Option<serde_json::Value>,
+    /// The status with which the hunt ended, unless it was resumed after that.
+    pub status: Option<String>,
+    /// How many probes were completed.
+    pub n_completed: u64,
+    path: PathBuf,
+    observed: HashMap<(String, u32), Observed>,
+}
+
+/// A probe that was started and not completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenIntent {
+    /// Its number.
+    pub sequence: u64,
+    /// The key of what it probed, as hex.
+    pub key: String,
+    /// Its worktree, whose content is unknown now.
+    pub worktree: PathBuf,
+    /// Whether it was to be made in a freshly written worktree.
+    pub clean: bool,
+    /// The process groups that it started, which may still be alive.
+    pub groups: Vec<ProcessGroup>,
+}
+
+/// A process, or the group that it leads; one of the same number that started at another time is somebody else's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessGroup {
+    /// Its number.
+    pub pid: i32,
+    /// Its start time, in the clock of the system's process table.
+    pub start_time: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Observed {
+    location: Location,
+    is_clean: bool,
+}
+
+impl Replay {
+    /// Reads the valid part of a segment.
+    ///
+    /// Errors: [`JournalError::NoPlan`], [`JournalError::Version`].
+    pub fn read(path: &Path) -> Result<Self, JournalError> {
+        let mut reader = Reader::open(path, 0)?;
+        let Some((_, Record::Plan(plan))) = reader.next_record()? else {
+            return Err(JournalError::NoPlan { path: path.to_owned() });
+        };
+        let mut replay = Self {
+            plan,
+            processes: Vec::new(),
+            open_intents: Vec::new(),
+            consumed: Vec::new(),
+            next_sequence: 0,
+            is_voided: false,
+            finding: None,
+            status: None,
+            n_completed: 0,
+            path: path.to_owned(),
+            observed: HashMap::new(),
+        };
+        let mut open = BTreeMap::new();
+        while let Some((location, record)) = reader.next_record()? {
+            replay.take_in(location, record, &mut open);
+        }
+        replay.open_intents = open.into_values().collect();
+        Ok(replay)
+    }
+
+    fn take_in(&mut self, location: Location, record: Record, open: &mut BTreeMap<u64, OpenIntent>) {
+        if let Record::Intent { sequence, .. } = record {
+            self.next_sequence = self.next_sequence.max(sequence.saturating_add(1));
+        }
+        self.status = None;
+        match record {
+            Record::Process { pid, start_time } => self.processes.push(ProcessGroup { pid, start_time }),
+            Record::Intent { sequence, key, worktree, clean } => {
+                open.insert(sequence, OpenIntent { sequence, key, worktree, clean, groups: Vec::new() });
+            }
+            Record::Started { sequence, pid, start_time } => {
+                if let Some(intent) = open.get_mut(&sequence) {
+                    intent.groups.push(ProcessGroup { pid, start_time });
+                }
+            }
+            Record::Observed { sequence, key, nth, observation } => {
+                open.remove(&sequence);
+                self.n_completed += 1;
+                self.observed.insert((key, nth), Observed { location, is_clean: observation.is_clean });
+            }
+            Record::Consumed { sequence } => self.consumed.push(sequence),
+            Record::Voided => self.void_incremental(),
+            Record::Finding { value } => self.finding = Some(value),
+            Record::Ended { status } => self.status = Some(status),
+            Record::Plan(_) | Record::Note { .. } => {}
+        }
+    }
+
+    /// The hunt's own `nth` observation of `key` (hex), counted from 0; `None` if there is none, or it was voided.
+    ///
+    /// If two were recorded under one number, the later counts.
+    pub fn observation(&self, key: &str, nth: u32) -> Result<Option<Observation>, JournalError> {
+        let Some(observed) = self.observed.get(&(key.to_owned(), nth)) else {
+            return Ok(None);
+        };
+        match read_at(&self.path, observed.location)? {
+            Some(Record::Observed { observation, .. }) => Ok(Some(observation.into())),
+            _ => Ok(None),
+        }
+    }
+
+    /// Forgets what was not observed in a freshly written worktree.
+    pub fn void_incremental(&mut self) {
+        self.is_voided = true;
+        self.observed.retain(|_, observed| observed.is_clean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use crate::outcome::Ending;
+    use crate::outcome::Stage;
+    use crate::world::journal::Segment;
+
+    use super::*;
+
+    fn observation(code: i32, is_clean: bool) -> Observation {
+        Observation {
+            stage: Stage::Test,
+            ending: Ending::Exit(code),
+            duration: Duration::from_millis(5),
+            limit: Duration::from_secs(20),
+            output: format!("code {code}\n"),
+            is_clean,
+            is_tampered: false,
+        }
+    }
+
+    fn intent(sequence: u64) -> Record {
+        Record::Intent { sequence, key: format!("k{sequence}"), worktree: PathBuf::from("/w"), clean: sequence == 0 }
+    }
+
+    fn observed(sequence: u64, key: &str, nth: u32, observation: Observation) -> Record {
+        Record::Observed { sequence, key: key.to_owned(), nth, observation: observation.into() }
+    }
+
+    /// The directory comes along, as outputs are read from it later.
+    fn replay(records: &[Record]) -> (TempDir, Replay) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.log");
+        let mut segment = Segment::create(&path, &PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0)).unwrap();
+        for record in records {
+            segment.append(record).unwrap();
+        }
+        let replay = Replay::read(&path).unwrap();
+        (directory, replay)
+    }
+
+    #[test]
+    fn an_intent_without_observation_is_open_with_its_groups() {
+        let (_directory, replay) = replay(&[
+            Record::Process { pid: 9, start_time: 99 },
+            intent(0),
+            Record::Started { sequence: 0, pid: 10, start_time: 100 },
+            intent(1),
+            Record::Started { sequence: 1, pid: 11, start_time: 101 },
+            observed(1, "k1", 0, observation(0, true)),
+            Record::Started { sequence: 0, pid: 12, start_time: 102 },
+            Record::Consumed { sequence: 1 },
+        ]);
+        let groups = vec![ProcessGroup { pid: 10, start_time: 100 }, ProcessGroup { pid: 12, start_time: 102 }];
+        let expected =
+            OpenIntent { sequence: 0, key: "k0".to_owned(), worktree: PathBuf::from("/w"), clean: true, groups };
+        assert_eq!(replay.open_intents, [expected]);
+        assert_eq!(replay.processes, [ProcessGroup { pid: 9, start_time: 99 }]);
+        assert_eq!(replay.consumed, [1]);
+        assert_eq!(replay.next_sequence, 2);
+        assert_eq!(replay.status, None);
+    }
+
+    #[test]
+    fn own_observations_are_found_by_key_and_number() {
+        let (_directory, replay) = replay(&[
+            observed(0, "a", 0, observation(1, false)),
+            observed(1, "a", 1, observation(2, false)),
+            observed(2, "b", 0, observation(3, false)),
+        ]);
+        assert_eq!(replay.observation("a", 1).unwrap(), Some(observation(2, false)));
+        assert_eq!(replay.observation("b", 0).unwrap(), Some(observation(3, false)));
+        assert_eq!(replay.observation("b", 1).unwrap(), None);
+        assert_eq!(replay.n_completed, 3);
+    }
+
+    #[test]
+    fn voiding_hides_incremental_observations_made_before_it() {
+        let (_directory, replay) = replay(&[
+            observed(0, "a", 0, observation(1, false)),
+            observed(1, "b", 0, observation(2, true)),
+            Record::Voided,
+            observed(2, "c", 0, observation(3, false)),
+        ]);
+        assert_eq!(replay.observation("a", 0).unwrap(), None);
+        assert_eq!(replay.observation("b", 0).unwrap(), Some(observation(2, true)));
+        assert_eq!(replay.observation("c", 0).unwrap(), Some(observation(3, false)));
+        assert!(replay.is_voided);
+    }
+
+    #[test]
+    fn a_hunt_that_was_resumed_has_not_ended() {
+        let ended = Record::Ended { status: "budget".to_owned() };
+        assert_eq!(replay(std::slice::from_ref(&ended)).1.status.as_deref(), Some("budget"));
+        assert_eq!(replay(&[ended, intent(0)]).1.status, None);
+    }
+}

@@ -1,0 +1,203 @@
+//! The writer of a segment.
+
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Read as _;
+use std::io::Seek as _;
+use std::io::SeekFrom;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::JournalError;
+use super::line;
+use super::line::MAX_LINE_BYTES;
+use super::lock::FileLock;
+use super::read::Location;
+use super::read::Reader;
+use super::record::PlanRecord;
+use super::record::Record;
+
+/// The writer of one hunt's segment; holds the lock on it as long as it lives.
+pub struct Segment {
+    path: PathBuf,
+    medium: Box<dyn Medium>,
+    length: u64,
+    /// Whether there may be bytes behind `length`.
+    has_rest: bool,
+}
+
+/// A damaged tail that [`Segment::reopen`] took off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// How long it was.
+    pub bytes: u64,
+    /// The file that holds it now: the segment's name and `.damaged-<n>`.
+    pub kept: PathBuf,
+}
+
+/// What a segment is written on; a file, except where a test needs a disk that is full.
+trait Medium: Send {
+    fn write(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Medium for FileLock {
+    fn write(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+impl Segment {
+    /// Starts the segment of a new hunt; its plan is durable when this returns. Makes the directory if need be.
+    ///
+    /// A file that holds no plan (its writer was killed before it was durable) is started over.
+    ///
+    /// Errors: [`JournalError::Busy`], [`JournalError::Exists`].
+    pub fn create(path: &Path, plan: &PlanRecord) -> Result<Self, JournalError> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(directory).map_err(JournalError::io("create the journal directory", directory))?;
+        let lock = lock(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+        if Reader::open(path, 0)?.next_record()?.is_some() {
+            return Err(JournalError::Exists { path: path.to_owned() });
+        }
+        cut(path, &lock, 0)?;
+        let mut segment = Self { path: path.to_owned(), medium: Box::new(lock), length: 0, has_rest: false };
+        segment.append_durable(&Record::Plan(plan.clone()))?;
+        sync_directory(directory)?;
+        Ok(segment)
+    }
+
+    /// Goes on with the segment of an earlier hunt, after a damaged tail was cut off and set aside.
+    ///
+    /// Errors: [`JournalError::Busy`], [`JournalError::NoPlan`], [`JournalError::Version`].
+    pub fn reopen(path: &Path) -> Result<(Self, Option<Cut>), JournalError> {
+        let lock = lock(path, OpenOptions::new().read(true).write(true))?;
+        let mut reader = Reader::open(path, 0)?;
+        while reader.next_record()?.is_some() {}
+        let length = reader.offset();
+        if length == 0 {
+            return Err(JournalError::NoPlan { path: path.to_owned() });
+        }
+        let cut = cut(path, &lock, length)?;
+        Ok((Self { path: path.to_owned(), medium: Box::new(lock), length, has_rest: false }, cut))
+    }
+
+    /// Appends a record; it survives the end of this process, but not yet that of the machine.
+    ///
+    /// After an error the segment is as it was before the call.
+    pub fn append(&mut self, record: &Record) -> Result<Location, JournalError> {
+        self.drop_rest().map_err(JournalError::io("write the journal", &self.path))?;
+        let line = line::encode(record);
+        let location = Location { offset: self.length, length: line.len() as u64 };
+        if location.length > MAX_LINE_BYTES {
+            let error = io::Error::new(io::ErrorKind::FileTooLarge, "the record is too long");
+            return Err(JournalError::io("write the journal", &self.path)(error));
+        }
+        self.has_rest = true;
+        if let Err(error) = self.medium.write(&line, location.offset) {
+            // If this fails too, it is tried again before the next append, and the next reopen cuts the rest.
+            let _ = self.drop_rest();
+            return Err(JournalError::io("write the journal", &self.path)(error));
+        }
+        self.has_rest = false;
+        self.length = location.end();
+        Ok(location)
+    }
+
+    /// Appends a record and makes it durable, with all that was appended before.
+    ///
+    /// After an error the segment is as it was before the call.
+    pub fn append_durable(&mut self, record: &Record) -> Result<Location, JournalError> {
+        let location = self.append(record)?;
+        if let Err(error) = self.medium.sync() {
+            self.length = location.offset;
+            self.has_rest = true;
+            let _ = self.drop_rest();
+            return Err(JournalError::io("make the journal durable", &self.path)(error));
+        }
+        Ok(location)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The id of the hunt, from the name of the file.
+    pub fn hunt(&self) -> &str {
+        self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+    }
+
+    fn drop_rest(&mut self) -> io::Result<()> {
+        if self.has_rest {
+            self.medium.truncate(self.length)?;
+            self.has_rest = false;
+        }
+        Ok(())
+    }
+}
+
+/// Opens and locks `path`, and makes sure that the file locked is still the one of that name.
+fn lock(path: &Path, options: &OpenOptions) -> Result<FileLock, JournalError> {
+    loop {
+        let file = options.open(path).map_err(JournalError::io("open the journal", path))?;
+        let inode = file.metadata().map_err(JournalError::io("examine the journal", path))?.ino();
+        let lock = FileLock::try_new(file).map_err(JournalError::io("lock the journal", path))?;
+        let lock = lock.ok_or_else(|| JournalError::Busy { path: path.to_owned() })?;
+        if path.metadata().is_ok_and(|now| now.ino() == inode) {
+            return Ok(lock);
+        }
+    }
+}
+
+/// Copies what stands behind `length` to a file of its own, then cuts it off.
+fn cut(path: &Path, mut file: &File, length: u64) -> Result<Option<Cut>, JournalError> {
+    let bytes = file.metadata().map_err(JournalError::io("examine the journal", path))?.len() - length;
+    if bytes == 0 {
+        return Ok(None);
+    }
+    let (kept, mut copy) = create_aside(path)?;
+    file.seek(SeekFrom::Start(length))
+        .and_then(|_| io::copy(&mut file.take(bytes), &mut copy))
+        .and_then(|_| copy.sync_data())
+        .map_err(JournalError::io("set a damaged part of the journal aside as", &kept))?;
+    file.set_len(length)
+        .and_then(|()| file.sync_data())
+        .map_err(JournalError::io("cut a damaged part off the journal", path))?;
+    Ok(Some(Cut { bytes, kept }))
+}
+
+fn create_aside(path: &Path) -> Result<(PathBuf, File), JournalError> {
+    let mut n = 0_u32;
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".damaged-{n}"));
+        let kept = PathBuf::from(name);
+        match OpenOptions::new().write(true).create_new(true).open(&kept) {
+            Ok(copy) => return Ok((kept, copy)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
+            Err(error) => return Err(JournalError::io("create", &kept)(error)),
+        }
+    }
+}
+
+fn sync_directory(directory: &Path) -> Result<(), JournalError> {
+    File::open(directory)
+        .and_then(|file| file.sync_all())
+        .map_err(JournalError::io("make the journal directory durable", directory))
+}
+
+#[cfg(test)]
+mod tests;

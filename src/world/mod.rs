@@ -1,0 +1,11 @@
+//! The outside: repositories, processes, files.
+
+pub mod repo;
+
+pub mod run;
+
+pub mod journal;
+
+pub mod cache;
+
+pub mod files;

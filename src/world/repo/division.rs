@@ -1,0 +1,257 @@
+//! How changed files are divided: by the syntax of their language, into lines, or not at all because a program writes them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use git2::Repository;
+use git2::Tree;
+
+use crate::change::Division;
+use crate::change::FilePair;
+use crate::change::FileSide;
+use crate::revision::TreeId;
+use crate::syntax::Language;
+use crate::world::repo::attributes::AttributeFile;
+use crate::world::repo::attributes::AttributeStack;
+use crate::world::repo::attributes::Value;
+use crate::world::repo::generated;
+use crate::world::repo::graph::oid;
+use crate::world::repo::pattern::Pattern;
+use crate::world::repo::store::entry_at;
+
+/// The name that stands for no language.
+const NO_LANGUAGE: &str = "none";
+
+/// The attribute that marks files which a program writes; others use it, too.
+const ATTRIBUTE: &[u8] = b"linguist-generated";
+
+/// What the user said that makes no sense.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DivisionError {
+    /// There is no such language.
+    #[error("bad value `{name}` of the configuration key `idd.grammar.{glob}`: expected one of {}", known.join(", "))]
+    UnknownLanguage {
+        /// The files it is for.
+        glob: String,
+        /// What was given.
+        name: String,
+        /// What could have been given.
+        known: Vec<&'static str>,
+    },
+    /// The pattern can match nothing.
+    #[error("bad pattern `{pattern}` in the configuration key `{key}`")]
+    Pattern {
+        /// Where it stands.
+        key: &'static str,
+        /// The pattern.
+        pattern: String,
+    },
+}
+
+/// What the user says of files, before what is known of languages and what the files say of themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Divisions {
+    /// In the order of the configuration: the last that matches counts.
+    grammars: Vec<(Pattern, Option<&'static Language>)>,
+    /// Likewise, with the files that such a file is made from.
+    generated: Vec<(Pattern, Vec<Vec<u8>>)>,
+    /// Whether files that a program writes are no part of any change, because they are written anew for each probe.
+    pub is_regenerated: bool,
+}
+
+impl Divisions {
+    /// Reads the user's words.
+    ///
+    /// - `grammars`: patterns, each with the name of a language or `none`.
+    /// - `generated`: patterns, each alone or as `pattern: sources`, the sources being paths from the top or from the file.
+    pub fn new<'a>(
+        grammars: impl Iterator<Item = (&'a str, &'a str)>,
+        generated: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, DivisionError> {
+        let pattern = |key: &'static str, text: &str| {
+            let found = Pattern::parse(text.trim().as_bytes());
+            found.ok_or_else(|| DivisionError::Pattern { key, pattern: text.to_owned() })
+        };
+        let mut divisions = Self::default();
+        for (glob, name) in grammars {
+            let language = Language::named(name);
+            if language.is_none() && name != NO_LANGUAGE {
+                let known = Language::all().iter().map(Language::name).chain([NO_LANGUAGE]).collect();
+                return Err(DivisionError::UnknownLanguage { glob: glob.to_owned(), name: name.to_owned(), known });
+            }
+            divisions.grammars.push((pattern("idd.grammar", glob)?, language));
+        }
+        for text in generated {
+            let (glob, sources) = text.split_once(": ").unwrap_or((text, ""));
+            let sources = sources.split_whitespace().map(|source| source.as_bytes().to_vec()).collect();
+            divisions.generated.push((pattern("idd.generated", glob)?, sources));
+        }
+        Ok(divisions)
+    }
+
+    /// The language of a file: the user's word, else the first by name that claims the path.
+    pub fn language(&self, path: &[u8]) -> Option<&'static Language> {
+        if let Some((_, language)) = self.grammars.iter().rev().find(|(pattern, _)| pattern.matches(path)) {
+            return *language;
+        }
+        Language::all().iter().find(|language| {
+            let mut patterns = language.files().iter().filter_map(|files| Pattern::parse(files.as_bytes()));
+            patterns.any(|pattern| pattern.matches(path))
+        })
+    }
+
+    /// The paths that a file may be written from, if a program writes it; most of them need not exist.
+    ///
+    /// `is_marked`: what the attributes of its tree say. The user's word goes first, then the attributes, then its header.
+    fn sources(&self, path: &[u8], text: &[u8], is_marked: Option<bool>) -> Option<Vec<Vec<u8>>> {
+        let said = self.generated.iter().rev().find(|(pattern, _)| pattern.matches(path));
+        let is_generated = match said {
+            Some((pattern, _)) => !pattern.is_negated,
+            None => is_marked.unwrap_or_else(|| generated::is_marked(text)),
+        };
+        if !is_generated {
+            return None;
+        }
+        let said = said.map(|(_, sources)| &sources[..]).unwrap_or_default();
+        let mut sources: Vec<Vec<u8>> = said.iter().flat_map(|source| generated::resolved(path, source)).collect();
+        sources.extend(generated::named_paths(path, text));
+        Some(sources)
+    }
+
+    /// How a changed file is divided; `newer` and `older` are the trees of its sides.
+    pub(super) fn of(&self, pair: &FilePair, older: &Marks, newer: &Marks) -> Division {
+        let sides = [(&pair.newer, newer), (&pair.older, older)];
+        let Some((side, marks)) = sides.into_iter().find_map(|(side, marks)| Some((side.as_ref()?, marks))) else {
+            return Division::Lines;
+        };
+        match self.sources_of(side, marks) {
+            Some(sources) => Division::Whole { sources },
+            None => self.language(&side.path).map_or(Division::Lines, Division::Syntax),
+        }
+    }
+
+    /// Whether a program writes the file at a path of a tree; false if there is no text.
+    pub fn is_generated(&self, repository: &Repository, tree: TreeId, path: &[u8]) -> bool {
+        let Ok(tree) = repository.find_tree(oid(tree.0)) else { return false };
+        let Some((_, blob)) = entry_at(repository, &tree, path) else { return false };
+        let Ok(blob) = repository.find_blob(blob) else { return false };
+        self.sources(path, blob.content(), Marks::new(repository, tree).is_generated(path)).is_some()
+    }
+
+    /// The same as [`sources`](Self::sources) for a file of a tree; a file that is no text is not written by a program.
+    fn sources_of(&self, side: &FileSide, marks: &Marks) -> Option<Vec<Vec<u8>>> {
+        self.sources(&side.path, side.text()?, marks.is_generated(&side.path))
+    }
+}
+
+/// What the attributes of one tree say.
+pub(super) struct Marks<'r> {
+    repository: &'r Repository,
+    tree: Tree<'r>,
+    /// By directory, the root being empty; directories without a `.gitattributes` too.
+    files: RefCell<BTreeMap<Vec<u8>, AttributeFile>>,
+}
+
+impl<'r> Marks<'r> {
+    pub(super) fn new(repository: &'r Repository, tree: Tree<'r>) -> Self {
+        Self { repository, tree, files: RefCell::default() }
+    }
+
+    /// Whether the attributes say that a program writes the file, or that none does; `None` if they say nothing.
+    pub(super) fn is_generated(&self, path: &[u8]) -> Option<bool> {
+        let mut stack = AttributeStack::default();
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
+        for directory_bytes in [0].into_iter().chain(slashes) {
+            stack.push(directory_bytes, self.file(&path[..directory_bytes]));
+        }
+        match stack.lookup(path).get(ATTRIBUTE)? {
+            Value::Set => Some(true),
+            Value::Unset => Some(false),
+            Value::Text(text) => Some(!text.eq_ignore_ascii_case(b"false")),
+            Value::Unspecified => None,
+        }
+    }
+
+    /// - `directory`: with a slash behind, or empty.
+    fn file(&self, directory: &[u8]) -> AttributeFile {
+        if let Some(known) = self.files.borrow().get(directory) {
+            return known.clone();
+        }
+        let path = [directory, b".gitattributes"].concat();
+        let entry = entry_at(self.repository, &self.tree, &path).filter(|(mode, _)| mode & 0o170_000 == 0o100_000);
+        let blob = entry.and_then(|(_, id)| self.repository.find_blob(id).ok());
+        let file = blob.map(|blob| AttributeFile::parse(blob.content())).unwrap_or_default();
+        self.files.borrow_mut().insert(directory.to_vec(), file.clone());
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::repo::testing::Sandbox;
+
+    fn divisions(grammars: &[(&str, &str)], generated: &[&str]) -> Result<Divisions, DivisionError> {
+        Divisions::new(grammars.iter().copied(), generated.iter().copied())
+    }
+
+    #[track_caller]
+    fn check_language(grammars: &[(&str, &str)], path: &str, expected: Option<&str>) {
+        let divisions = divisions(grammars, &[]).unwrap();
+        assert_eq!(divisions.language(path.as_bytes()).map(Language::name), expected, "{path}");
+    }
+
+    #[test]
+    fn a_language_knows_its_files_and_the_user_knows_better() {
+        check_language(&[], "src/x.c", Some("c"));
+        check_language(&[], "src/x.py", Some("python"));
+        check_language(&[], "x.txt", None);
+        check_language(&[("*.tpl", "c")], "a/x.tpl", Some("c"));
+        check_language(&[("*.h", "none")], "x.h", None);
+        check_language(&[("old/**", "none"), ("old/new/*.c", "c")], "old/new/x.c", Some("c"));
+        check_language(&[("old/new/*.c", "c"), ("old/**", "none")], "old/new/x.c", None);
+    }
+
+    #[test]
+    fn an_unknown_language_is_refused_with_those_that_there_are() {
+        let error = divisions(&[("*.x", "cobol")], &[]).unwrap_err();
+        insta::assert_snapshot!(error, @"bad value `cobol` of the configuration key `idd.grammar.*.x`: expected one of c, java, python, none");
+        assert!(matches!(divisions(&[("[", "c")], &[]), Err(DivisionError::Pattern { key: "idd.grammar", .. })));
+    }
+
+    #[test]
+    fn the_attributes_of_the_tree_mark_generated_files() {
+        let sandbox = Sandbox::new();
+        let attributes = b"*.c linguist-generated\nb.c -linguist-generated\nc.c linguist-generated=false\n*.h linguist-generated=true\n";
+        let nested = b"a.c !linguist-generated\nb.c linguist-generated\n";
+        let sources =
+            ["a.c", "b.c", "c.c", "x.h", "x.txt", "d/a.c", "d/b.c", "d/e/c.c"].map(|path| (path, &b"int a;\n"[..]));
+        let rules = [(".gitattributes", &attributes[..]), ("d/.gitattributes", &nested[..])];
+        let files = [&sources[..], &rules].concat();
+        let files: Vec<_> = files.into_iter().map(|(path, text)| (path.to_owned(), text.to_vec())).collect();
+        let tree = sandbox.stage(&files);
+        let repository = sandbox.repository();
+        let marks = Marks::new(&repository, repository.find_tree(oid(tree.0)).unwrap());
+        let said = |path: &str| marks.is_generated(path.as_bytes());
+        assert_eq!(["a.c", "x.h", "d/b.c"].map(said), [Some(true); 3]);
+        assert_eq!(["b.c", "c.c", "d/e/c.c"].map(said), [Some(false); 3]);
+        assert_eq!(["x.txt", "d/a.c"].map(said), [None; 2]);
+        let nothing = Divisions::default();
+        assert!(nothing.is_generated(&repository, tree, b"a.c"));
+        assert!(!nothing.is_generated(&repository, tree, b"b.c"));
+        assert!(!nothing.is_generated(&repository, tree, b"gone.c"));
+    }
+
+    #[test]
+    fn of_generated_files_the_user_knows_best_then_the_attributes_then_the_header() {
+        let marked = b"// @generated\n";
+        let nothing = divisions(&[], &[]).unwrap();
+        assert!(nothing.sources(b"a.c", marked, None).is_some());
+        assert!(nothing.sources(b"a.c", marked, Some(false)).is_none());
+        assert!(nothing.sources(b"a.c", b"", Some(true)).is_some());
+        let said = divisions(&[], &["*.c: gen/a.txt", "!b.c"]).unwrap();
+        assert_eq!(said.sources(b"x/a.c", b"", Some(false)).unwrap(), [b"x/gen/a.txt".to_vec(), b"gen/a.txt".to_vec()]);
+        assert!(said.sources(b"x/b.c", marked, Some(true)).is_none());
+        assert!(said.sources(b"x/a.h", b"", None).is_none());
+    }
+}

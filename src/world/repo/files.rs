@@ -1,0 +1,253 @@
+//! Access to the file system, always relative to an open directory and never through a link.
+//!
+//! A tree or a test can put a link wherever it likes; since nothing here resolves more than one component, and no
+//! component that is a link, nothing outside the directory that was opened first is ever written or removed.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::world::repo::stat::Stat;
+
+/// Levels of a removal that are held open at once; what is deeper is moved up first.
+const MAX_OPEN_LEVELS: usize = 64;
+
+/// Opens a directory that exists, and makes it usable for its owner if it is not.
+///
+/// [`Errno::NOTDIR`] or [`Errno::LOOP`] if something else stands there.
+pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let directory = match open_here(parent, name) {
+        Err(Errno::ACCESS) => {
+            unlock_directory(parent, name)?;
+            open_here(parent, name)?
+        }
+        other => other?,
+    };
+    unlock(directory.as_fd())?;
+    Ok(directory)
+}
+
+/// Opens a directory of the same mount: behind a mount that a test left are files that nobody wrote here.
+///
+/// [`Errno::XDEV`] if something is mounted there.
+#[cfg(target_os = "linux")]
+fn open_here(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match fs::openat2(parent, name, flags, Mode::empty(), fs::ResolveFlags::NO_XDEV) {
+        // Before Linux 5.6, and under some filters of system calls.
+        Err(Errno::NOSYS | Errno::PERM) => fs::openat(parent, name, flags, Mode::empty()),
+        other => other,
+    }
+}
+
+/// Opens a directory.
+#[cfg(not(target_os = "linux"))]
+fn open_here(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// Gives the owner all rights to an open directory; one of another owner stays as it is.
+pub fn unlock(directory: BorrowedFd<'_>) -> Result<(), Errno> {
+    let mode = Mode::from_raw_mode(fs::fstat(directory)?.st_mode);
+    if mode.contains(Mode::RWXU) {
+        return Ok(());
+    }
+    match fs::fchmod(directory, mode | Mode::RWXU) {
+        Err(Errno::PERM) => Ok(()),
+        other => other,
+    }
+}
+
+/// The same for one that cannot even be opened for reading.
+#[cfg(target_os = "linux")]
+fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
+    use std::os::fd::AsRawFd as _;
+
+    // Older kernels have no call that changes the mode of a path without following it; a handle of the path itself can
+    // be opened without any right, and its name below /proc leads to exactly that inode.
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = fs::openat(parent, name, flags, Mode::empty())?;
+    fs::chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::RWXU)
+}
+
+/// The same for one that cannot even be opened for reading.
+#[cfg(not(target_os = "linux"))]
+fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
+    fs::chmodat(parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Opens a directory, which is made if it is not there; whatever else stands there is removed.
+pub fn make_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    match open_directory(parent, name) {
+        Err(Errno::NOENT) => {}
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => fs::unlinkat(parent, name, AtFlags::empty())?,
+        other => return other,
+    }
+    fs::mkdirat(parent, name, Mode::from_raw_mode(0o755))?;
+    open_directory(parent, name)
+}
+
+/// What is in a directory, without `.` and `..`, in no order.
+pub fn list(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
+    let mut found = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name == b"." || name == b".." {
+            continue;
+        }
+        let file_type = match entry.file_type() {
+            FileType::Unknown => look(directory, name)?.map_or(FileType::Unknown, |stat| stat.file_type),
+            known => known,
+        };
+        found.push((name.to_vec(), file_type));
+    }
+    Ok(found)
+}
+
+/// How a path looks, without following it; `None` if nothing is there.
+pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stat>, Errno> {
+    match fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat.into())),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Removes a directory if nothing is in it; returns whether it is gone.
+pub fn remove_directory_if_empty(parent: BorrowedFd<'_>, name: &[u8]) -> Result<bool, Errno> {
+    match fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Removes whatever stands there with all that is below; returns the number of files and directories that are gone.
+pub fn remove(parent: BorrowedFd<'_>, name: &[u8]) -> Result<usize, Errno> {
+    let mut n_removed = 0;
+    let mut pending = vec![name.to_vec()];
+    while let Some(name) = pending.pop() {
+        if unlink(parent, &name, &mut n_removed)? {
+            continue;
+        }
+        let directory = open_directory(parent, &name)?;
+        empty(directory.as_fd(), &mut Removal { top: parent, pending: &mut pending, n_removed: &mut n_removed }, 1)?;
+        fs::unlinkat(parent, &name, AtFlags::REMOVEDIR)?;
+        n_removed += 1;
+    }
+    Ok(n_removed)
+}
+
+struct Removal<'a> {
+    top: BorrowedFd<'a>,
+    pending: &'a mut Vec<Vec<u8>>,
+    n_removed: &'a mut usize,
+}
+
+fn empty(directory: BorrowedFd<'_>, removal: &mut Removal<'_>, depth: usize) -> Result<(), Errno> {
+    for (name, _) in list(directory)? {
+        if unlink(directory, &name, removal.n_removed)? {
+            continue;
+        }
+        let below = open_directory(directory, &name)?;
+        if depth < MAX_OPEN_LEVELS {
+            empty(below.as_fd(), removal, depth + 1)?;
+            fs::unlinkat(directory, &name, AtFlags::REMOVEDIR)?;
+            *removal.n_removed += 1;
+        } else {
+            let spare = spare_name(removal.top)?;
+            fs::renameat(directory, &name, removal.top, spare.as_slice())?;
+            removal.pending.push(spare);
+        }
+    }
+    Ok(())
+}
+
+/// `false` if a directory stands there.
+fn unlink(parent: BorrowedFd<'_>, name: &[u8], n_removed: &mut usize) -> Result<bool, Errno> {
+    match fs::unlinkat(parent, name, AtFlags::empty()) {
+        Ok(()) => {
+            *n_removed += 1;
+            Ok(true)
+        }
+        Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR) => Ok(false),
+        // What POSIX wants for directories, but it may also be a right that is missing.
+        Err(Errno::PERM) if look(parent, name)?.is_some_and(|stat| stat.file_type == FileType::Directory) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn spare_name(parent: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
+    for number in 0_u64.. {
+        let name = format!(".idd-removed-{number}").into_bytes();
+        if look(parent, &name)?.is_none() {
+            return Ok(name);
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// Writes a new file in place of whatever stands there; its times are fresh.
+pub fn write_file(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], is_executable: bool) -> Result<Stat, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(if is_executable { 0o755 } else { 0o644 });
+    let file = replace(parent, name, || fs::openat(parent, name, flags, mode))?;
+    let mut file = File::from(file);
+    file.write_all(content).map_err(|error| errno_of(&error))?;
+    Ok(fs::fstat(&file)?.into())
+}
+
+/// Makes a link in place of whatever stands there.
+pub fn write_link(parent: BorrowedFd<'_>, name: &[u8], target: &[u8]) -> Result<Stat, Errno> {
+    replace(parent, name, || fs::symlinkat(target, parent, name))?;
+    Ok(fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?.into())
+}
+
+/// Tries to make something that must not exist yet, and clears the way if it does.
+fn replace<T>(parent: BorrowedFd<'_>, name: &[u8], make: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
+    match make() {
+        Err(Errno::EXIST) => {
+            remove(parent, name)?;
+            make()
+        }
+        other => other,
+    }
+}
+
+/// Whether a regular file or link holds exactly `expected`; anything that cannot be read does not.
+pub fn holds(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType, expected: &[u8]) -> bool {
+    match file_type {
+        FileType::Symlink => fs::readlinkat(parent, name, Vec::new()).is_ok_and(|target| target.as_bytes() == expected),
+        FileType::RegularFile => {
+            read_at_most(parent, name, expected.len() + 1).is_ok_and(|content| content == expected)
+        }
+        _ => false,
+    }
+}
+
+fn read_at_most(parent: BorrowedFd<'_>, name: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
+    // Something else may have taken the place since it was looked at: opening a pipe must not wait.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = fs::openat(parent, name, flags, Mode::empty())?;
+    let mut content = Vec::new();
+    File::from(file).take(max_bytes as u64).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// Whether the file system takes `a` and `A` for one name; leaves nothing behind.
+pub fn folds_case(directory: BorrowedFd<'_>) -> Result<bool, Errno> {
+    write_file(directory, b".idd-case", b"", false)?;
+    let folds_case = look(directory, b".IDD-CASE")?.is_some();
+    fs::unlinkat(directory, ".idd-case", AtFlags::empty())?;
+    Ok(folds_case)
+}

@@ -1,0 +1,182 @@
+//! Reads the history that a hunt needs.
+
+use crate::revision::CommitId;
+use crate::revision::Revision;
+use crate::revision::TreeId;
+use crate::world::repo::RepoError;
+use git2::Oid;
+use git2::Repository;
+use std::collections::BinaryHeap;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Resolves a revision expression to a commit.
+pub fn resolve(repository: &Repository, expression: &str) -> Result<CommitId, RepoError> {
+    let unknown = || RepoError::UnknownRevision { expression: expression.to_owned() };
+    let object = repository.revparse_single(expression).map_err(|_| unknown())?;
+    let commit = object.peel_to_commit().map_err(|_| unknown())?;
+    Ok(commit_id(commit.id()))
+}
+
+/// All revisions reachable from `tips`, children before parents, and the borders of a shallow clone.
+///
+/// Replacements and grafts are not followed: what is hunted through is what was committed. Cost: one read a commit.
+pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>, HashSet<CommitId>), RepoError> {
+    let shallow = shallow_borders(repository)?;
+    let mut found: HashMap<CommitId, Revision> = HashMap::new();
+    let mut n_children: HashMap<CommitId, usize> = HashMap::new();
+    let mut open: Vec<CommitId> = tips.to_vec();
+    while let Some(id) = open.pop() {
+        if found.contains_key(&id) {
+            continue;
+        }
+        let mut revision = revision_of(repository, id)?;
+        if shallow.contains(&id) {
+            revision.parents.clear();
+        }
+        for parent in &revision.parents {
+            *n_children.entry(*parent).or_default() += 1;
+            open.push(*parent);
+        }
+        found.insert(id, revision);
+    }
+    Ok((in_order(found, n_children), shallow))
+}
+
+/// Children before parents, and the newer first among those that are free to come.
+fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<CommitId, usize>) -> Vec<Revision> {
+    let free =
+        |(id, revision): (&CommitId, &Revision)| (!n_children.contains_key(id)).then_some((revision.commit_time, *id));
+    let mut ready: BinaryHeap<(i64, CommitId)> = found.iter().filter_map(free).collect();
+    let mut ordered = Vec::with_capacity(found.len());
+    while let Some((_, id)) = ready.pop() {
+        let Some(revision) = found.remove(&id) else { continue };
+        for parent in &revision.parents {
+            let left = n_children.get_mut(parent).expect("a parent was counted for each child");
+            *left -= 1;
+            if *left == 0
+                && let Some(parent) = found.get(parent)
+            {
+                ready.push((parent.commit_time, parent.id));
+            }
+        }
+        ordered.push(revision);
+    }
+    ordered
+}
+
+/// One commit of a repository.
+///
+/// Read leniently, as git does: a damaged author or date is shown as far as it can be, and is no error.
+pub fn revision_of(repository: &Repository, id: CommitId) -> Result<Revision, RepoError> {
+    let failed = |source| RepoError::git(format!("read the commit {id}"), source);
+    let odb = repository.odb().map_err(failed)?;
+    let object = odb.read(oid(id.0)).map_err(failed)?;
+    parse(id, object.data()).ok_or_else(|| failed(git2::Error::from_str("it names no tree")))
+}
+
+/// Reads a raw commit object; `None` if it names no tree.
+fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
+    let (header, message) = split_at_blank_line(raw);
+    let mut tree = None;
+    let mut parents = Vec::new();
+    let (mut author, mut committer) = (None, None);
+    for line in header.split(|byte| *byte == b'\n') {
+        let (key, value) = line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(line.len()));
+        let value = value.get(1..).unwrap_or_default();
+        let object = || std::str::from_utf8(value).ok();
+        match key {
+            b"tree" if tree.is_none() => tree = object()?.parse().ok(),
+            b"parent" => parents.push(object()?.parse().ok()?),
+            b"author" if author.is_none() => author = Some(person(value)),
+            b"committer" if committer.is_none() => committer = Some(person(value)),
+            _ => {}
+        }
+    }
+    let (author, author_time) = author.unwrap_or_default();
+    let commit_time = committer.map_or(author_time.0, |(_, (seconds, _))| seconds);
+    let subject = message.split(|byte| *byte == b'\n').find(|line| !line.is_empty()).unwrap_or_default();
+    let subject = String::from_utf8_lossy(subject).into_owned();
+    Some(Revision { id, parents, tree: tree?, author, author_time, commit_time, subject })
+}
+
+fn split_at_blank_line(raw: &[u8]) -> (&[u8], &[u8]) {
+    match raw.windows(2).position(|pair| pair == b"\n\n") {
+        Some(at) => (&raw[..at], &raw[at + 2..]),
+        None => (raw, &[]),
+    }
+}
+
+/// `Name <email> seconds +hhmm` as name with email, and time with offset in minutes.
+fn person(line: &[u8]) -> (String, (i64, i32)) {
+    let end = line.iter().rposition(|byte| *byte == b'>').map_or(line.len(), |at| at + 1);
+    let (who, when) = line.split_at(end);
+    let when = String::from_utf8_lossy(when);
+    let mut words = when.split_whitespace();
+    let seconds = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    let zone: i32 = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    let offset = zone.signum() * ((zone.abs() / 100).min(99) * 60 + zone.abs() % 100);
+    (String::from_utf8_lossy(who).trim().to_owned(), (seconds, offset))
+}
+
+/// The tree of a commit.
+pub fn tree_of(repository: &Repository, id: CommitId) -> Result<TreeId, RepoError> {
+    Ok(revision_of(repository, id)?.tree)
+}
+
+/// Whether a path stands in the tree of a commit.
+pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
+    let Ok(tree) = repository.find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
+    tree.get_path(Path::new(OsStr::from_bytes(path))).is_ok()
+}
+
+fn shallow_borders(repository: &Repository) -> Result<HashSet<CommitId>, RepoError> {
+    let path = repository.commondir().join("shallow");
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(HashSet::new()),
+        Err(source) => Err(RepoError::io("read", &path, source)),
+    }
+}
+
+pub(super) fn commit_id(id: Oid) -> CommitId {
+    CommitId(bytes(id))
+}
+
+pub(super) fn tree_id(id: Oid) -> TreeId {
+    TreeId(bytes(id))
+}
+
+pub(super) fn oid(bytes: [u8; 20]) -> Oid {
+    Oid::from_bytes(&bytes).expect("an object id has 20 bytes")
+}
+
+fn bytes(id: Oid) -> [u8; 20] {
+    id.as_bytes().try_into().expect("only SHA-1 repositories are opened")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(author: &str, expected: (&str, (i64, i32))) {
+        let raw = format!("tree {}\nauthor {author}\ncommitter x\n\nsubject\n", "0".repeat(40));
+        let revision = parse(CommitId([1; 20]), raw.as_bytes()).unwrap();
+        assert_eq!((revision.author.as_str(), revision.author_time), expected);
+        assert_eq!(revision.subject, "subject");
+    }
+
+    #[test]
+    fn an_author_is_read_as_far_as_it_can_be() {
+        check("A B <a@b> 1000 +0130", ("A B <a@b>", (1000, 90)));
+        check("A B <a@b> 1000 -0800", ("A B <a@b>", (1000, -480)));
+        check("", ("", (0, 0)));
+        check("A <a@b", ("A <a@b", (0, 0)));
+        check("A <a@b> 99999999999999999999999 +0000", ("A <a@b>", (0, 0)));
+    }
+}

@@ -1,0 +1,52 @@
+//! Brings a tree of the private repository into the user's, as a commit that a finding ref can hold.
+
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::world::repo::RepoError;
+use crate::world::repo::graph::commit_id;
+use crate::world::repo::graph::oid;
+use git2::ObjectType;
+use git2::Oid;
+use git2::Repository;
+use git2::Signature;
+use git2::Time;
+
+/// Writes a commit of `tree` on top of `parent` into the user's object store, and every object it lacks.
+///
+/// The commit is a function of its arguments: author and time are fixed. No ref is touched.
+pub fn keep(
+    private: &Repository,
+    user: &Repository,
+    (tree, parent): (TreeId, CommitId),
+    message: &str,
+) -> Result<CommitId, RepoError> {
+    let failed = |source| RepoError::git("keep the fix in the repository", source);
+    copy(private, user, oid(tree.0))?;
+    let parent = user.find_commit(oid(parent.0)).map_err(failed)?;
+    let signature = Signature::new("git-idd", "git-idd", &Time::new(parent.time().seconds(), 0)).map_err(failed)?;
+    let tree = user.find_tree(oid(tree.0)).map_err(failed)?;
+    let id = user.commit(None, &signature, &signature, message, &tree, &[&parent]).map_err(failed)?;
+    Ok(commit_id(id))
+}
+
+fn copy(private: &Repository, user: &Repository, tree: Oid) -> Result<(), RepoError> {
+    let failed = |source| RepoError::git("keep the fix in the repository", source);
+    let target = user.odb().map_err(failed)?;
+    if target.exists(tree) {
+        return Ok(());
+    }
+    let source = private.odb().map_err(failed)?;
+    for entry in &private.find_tree(tree).map_err(failed)? {
+        match entry.kind() {
+            Some(ObjectType::Tree) => copy(private, user, entry.id())?,
+            Some(ObjectType::Blob) if !target.exists(entry.id()) => {
+                let blob = source.read(entry.id()).map_err(failed)?;
+                target.write(ObjectType::Blob, blob.data()).map_err(failed)?;
+            }
+            _ => {}
+        }
+    }
+    let object = source.read(tree).map_err(failed)?;
+    target.write(ObjectType::Tree, object.data()).map_err(failed)?;
+    Ok(())
+}

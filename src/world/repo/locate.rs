@@ -1,0 +1,150 @@
+//! Finds the user's repository, in git's own way: through `git rev-parse` and `git config`.
+//!
+//! Git checks the ownership of the repository and knows every variable and option that can name another one; libgit2
+//! does neither, nor does it see `git -c`.
+
+use crate::world::repo::RepoError;
+use crate::world::run::process::Captured;
+use crate::world::run::process::capture;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Where the parts of the user's repository are; all paths absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The git directory of this worktree.
+    pub git_directory: PathBuf,
+    /// The git directory that all worktrees share.
+    pub common_directory: PathBuf,
+    /// The top of the working tree; `None` in a bare repository.
+    pub top: Option<PathBuf>,
+    /// The current directory relative to the top, empty at the top.
+    pub prefix: PathBuf,
+}
+
+impl Location {
+    /// Where state of this worktree is kept.
+    pub fn session_directory(&self) -> PathBuf {
+        self.git_directory.join("idd")
+    }
+
+    /// Where state shared by all worktrees is kept.
+    pub fn idd_directory(&self) -> PathBuf {
+        self.common_directory.join("idd")
+    }
+}
+
+/// Finds the repository that contains `directory`.
+pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<Location, RepoError> {
+    let ask = |words: &[&str]| {
+        let mut arguments = vec!["rev-parse", "--path-format=absolute"];
+        arguments.extend(words);
+        git(directory, environment, &arguments)
+    };
+    let git_directory = path(&ask(&["--git-dir"])?);
+    let common_directory = path(&ask(&["--git-common-dir"])?);
+    let format = ask(&["--show-object-format"])?;
+    if trimmed(&format) != b"sha1" {
+        return Err(RepoError::Unsupported { what: "repositories with SHA-256 object ids" });
+    }
+    // An older git does not know the question, nor any other form than files.
+    if ask(&["--show-ref-format"]).is_ok_and(|format| trimmed(&format) == b"reftable") {
+        return Err(RepoError::Unsupported { what: "repositories with refs in reftable form" });
+    }
+    let is_bare = trimmed(&ask(&["--is-bare-repository"])?) == b"true";
+    let is_inside = trimmed(&ask(&["--is-inside-work-tree"])?) == b"true";
+    let top = if is_bare || !is_inside { None } else { Some(path(&ask(&["--show-toplevel"])?)) };
+    let prefix = if top.is_some() { path(&ask(&["--show-prefix"])?) } else { PathBuf::new() };
+    Ok(Location { git_directory, common_directory, top, prefix })
+}
+
+/// The keys and values of `idd.*` and `color.ui`, in the order of the files; empty outside a repository.
+pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
+    let words = ["config", "-z", "--get-regexp", "^(idd\\.|color\\.ui$)"];
+    let Ok(output) = git(directory, environment, &words) else { return Vec::new() };
+    output
+        .split(|byte| *byte == 0)
+        .filter(|entry| !entry.is_empty())
+        .map(|entry| {
+            let entry = String::from_utf8_lossy(entry);
+            match entry.split_once('\n') {
+                Some((key, value)) => (key.to_owned(), value.to_owned()),
+                None => (entry.into_owned(), "true".to_owned()),
+            }
+        })
+        .collect()
+}
+
+/// Sets or (with `None`) deletes a ref of this worktree; hooks do not run.
+pub fn set_ref(location: &Location, name: &str, target: Option<&str>) -> Result<(), RepoError> {
+    let mut words: Vec<&OsStr> = ["-c", "core.hooksPath=/dev/null", "--git-dir"].map(OsStr::new).to_vec();
+    words.push(location.git_directory.as_os_str());
+    words.push(OsStr::new("update-ref"));
+    match target {
+        Some(target) => words.extend([name, target].map(OsStr::new)),
+        None => words.extend(["-d", name].map(OsStr::new)),
+    }
+    run_git(&location.git_directory, &[], &words).map(drop)
+}
+
+/// The names and targets of the refs below `refs/worktree/idd/` of this worktree.
+pub fn finding_refs(location: &Location) -> Result<Vec<String>, RepoError> {
+    let mut words: Vec<&OsStr> = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
+    words.extend(["for-each-ref", "--format=%(refname)", "refs/worktree/idd/"].map(OsStr::new));
+    let output = run_git(&location.git_directory, &[], &words)?;
+    Ok(String::from_utf8_lossy(&output).lines().map(str::to_owned).collect())
+}
+
+/// Whether git ignores a path (relative to the top) in the user's working tree.
+pub fn is_ignored(location: &Location, path: &[u8], environment: &[(OsString, OsString)]) -> bool {
+    let Some(top) = &location.top else { return false };
+    let words = [OsStr::new("check-ignore"), OsStr::new("--quiet"), OsStr::new("--"), OsStr::from_bytes(path)];
+    run_git(top, environment, &words).is_ok()
+}
+
+/// Applies a patch file to the working tree; the error is what git said.
+pub fn apply_patch(location: &Location, patch: &Path, environment: &[(OsString, OsString)]) -> Result<(), RepoError> {
+    let Some(top) = &location.top else {
+        return Err(RepoError::Unsupported { what: "`apply` in a bare repository" });
+    };
+    let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
+    words.extend([OsStr::new("--work-tree"), top.as_os_str()]);
+    words.extend([OsStr::new("apply"), OsStr::new("--whitespace=nowarn"), patch.as_os_str()]);
+    let Captured { code, stderr, .. } = capture(OsStr::new("git"), &words, top, environment)
+        .map_err(|source| RepoError::io("start git in", top, source))?;
+    if code == Some(0) {
+        return Ok(());
+    }
+    // The last line says what came of it, those before it where.
+    let said = String::from_utf8_lossy(&stderr);
+    let said = said.lines().last().unwrap_or_default().trim_start_matches("fatal: ").trim_start_matches("error: ");
+    Err(RepoError::GitSays { said: said.to_owned() })
+}
+
+fn git(directory: &Path, environment: &[(OsString, OsString)], words: &[&str]) -> Result<Vec<u8>, RepoError> {
+    let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
+    run_git(directory, environment, &words)
+}
+
+fn run_git(directory: &Path, environment: &[(OsString, OsString)], words: &[&OsStr]) -> Result<Vec<u8>, RepoError> {
+    let Captured { code, stdout, stderr } = capture(OsStr::new("git"), words, directory, environment)
+        .map_err(|source| RepoError::io("start git in", directory, source))?;
+    if code == Some(0) {
+        return Ok(stdout);
+    }
+    let said = String::from_utf8_lossy(&stderr);
+    let said = said.lines().next().unwrap_or_default().trim_start_matches("fatal: ").trim_start_matches("error: ");
+    Err(RepoError::GitSays { said: said.to_owned() })
+}
+
+fn trimmed(output: &[u8]) -> &[u8] {
+    output.strip_suffix(b"\n").unwrap_or(output)
+}
+
+fn path(output: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(trimmed(output).to_vec()))
+}

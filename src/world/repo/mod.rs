@@ -1,0 +1,103 @@
+//! Git repositories and the directories in which their trees are tried.
+//!
+//! - The worker's directory: [`worktree`] (start there), [`settle`](mod@settle), and below them [`survey`](mod@survey)
+//!   (may this tree be written?), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`files`] (all
+//!   access to the file system), [`paths`] (which names are safe).
+//! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
+//! - The user's repository and ours beside it: [`locate`], [`private`], [`graph`], [`store`] (differences, candidates and
+//!   merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into the user's), [`state`] (what must stay as it was).
+//! - Raw objects: [`object`]. What stops a writer, and what is only an answer: [`refusal`].
+
+pub mod attributes;
+pub mod conversion;
+pub mod division;
+pub mod edit;
+pub mod files;
+pub mod generated;
+pub mod graph;
+pub mod ignored;
+pub mod keep;
+pub mod locate;
+pub mod object;
+pub mod paths;
+pub mod pattern;
+pub mod private;
+pub mod refusal;
+mod resolve;
+pub mod settle;
+pub mod stat;
+pub mod state;
+pub mod store;
+pub mod survey;
+pub mod worktree;
+pub mod write;
+
+#[cfg(test)]
+mod testing;
+
+use crate::change::trees::TreesError;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+pub use conversion::Notice;
+pub use git2::Repository;
+pub use refusal::WriteError;
+pub use worktree::Worktree;
+
+/// Reading or writing repositories failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RepoError {
+    /// The caller names the expression to the user.
+    #[error("`{expression}` is not a revision of this repository")]
+    UnknownRevision {
+        /// As the user gave it.
+        expression: String,
+    },
+    /// Git refused; it said why.
+    #[error("{said}")]
+    GitSays {
+        /// The first line of what git said.
+        said: String,
+    },
+    /// The repository is of a kind that is not supported.
+    #[error("{what} are not supported")]
+    Unsupported {
+        /// The kind, in the plural.
+        what: &'static str,
+    },
+    /// libgit2 failed; the hunt stops.
+    #[error("failed to {attempt}")]
+    Git {
+        /// What was attempted.
+        attempt: String,
+        /// Why it failed.
+        source: git2::Error,
+    },
+    /// The file system failed; the hunt stops.
+    #[error("failed to {attempt} `{}`", path.display())]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl RepoError {
+    pub(super) fn git(attempt: impl Into<String>, source: git2::Error) -> Self {
+        Self::Git { attempt: attempt.into(), source }
+    }
+
+    pub(super) fn io(attempt: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io { attempt, path: path.to_owned(), source }
+    }
+}
+
+impl From<RepoError> for TreesError {
+    fn from(error: RepoError) -> Self {
+        Self { attempt: "compute with trees".to_owned(), source: Box::new(error) }
+    }
+}

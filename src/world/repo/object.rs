@@ -1,0 +1,148 @@
+//! Raw git objects: the entries of a tree and the bytes of a blob, exactly as stored.
+//!
+//! Trees are taken apart here and not by libgit2, because a hostile tree must be described (which entry, what is wrong
+//! with it) where a library only reports that it cannot parse it.
+
+use crate::revision::{BlobId, TreeId};
+use crate::world::repo::refusal::{Refusal, Stop, WriteError};
+
+/// What an entry of a tree is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Tree,
+    /// A regular file.
+    File {
+        /// Whether its owner may execute it.
+        is_executable: bool,
+    },
+    /// A symbolic link; its target is the content of the blob.
+    Link,
+    /// A commit of another repository; an empty directory here.
+    Submodule,
+}
+
+impl EntryKind {
+    /// Whether it is a directory on disk.
+    pub fn is_directory(self) -> bool {
+        matches!(self, Self::Tree | Self::Submodule)
+    }
+}
+
+/// One entry of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// One component, any bytes; not yet known to be safe.
+    pub name: Vec<u8>,
+    /// What it is.
+    pub kind: EntryKind,
+    /// The object, whose kind `kind` tells.
+    pub id: [u8; 20],
+}
+
+impl Entry {
+    /// The blob of a regular file, if it is one; rules in links do not count.
+    pub fn regular_blob(&self) -> Option<BlobId> {
+        matches!(self.kind, EntryKind::File { .. }).then_some(BlobId(self.id))
+    }
+}
+
+/// Reads objects of one repository.
+pub struct Objects<'repo> {
+    database: git2::Odb<'repo>,
+}
+
+impl<'repo> Objects<'repo> {
+    /// Opens the object database of `repository`.
+    pub fn open(repository: &'repo git2::Repository) -> Result<Self, WriteError> {
+        let database = repository
+            .odb()
+            .map_err(|source| WriteError::Repository { action: "open the object database".into(), source })?;
+        Ok(Self { database })
+    }
+
+    /// The entries of a tree in stored order; `path` (of the tree) is for the refusal.
+    pub fn tree(&self, tree_id: TreeId, path: &[u8]) -> Result<Vec<Entry>, Stop> {
+        let object = self.read(tree_id.0, git2::ObjectType::Tree)?;
+        parse_tree(object.data()).map_err(|why| Stop::Refused(Refusal::Path { path: path.to_vec(), why }))
+    }
+
+    /// The content of a blob.
+    pub fn blob(&self, blob_id: BlobId) -> Result<Vec<u8>, WriteError> {
+        Ok(self.read(blob_id.0, git2::ObjectType::Blob)?.data().to_vec())
+    }
+
+    /// The size of a blob in bytes, without reading it.
+    pub fn blob_bytes(&self, blob_id: BlobId) -> Result<u64, WriteError> {
+        let (n_bytes, _) = self
+            .database
+            .read_header(git_id(blob_id.0))
+            .map_err(|source| WriteError::Repository { action: format!("read the size of blob {blob_id}"), source })?;
+        Ok(n_bytes as u64)
+    }
+
+    fn read(&self, id: [u8; 20], kind: git2::ObjectType) -> Result<git2::OdbObject<'_>, WriteError> {
+        let failed = |source| WriteError::Repository { action: format!("read {} {}", kind.str(), git_id(id)), source };
+        let object = self.database.read(git_id(id)).map_err(failed)?;
+        if object.kind() != kind {
+            return Err(failed(git2::Error::from_str("the object is of another kind")));
+        }
+        Ok(object)
+    }
+}
+
+fn git_id(bytes: [u8; 20]) -> git2::Oid {
+    git2::Oid::from_bytes(&bytes).expect("20 bytes are an object id")
+}
+
+/// Takes the raw form of a tree apart: `mode SP name NUL id`, again and again.
+fn parse_tree(mut raw: &[u8]) -> Result<Vec<Entry>, &'static str> {
+    const CUT: &str = "the tree object is malformed";
+    let mut entries = Vec::new();
+    while !raw.is_empty() {
+        let space = raw.iter().position(|byte| *byte == b' ').ok_or(CUT)?;
+        let kind = kind_of_mode(&raw[..space])?;
+        raw = &raw[space + 1..];
+        let end = raw.iter().position(|byte| *byte == 0).ok_or(CUT)?;
+        let (name, rest) = (&raw[..end], &raw[end + 1..]);
+        let (id, rest) = rest.split_first_chunk::<20>().ok_or(CUT)?;
+        entries.push(Entry { name: name.to_vec(), kind, id: *id });
+        raw = rest;
+    }
+    Ok(entries)
+}
+
+fn kind_of_mode(octal: &[u8]) -> Result<EntryKind, &'static str> {
+    let text = str::from_utf8(octal).map_err(|_| "the tree object is malformed")?;
+    let mode = u32::from_str_radix(text, 8).map_err(|_| "the tree object is malformed")?;
+    match mode & 0o170_000 {
+        0o040_000 => Ok(EntryKind::Tree),
+        0o100_000 => Ok(EntryKind::File { is_executable: mode & 0o100 != 0 }),
+        0o120_000 => Ok(EntryKind::Link),
+        0o160_000 => Ok(EntryKind::Submodule),
+        _ => Err("the tree holds an entry of unknown mode"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raw_tree_is_taken_apart() {
+        let mut raw = b"100755 run\0".to_vec();
+        raw.extend([7; 20]);
+        raw.extend(b"40000 \xff/x\0");
+        raw.extend([8; 20]);
+        let entries = parse_tree(&raw).unwrap();
+        assert_eq!(entries[0].kind, EntryKind::File { is_executable: true });
+        assert_eq!(entries[1], Entry { name: b"\xff/x".to_vec(), kind: EntryKind::Tree, id: [8; 20] });
+    }
+
+    #[test]
+    fn a_damaged_tree_is_refused_and_not_guessed_at() {
+        for raw in [&b"100644"[..], b"100644 x", b"100644 x\0short", b"888 x\0", b"10644 x\0aaaaaaaaaaaaaaaaaaaa"] {
+            assert!(parse_tree(raw).is_err(), "{raw:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The private repository: where candidates live, so that the user's object store never sees them.
+//!
+//! It is bare, has no remotes, no hooks and none of the user's configuration, and borrows the user's objects as an
+//! alternate. Tags are copied, so that `git describe` answers in a worktree of it.
+
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::world::repo::RepoError;
+use crate::world::repo::graph::oid;
+use git2::ConfigLevel;
+use git2::Index;
+use git2::Oid;
+use git2::Repository;
+use git2::RepositoryInitOptions;
+use git2::Signature;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Once;
+
+/// Where the private repository of a common git directory is.
+pub fn private_directory(idd_directory: &Path) -> PathBuf {
+    idd_directory.join("objects.git")
+}
+
+/// Keeps libgit2 away from every configuration outside the repository it opens. Runs once a process.
+///
+/// Ownership was checked by git itself, which named the repository to us.
+fn isolate_libgit2() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for level in [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
+            #[expect(unsafe_code, reason = "libgit2 has process-wide settings only")]
+            // SAFETY: called once, before any repository is opened by any thread of this process.
+            let result = unsafe { git2::opts::set_search_path(level, "") };
+            result.expect("an empty search path is always accepted");
+        }
+        #[expect(unsafe_code, reason = "libgit2 has process-wide settings only")]
+        // SAFETY: as above.
+        let result = unsafe { git2::opts::set_verify_owner_validation(false) };
+        result.expect("the owner check can always be turned off");
+    });
+}
+
+/// Opens a repository by its git directory, with no configuration but its own.
+pub fn open(git_directory: &Path) -> Result<Repository, RepoError> {
+    isolate_libgit2();
+    Repository::open(git_directory).map_err(|source| RepoError::git("open the repository", source))
+}
+
+/// The whole configuration of the private repository.
+const CONFIG: &[u8] = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+
+/// Creates (or completes) the private repository beside the user's objects.
+///
+/// - `objects`: the object directory of the user's repository, absolute.
+/// - `head`: where HEAD stands in every worktree; the same for the whole hunt, so that version stamps do not change.
+pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result<Repository, RepoError> {
+    isolate_libgit2();
+    let directory = private_directory(idd_directory);
+    fs::create_dir_all(idd_directory).map_err(|source| RepoError::io("create", idd_directory, source))?;
+    if directory.is_dir() {
+        // A test may have written anything there.
+        write_if_new(&directory.join("config"), CONFIG)?;
+    }
+    let mut options = RepositoryInitOptions::new();
+    options.bare(true).external_template(false).no_reinit(false).initial_head("idd");
+    let repository = Repository::init_opts(&directory, &options)
+        .map_err(|source| RepoError::git("create the private repository", source))?;
+    let objects = user.commondir().join("objects");
+    let objects = fs::canonicalize(&objects).map_err(|source| RepoError::io("find", &objects, source))?;
+    let mut line = objects.as_os_str().as_bytes().to_vec();
+    line.push(b'\n');
+    write_if_new(&directory.join("objects/info/alternates"), &line)?;
+    write_if_new(&directory.join("packed-refs"), &tags(user)?)?;
+    write_if_new(&directory.join("HEAD"), format!("{head}\n").as_bytes())?;
+    drop(repository);
+    open(&directory)
+}
+
+/// The user's tags as a `packed-refs` file.
+fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
+    let failed = |source| RepoError::git("read the tags", source);
+    let mut lines: Vec<(Vec<u8>, Oid, Option<Oid>)> = Vec::new();
+    for reference in user.references_glob("refs/tags/*").map_err(failed)? {
+        let reference = reference.map_err(failed)?;
+        let Some(target) = reference.target() else { continue };
+        let peeled = reference.peel(git2::ObjectType::Any).ok().map(|object| object.id());
+        lines.push((reference.name_bytes().to_vec(), target, peeled.filter(|id| *id != target)));
+    }
+    lines.sort();
+    let mut text = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
+    for (name, target, peeled) in lines {
+        text.extend_from_slice(format!("{target} ").as_bytes());
+        text.extend_from_slice(&name);
+        text.push(b'\n');
+        if let Some(peeled) = peeled {
+            text.extend_from_slice(format!("^{peeled}\n").as_bytes());
+        }
+    }
+    Ok(text)
+}
+
+/// Registers a worker's worktree; returns the content of its `.git` file, by which git commands see this repository.
+///
+/// `name` is unique among the worktrees of the private repository.
+pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId) -> Result<Vec<u8>, RepoError> {
+    let directory = private.join("worktrees").join(name);
+    fs::create_dir_all(&directory).map_err(|source| RepoError::io("create", &directory, source))?;
+    let file = worktree.join(".git");
+    write_if_new(&directory.join("commondir"), b"../..\n")?;
+    write_if_new(&directory.join("HEAD"), format!("{head}\n").as_bytes())?;
+    write_if_new(&directory.join("gitdir"), &[file.as_os_str().as_bytes(), b"\n"].concat())?;
+    Ok([b"gitdir: ", directory.as_os_str().as_bytes(), b"\n"].concat())
+}
+
+/// Puts HEAD and index of a worktree where a probe of `tree` finds them, whatever the last one did with git.
+///
+/// HEAD is a commit of just this tree on top of `head`, the same for every revision with this tree: `git describe` finds the
+/// tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test have to do with the files that
+/// are tested. Cost: the index has an entry for each file.
+pub fn set_head(private: &Repository, name: &str, head: CommitId, tree: TreeId) -> Result<(), RepoError> {
+    let directory = private.path().join("worktrees").join(name);
+    let commit = probe_commit(private, head, tree).unwrap_or(oid(head.0));
+    write_if_new(&directory.join("HEAD"), format!("{commit}\n").as_bytes())?;
+    let path = directory.join("index");
+    for stale in [&path, &directory.join("index.lock")] {
+        match fs::remove_file(stale) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(RepoError::io("remove", stale, error)),
+            _ => {}
+        }
+    }
+    let failed = |source| RepoError::git("write the index of a worktree", source);
+    let mut index = Index::open(&path).map_err(failed)?;
+    let tree = private.find_tree(oid(tree.0)).map_err(failed)?;
+    // A tree with names that an index refuses is refused by the writer of the worktree, too.
+    if index.read_tree(&tree).is_ok() {
+        index.write().map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A commit of `tree` on top of `head`; `None` if libgit2 cannot read `head`.
+fn probe_commit(private: &Repository, head: CommitId, tree: TreeId) -> Option<Oid> {
+    let parent = private.find_commit(oid(head.0)).ok()?;
+    let tree = private.find_tree(oid(tree.0)).ok()?;
+    let who = Signature::new("git-idd", "git-idd", &parent.time()).ok()?;
+    private.commit(None, &who, &who, "Probe\n", &tree, &[&parent]).ok()
+}
+
+/// Writes a file by rename, unless it holds just these bytes.
+fn write_if_new(path: &Path, bytes: &[u8]) -> Result<(), RepoError> {
+    if fs::read(path).is_ok_and(|present| present == bytes) {
+        return Ok(());
+    }
+    let failed = |source| RepoError::io("write", path, source);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".new-{}", std::process::id()));
+    let temporary = path.with_file_name(name);
+    fs::write(&temporary, bytes).map_err(failed)?;
+    fs::rename(&temporary, path).map_err(failed)
+}

@@ -1,0 +1,114 @@
+//! What ends a move: an answer about the tree, or an error of the world.
+
+use std::io;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+/// Bounds of what is written; a tree beyond them is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Files, links, submodules and directories of one tree.
+    pub max_entries: usize,
+    /// Components of one path.
+    pub max_depth: usize,
+    /// Bytes of one path, slashes included.
+    pub max_path_bytes: usize,
+    /// Content of all files of one tree.
+    pub max_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_entries: 2_000_000, max_depth: 256, max_path_bytes: 4096, max_bytes: 64 << 30 }
+    }
+}
+
+/// Why a tree is not written here. An answer about the tree: the probe is unresolved (path).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A path that cannot or must not exist here.
+    Path {
+        /// Raw, relative to the root of the tree; never printed unescaped.
+        path: Vec<u8>,
+        /// A phrase for people, such as "a component is `..`".
+        why: &'static str,
+    },
+    /// The tree is larger than [`Limits`] allows.
+    Limit {
+        /// Where it was noticed.
+        path: Vec<u8>,
+        /// A phrase for people, such as "more entries than allowed".
+        why: &'static str,
+    },
+}
+
+/// Why the writer cannot go on. The caller stops the hunt.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The hint is to free space; the hunt can be resumed.
+    #[error("failed to write `{}`: the disk or quota is full", path.display())]
+    DiskFull {
+        /// What was being written.
+        path: PathBuf,
+    },
+    /// Any other refusal of the file system.
+    #[error("failed to {action} `{}`", path.display())]
+    Io {
+        /// What was attempted, as a verb phrase.
+        action: &'static str,
+        /// What it was attempted on.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// An object is missing or damaged; the hint is `git fsck`.
+    #[error("failed to {action}")]
+    Repository {
+        /// What was attempted, as a verb phrase.
+        action: String,
+        /// The reason.
+        source: git2::Error,
+    },
+}
+
+/// Both ends of a move in one type, for `?` inside the writer.
+#[derive(Debug)]
+pub enum Stop {
+    /// An answer.
+    Refused(Refusal),
+    /// An error.
+    Failed(WriteError),
+}
+
+impl From<WriteError> for Stop {
+    fn from(error: WriteError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl WriteError {
+    /// Sorts a reason of the file system into the variants.
+    pub fn from_errno(errno: Errno, action: &'static str, path: PathBuf) -> Self {
+        match errno {
+            Errno::NOSPC | Errno::DQUOT => Self::DiskFull { path },
+            errno => Self::Io { action, path, source: errno.into() },
+        }
+    }
+}
+
+/// Separates the two ends again.
+pub fn split<T>(result: Result<T, Stop>) -> Result<Result<T, Refusal>, WriteError> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}

@@ -1,0 +1,267 @@
+//! Resolving the conflicts that a merge of two trees leaves, file by file.
+
+use crate::change::merge_lines;
+use crate::change::port;
+use crate::change::port::merge_syntax;
+use crate::change::trees::Rung;
+use crate::syntax::Language;
+use crate::world::repo::RepoError;
+use crate::world::repo::division::Divisions;
+use git2::Delta;
+use git2::Index;
+use git2::IndexConflict;
+use git2::IndexEntry;
+use git2::Oid;
+use git2::Repository;
+use git2::Tree;
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// At most this many added files are compared with one that is gone.
+const MAX_COMPARED: usize = 32;
+
+/// An added file is the one that is gone if they share this part of their words, and no other file nearly as many.
+const MIN_SHARED_PERCENT: usize = 60;
+
+/// How much nearer the best of the added files is than the next.
+const MIN_LEAD_PERCENT: usize = 5;
+
+/// Resolves what conflicts in `index`, a merge of a patch on `base` into `ours`; the last rung it took, `None` if some is left.
+///
+/// A file that ours moved and changed too much for the merge is found among those that ours added, by its words. A file that
+/// the patch deletes is deleted if ours only reformatted it.
+pub(super) fn resolve(
+    repository: &Repository,
+    divisions: &Divisions,
+    index: &mut Index,
+    (base, ours): (&Tree, &Tree),
+) -> Result<Option<Rung>, RepoError> {
+    let failed = |source| RepoError::git("merge two trees", source);
+    let conflicts = index.conflicts().map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let resolver = Resolver { repository, divisions, base, ours, added: OnceCell::new() };
+    let mut rung = Rung::Lines;
+    let mut files = Vec::new();
+    for conflict in &conflicts {
+        let IndexConflict { ancestor, our, their } = conflict;
+        let (file, needed) = match (ancestor, our, their) {
+            (Some(base), Some(ours), Some(patched)) if base.path == ours.path && base.path == patched.path => {
+                let Some((id, needed)) = resolver.merge([base, ours, patched])? else { return Ok(None) };
+                (Some(at(&ours.path, id, ours)), needed)
+            }
+            (Some(base), None, Some(patched)) if base.path == patched.path => {
+                let Some((path, id)) = resolver.moved(base)? else { return Ok(None) };
+                let ours = at(&path, id, base);
+                let Some((id, needed)) = resolver.merge([base, &ours, patched])? else { return Ok(None) };
+                (Some(at(&path, id, &ours)), needed.max(Rung::Syntax))
+            }
+            (Some(base), Some(ours), None) if base.path == ours.path && resolver.is_reformatted(base, ours) => {
+                (None, Rung::Syntax)
+            }
+            // The other half of a file that moved; if that is not resolved, this is left.
+            (None, Some(_), None) => continue,
+            _ => return Ok(None),
+        };
+        rung = rung.max(needed);
+        files.push((ancestor.as_ref().map(|entry| entry.path.clone()), file));
+    }
+    for (gone, file) in files {
+        let moved = file.as_ref().map(|entry| entry.path.clone());
+        for path in [gone, moved].into_iter().flatten() {
+            let path = Path::new(OsStr::from_bytes(&path));
+            // A path that does not conflict is none to remove.
+            let _ = index.conflict_remove(path);
+        }
+        if let Some(entry) = file {
+            index.add(&entry).map_err(failed)?;
+        }
+    }
+    Ok((!index.has_conflicts()).then_some(rung))
+}
+
+/// An entry without conflict.
+fn at(path: &[u8], id: Oid, like: &IndexEntry) -> IndexEntry {
+    IndexEntry {
+        ctime: like.ctime,
+        mtime: like.mtime,
+        dev: like.dev,
+        ino: like.ino,
+        mode: like.mode,
+        uid: like.uid,
+        gid: like.gid,
+        file_size: like.file_size,
+        id,
+        // Stage 0: no conflict any more.
+        flags: 0,
+        flags_extended: 0,
+        path: path.to_vec(),
+    }
+}
+
+/// Path, mode and content of a file.
+type Added = (Vec<u8>, u32, Oid);
+
+struct Resolver<'a> {
+    repository: &'a Repository,
+    divisions: &'a Divisions,
+    base: &'a Tree<'a>,
+    ours: &'a Tree<'a>,
+    /// What ours has and the base has not.
+    added: OnceCell<Vec<Added>>,
+}
+
+impl Resolver<'_> {
+    /// The text of a file; `None` if it is none.
+    fn text(&self, id: Oid) -> Option<Vec<u8>> {
+        let blob = self.repository.find_blob(id).ok()?;
+        (!blob.content().contains(&0)).then(|| blob.content().to_vec())
+    }
+
+    /// Merges the versions of a text that conflict by hunks, and says by what means; `None` if they conflict by all.
+    fn merge(&self, entries: [&IndexEntry; 3]) -> Result<Option<(Oid, Rung)>, RepoError> {
+        let [base, ours, patched] = entries;
+        if base.mode != ours.mode || base.mode != patched.mode {
+            return Ok(None);
+        }
+        let [Some(old), Some(here), Some(new)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
+        let by_syntax = || merge_syntax(self.divisions.language(&ours.path)?, &old, &here, &new);
+        let merged = merge_lines(&old, &here, &new).map(|text| (text, Rung::Lines)).or_else(by_syntax);
+        let Some((text, rung)) = merged else { return Ok(None) };
+        let id = self.repository.blob(&text).map_err(|source| RepoError::git("merge two trees", source))?;
+        Ok(Some((id, rung)))
+    }
+
+    /// Where ours has a file of the base that is gone from its place: path and content.
+    fn moved(&self, base: &IndexEntry) -> Result<Option<(Vec<u8>, Oid)>, RepoError> {
+        let (Some(language), Some(text)) = (self.divisions.language(&base.path), self.text(base.id)) else {
+            return Ok(None);
+        };
+        let name = |path: &[u8]| path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
+        let is_like = |path: &[u8], mode: u32| {
+            mode == base.mode && self.divisions.language(path).is_some_and(|other: &Language| other == language)
+        };
+        let mut candidates: Vec<_> = self.added()?.iter().filter(|(path, mode, _)| is_like(path, *mode)).collect();
+        candidates.sort_by_key(|(path, ..)| name(path) != name(&base.path));
+        let mut shares: Vec<(usize, _)> = Vec::new();
+        for (path, _, id) in candidates.into_iter().take(MAX_COMPARED) {
+            let share = self.text(*id).and_then(|other| port::likeness(language, &text, &other)).unwrap_or(0);
+            shares.push((share, (path.clone(), *id)));
+        }
+        shares.sort_by_key(|(share, _)| Reverse(*share));
+        let next = shares.get(1).map_or(0, |(share, _)| *share);
+        let best = shares.into_iter().next();
+        Ok(best
+            .filter(|(share, _)| *share >= MIN_SHARED_PERCENT && *share >= next + MIN_LEAD_PERCENT)
+            .map(|(_, file)| file))
+    }
+
+    fn added(&self) -> Result<&[Added], RepoError> {
+        if let Some(added) = self.added.get() {
+            return Ok(added);
+        }
+        let diff = self
+            .repository
+            .diff_tree_to_tree(Some(self.base), Some(self.ours), None)
+            .map_err(|source| RepoError::git("compare two trees", source))?;
+        let deltas = diff.deltas().filter(|delta| delta.status() == Delta::Added).map(|delta| delta.new_file());
+        let files = deltas.filter_map(|file| Some((file.path_bytes()?.to_vec(), u32::from(file.mode()), file.id())));
+        Ok(self.added.get_or_init(|| files.collect()))
+    }
+
+    /// Whether one file has the tokens of another.
+    fn is_reformatted(&self, base: &IndexEntry, ours: &IndexEntry) -> bool {
+        let texts = [base, ours].map(|entry| self.text(entry.id));
+        let (Some(language), [Some(base), Some(ours)]) = (self.divisions.language(&base.path), texts) else {
+            return false;
+        };
+        port::is_reformatted(language, &base, &ours)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::trees::Favor;
+    use crate::change::trees::Merged;
+    use crate::change::trees::Trees;
+    use crate::revision::TreeId;
+    use crate::world::repo::edit::edit;
+    use crate::world::repo::graph::oid;
+    use crate::world::repo::graph::tree_id;
+    use crate::world::repo::store::Held;
+    use crate::world::repo::store::TreeStore;
+
+    type Files<'a> = &'a [(&'a str, &'a str)];
+
+    /// The files of a merge and the rung it took; `None` if it conflicts.
+    fn merge(base: Files, ours: Files, patched: Files) -> Option<(Vec<(String, String)>, Rung)> {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(directory.path()).unwrap();
+        let empty = repository.treebuilder(None).unwrap().write().unwrap();
+        let tree = |files: Files| -> TreeId {
+            let entries = files
+                .iter()
+                .map(|(path, text)| ((*path).into(), Some((0o100_644, repository.blob(text.as_bytes()).unwrap()))));
+            tree_id(edit(&repository, empty, entries.collect::<Vec<_>>()).unwrap().unwrap())
+        };
+        let [base, ours, patched] = [base, ours, patched].map(tree);
+        let store = TreeStore::new(repository, Held::default(), Vec::new()).unwrap();
+        let Merged::Clean(merged, rung) = store.merge(base, ours, patched, Favor::Neither).unwrap() else {
+            return None;
+        };
+        let repository = store.repository();
+        let mut files = Vec::new();
+        let tree = repository.find_tree(oid(merged.0)).unwrap();
+        for entry in &tree {
+            let blob = repository.find_blob(entry.id()).unwrap();
+            files.push((entry.name().unwrap().to_owned(), String::from_utf8(blob.content().to_vec()).unwrap()));
+        }
+        Some((files, rung))
+    }
+
+    #[track_caller]
+    fn check(base: Files, ours: Files, patched: Files, expected: Option<(Files, Rung)>) {
+        let expected = expected.map(|(files, rung)| {
+            (files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect::<Vec<_>>(), rung)
+        });
+        assert_eq!(merge(base, ours, patched), expected);
+    }
+
+    const OLD: &str = "int f(int a) {\n  int b = a + 1;\n  return b * 2;\n}\n\nint g(void) {\n  return 3;\n}\n";
+    const INDENTED: &str = "int f(int a)\n{\n\tint b = a + 1;\n\treturn b * 2;\n}\n\nint g(void)\n{\n\treturn 3;\n}\n";
+    const MENDED: &str = "int f(int a) {\n  int b = a + 1;\n  return b * 5;\n}\n\nint g(void) {\n  return 3;\n}\n";
+    const BOTH: &str = "int f(int a)\n{\n\tint b = a + 1;\n\treturn b * 5;\n}\n\nint g(void)\n{\n\treturn 3;\n}\n";
+
+    #[test]
+    fn each_rung_is_told() {
+        let merged = [("a.c", "int a = 2;\nint b;\nint c;\nint d = 2;\n")];
+        let base = [("a.c", "int a;\nint b;\nint c;\nint d;\n")];
+        let ours = [("a.c", "int a = 2;\nint b;\nint c;\nint d;\n")];
+        check(&base, &ours, &[("a.c", "int a;\nint b;\nint c;\nint d = 2;\n")], Some((&merged, Rung::Merge)));
+        let touching = [("a.c", "int a = 2;\nint b = 2;\nint c;\nint d;\n")];
+        check(&base, &ours, &[("a.c", "int a;\nint b = 2;\nint c;\nint d;\n")], Some((&touching, Rung::Lines)));
+        check(&[("a.c", OLD)], &[("a.c", INDENTED)], &[("a.c", MENDED)], Some((&[("a.c", BOTH)], Rung::Syntax)));
+        check(&[("a.txt", OLD)], &[("a.txt", INDENTED)], &[("a.txt", MENDED)], None);
+    }
+
+    #[test]
+    fn a_patch_follows_a_file_that_was_moved_and_reformatted() {
+        let other = ("z.c", "int other;\n");
+        check(
+            &[("a.c", OLD), other],
+            &[("b.c", INDENTED), other],
+            &[("a.c", MENDED), other],
+            Some((&[("b.c", BOTH), other], Rung::Syntax)),
+        );
+        check(&[("a.c", OLD), other], &[other], &[("a.c", MENDED), other], None);
+    }
+
+    #[test]
+    fn a_patch_deletes_a_file_that_was_only_reformatted() {
+        let other = ("z.c", "int other;\n");
+        check(&[("a.c", OLD), other], &[("a.c", INDENTED), other], &[other], Some((&[other], Rung::Syntax)));
+        check(&[("a.c", OLD), other], &[("a.c", BOTH), other], &[other], None);
+    }
+}

@@ -1,0 +1,191 @@
+//! After a probe: tracked files are made what was written, untracked ones go unless the tree ignores them.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::world::repo::files;
+use crate::world::repo::ignored::{IgnoreFile, IgnoreStack};
+use crate::world::repo::object::Objects;
+use crate::world::repo::refusal::WriteError;
+use crate::world::repo::stat::{Directory, Node, Record};
+use crate::world::repo::worktree::GIT_FILE;
+use crate::world::repo::write::{content, write};
+
+/// Paths kept in the report.
+const MAX_TAMPERED: usize = 100;
+
+/// Levels of untracked directories that are looked through; what is deeper is removed with its directory.
+const MAX_DEPTH: usize = 256;
+
+/// What the probe had done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Tracked files and links that were changed, replaced or missing: sorted, the first 100, raw paths from the root.
+    pub tampered: Vec<Vec<u8>>,
+    /// Untracked files and directories that are gone now.
+    pub removed_untracked: usize,
+}
+
+/// Makes the files below `root` what `written` says; the record is brought up to date.
+pub fn settle(
+    objects: &Objects<'_>,
+    directory: &Path,
+    root: BorrowedFd<'_>,
+    written: &mut Directory,
+) -> Result<Settled, WriteError> {
+    let mut settler = Settler {
+        objects,
+        directory,
+        path: Vec::new(),
+        depth: 0,
+        ignored: IgnoreStack::default(),
+        last_ctime_ns: last_ctime_ns(written),
+        settled: Settled::default(),
+    };
+    settler.directory(root, written, false)?;
+    let mut settled = settler.settled;
+    settled.tampered.sort();
+    settled.tampered.truncate(MAX_TAMPERED);
+    Ok(settled)
+}
+
+/// The last tick of the file system's clock that is known to have passed when the probe began.
+///
+/// A later change of a file that was written before this tick shows in its `ctime`; one of a file that was written in it
+/// may not.
+fn last_ctime_ns(directory: &Directory) -> i128 {
+    let of_node = |node: &Node| match node {
+        Node::File(record) => record.stat.ctime_ns,
+        Node::Directory(below) => last_ctime_ns(below),
+        Node::Submodule => i128::MIN,
+    };
+    directory.entries.values().map(of_node).max().unwrap_or(i128::MIN)
+}
+
+struct Settler<'a> {
+    objects: &'a Objects<'a>,
+    directory: &'a Path,
+    path: Vec<u8>,
+    depth: usize,
+    ignored: IgnoreStack,
+    last_ctime_ns: i128,
+    settled: Settled,
+}
+
+impl Settler<'_> {
+    /// - `is_ignored`: a rule covers the directory or one above it, so that untracked files in it stay.
+    fn directory(
+        &mut self,
+        handle: BorrowedFd<'_>,
+        written: &mut Directory,
+        is_ignored: bool,
+    ) -> Result<(), WriteError> {
+        let rules = match written.regular_blob(b".gitignore") {
+            Some(blob_id) => IgnoreFile::parse(&self.objects.blob(blob_id)?),
+            None => IgnoreFile::default(),
+        };
+        self.ignored.push(if self.path.is_empty() { 0 } else { self.path.len() + 1 }, rules);
+        self.depth += 1;
+        // Untracked first: on a file system without regard to case one may stand where a tracked file belongs.
+        for (name, file_type) in files::list(handle).map_err(|errno| self.failed(errno, "list"))? {
+            if !written.entries.contains_key(&name) {
+                self.at(&name, |settler| settler.untracked(handle, &name, file_type, is_ignored))?;
+            }
+        }
+        for (name, node) in &mut written.entries {
+            self.at(name, |settler| settler.tracked(handle, name, node, is_ignored))?;
+        }
+        self.depth -= 1;
+        self.ignored.pop();
+        Ok(())
+    }
+
+    fn at(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<(), WriteError>) -> Result<(), WriteError> {
+        let path_bytes = self.path.len();
+        if path_bytes > 0 {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(name);
+        let result = step(self);
+        self.path.truncate(path_bytes);
+        result
+    }
+
+    fn untracked(
+        &mut self,
+        parent: BorrowedFd<'_>,
+        name: &[u8],
+        file_type: FileType,
+        is_ignored: bool,
+    ) -> Result<(), WriteError> {
+        let is_top = self.depth == 1;
+        let is_directory = file_type == FileType::Directory;
+        if is_top && name == GIT_FILE && file_type == FileType::RegularFile {
+            return Ok(());
+        }
+        // No rule covers a `.git`, at the top or in a directory that is not ignored as a whole.
+        if is_ignored || name != GIT_FILE && self.ignored.is_ignored(&self.path, is_directory) {
+            return Ok(());
+        }
+        if is_directory && name != GIT_FILE && self.depth < MAX_DEPTH {
+            let below = files::open_directory(parent, name).map_err(|errno| self.failed(errno, "open"))?;
+            let is_repository =
+                files::look(below.as_fd(), GIT_FILE).map_err(|errno| self.failed(errno, "look at"))?.is_some();
+            if !is_repository {
+                self.directory(below.as_fd(), &mut Directory::default(), false)?;
+                let is_gone = files::remove_directory_if_empty(parent, name);
+                self.settled.removed_untracked += usize::from(is_gone.map_err(|errno| self.failed(errno, "remove"))?);
+                return Ok(());
+            }
+        }
+        let n_removed = files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
+        self.settled.removed_untracked += n_removed;
+        Ok(())
+    }
+
+    fn tracked(
+        &mut self,
+        parent: BorrowedFd<'_>,
+        name: &[u8],
+        node: &mut Node,
+        is_ignored: bool,
+    ) -> Result<(), WriteError> {
+        let mut nothing = Directory::default();
+        let below = match node {
+            Node::File(record) => return self.file(parent, name, record),
+            Node::Directory(below) => below,
+            Node::Submodule => &mut nothing,
+        };
+        let is_ignored = is_ignored || self.ignored.is_ignored(&self.path, true);
+        let handle = files::make_directory(parent, name).map_err(|errno| self.failed(errno, "restore"))?;
+        self.directory(handle.as_fd(), below, is_ignored)
+    }
+
+    fn file(&mut self, parent: BorrowedFd<'_>, name: &[u8], record: &mut Record) -> Result<(), WriteError> {
+        let found = files::look(parent, name).map_err(|errno| self.failed(errno, "look at"))?;
+        if found == Some(record.stat) && record.stat.ctime_ns < self.last_ctime_ns {
+            return Ok(());
+        }
+        let expected = content(self.objects, record.blob_id, record.form)?;
+        if let Some(stat) = found
+            && (stat.file_type, stat.mode) == (record.stat.file_type, record.stat.mode)
+            && files::holds(parent, name, stat.file_type, &expected)
+        {
+            // Only touched, or linked from elsewhere.
+            record.stat = stat;
+            return Ok(());
+        }
+        self.settled.tampered.push(self.path.clone());
+        record.stat = write(parent, name, &expected, record.form).map_err(|errno| self.failed(errno, "restore"))?;
+        Ok(())
+    }
+
+    fn failed(&self, errno: Errno, action: &'static str) -> WriteError {
+        WriteError::from_errno(errno, action, self.directory.join(OsStr::from_bytes(&self.path)))
+    }
+}

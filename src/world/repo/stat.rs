@@ -1,0 +1,113 @@
+//! What the writer knows of the files that it wrote: content, and how the file looked right after writing.
+
+use std::collections::BTreeMap;
+
+use rustix::fs::{FileType, Mode};
+
+use crate::revision::{BlobId, TreeId};
+use crate::world::repo::conversion::Conversion;
+
+/// What `lstat` says, as far as a change shows in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// Time of the last change of the content.
+    pub mtime_ns: i128,
+    /// Time of the last change of anything; a program cannot set it.
+    pub ctime_ns: i128,
+    /// Size in bytes.
+    pub n_bytes: u64,
+    /// Number of the inode.
+    pub inode: u128,
+    /// Permission bits.
+    pub mode: Mode,
+    /// Regular file, directory, link, ...
+    pub file_type: FileType,
+}
+
+impl From<rustix::fs::Stat> for Stat {
+    fn from(stat: rustix::fs::Stat) -> Self {
+        let ns = |seconds: i128, ns: i128| seconds * 1_000_000_000 + ns;
+        Self {
+            mtime_ns: ns(stat.st_mtime.into(), stat.st_mtime_nsec.into()),
+            ctime_ns: ns(stat.st_ctime.into(), stat.st_ctime_nsec.into()),
+            n_bytes: u64::try_from(stat.st_size).unwrap_or_default(),
+            inode: stat.st_ino.into(),
+            mode: Mode::from_raw_mode(stat.st_mode),
+            file_type: FileType::from_raw_mode(stat.st_mode),
+        }
+    }
+}
+
+/// One file or link as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The content as stored in the repository.
+    pub blob_id: BlobId,
+    /// What became of it on the way.
+    pub form: Form,
+    /// How it looked afterwards.
+    pub stat: Stat,
+}
+
+/// How a blob stands on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A regular file.
+    File {
+        /// Whether it may be executed.
+        is_executable: bool,
+        /// From stored to written content.
+        conversion: Conversion,
+    },
+    /// A symbolic link.
+    Link,
+}
+
+/// What stands at a tracked path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// A file or link.
+    File(Record),
+    /// A directory of the tree.
+    Directory(Directory),
+    /// The empty directory that stands for a submodule.
+    Submodule,
+}
+
+/// A directory as it was written: the stat table, shaped like the tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Directory {
+    /// The tree object; `None` before the first write.
+    pub tree_id: Option<TreeId>,
+    /// By component.
+    pub entries: BTreeMap<Vec<u8>, Node>,
+    /// Sums over everything below.
+    pub totals: Totals,
+}
+
+impl Directory {
+    /// The blob of the regular file `name`, if there is one.
+    pub fn regular_blob(&self, name: &[u8]) -> Option<BlobId> {
+        match self.entries.get(name) {
+            Some(Node::File(Record { blob_id, form: Form::File { .. }, .. })) => Some(*blob_id),
+            _ => None,
+        }
+    }
+}
+
+/// Sums for the limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Files, links, submodules and directories.
+    pub n_entries: usize,
+    /// Size of all files and links, in bytes.
+    pub n_bytes: u64,
+}
+
+impl Totals {
+    /// Adds one entry and what is below it.
+    pub fn add(&mut self, below: Self) {
+        self.n_entries = self.n_entries.saturating_add(below.n_entries).saturating_add(1);
+        self.n_bytes = self.n_bytes.saturating_add(below.n_bytes);
+    }
+}

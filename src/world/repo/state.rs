@@ -1,0 +1,150 @@
+//! The user's state, as a digest: what a hunt must leave as it found it.
+
+use crate::world::repo::locate::Location;
+use sha2::Digest;
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Size and times of the files that hold the user's state: while they stay the same, so does the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Glance([u8; 32]);
+
+impl Glance {
+    /// Looks at HEAD, index, refs and configuration without reading them. Cost: one stat a file.
+    pub fn take(location: &Location) -> Self {
+        let mut digest = Sha256::new();
+        for directory in [&location.git_directory, &location.common_directory] {
+            for name in ["HEAD", "index", "packed-refs", "logs/refs/stash", "config", "config.worktree"] {
+                stat(&directory.join(name), &mut digest);
+            }
+            add_stats(&directory.join("refs"), &mut digest);
+        }
+        Self(digest.finalize().into())
+    }
+}
+
+/// Parts of the user's state, each with a digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserState {
+    parts: BTreeMap<&'static str, [u8; 32]>,
+}
+
+impl UserState {
+    /// Reads HEAD, index, refs (with the stash, without `refs/worktree/idd`) and configuration.
+    ///
+    /// Cost: the bytes of those files; no working tree file is touched.
+    pub fn read(location: &Location) -> Self {
+        let own = |name: &str| file(&location.git_directory.join(name));
+        let shared = |name: &str| file(&location.common_directory.join(name));
+        let mut refs = Sha256::new();
+        refs.update(shared("packed-refs"));
+        add_refs(&location.common_directory.join("refs"), &mut refs);
+        if location.git_directory != location.common_directory {
+            add_refs(&location.git_directory.join("refs"), &mut refs);
+        }
+        let mut stash = Sha256::new();
+        stash.update(shared("logs/refs/stash"));
+        let mut config = Sha256::new();
+        config.update(shared("config"));
+        config.update(own("config.worktree"));
+        let parts = BTreeMap::from([
+            ("HEAD", own("HEAD")),
+            ("index", own("index")),
+            ("refs", refs.finalize().into()),
+            ("stash", stash.finalize().into()),
+            ("config", config.finalize().into()),
+        ]);
+        Self { parts }
+    }
+
+    /// Adds the files of the working tree, by size and time of change.
+    ///
+    /// Cost: one stat a file.
+    #[must_use]
+    pub fn with_work_tree(mut self, location: &Location) -> Self {
+        if let Some(top) = &location.top {
+            let mut digest = Sha256::new();
+            add_files(top, &location.git_directory, &mut digest);
+            self.parts.insert("working tree", digest.finalize().into());
+        }
+        self
+    }
+
+    /// The names of the parts that differ, as far as both have them.
+    pub fn changed(&self, later: &Self) -> Vec<&'static str> {
+        let differs = |(name, digest): (&&'static str, &[u8; 32])| {
+            later.parts.get(name).is_some_and(|other| other != digest).then_some(*name)
+        };
+        self.parts.iter().filter_map(differs).collect()
+    }
+}
+
+fn file(path: &Path) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    if let Ok(bytes) = fs::read(path) {
+        digest.update([1]);
+        digest.update(bytes);
+    }
+    digest.finalize().into()
+}
+
+fn add_refs(directory: &Path, digest: &mut Sha256) {
+    for path in sorted(directory) {
+        if path.ends_with("refs/worktree/idd") {
+            continue;
+        }
+        if path.is_dir() {
+            add_refs(&path, digest);
+        } else {
+            digest.update(path.as_os_str().as_bytes());
+            digest.update(file(&path));
+        }
+    }
+}
+
+fn add_files(directory: &Path, git_directory: &Path, digest: &mut Sha256) {
+    for path in sorted(directory) {
+        if path == git_directory || path.file_name().is_some_and(|name| name == ".git") {
+            continue;
+        }
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        digest.update(path.as_os_str().as_bytes());
+        digest.update(metadata.mode().to_le_bytes());
+        if metadata.is_dir() {
+            add_files(&path, git_directory, digest);
+        } else {
+            stat(&path, digest);
+        }
+    }
+}
+
+fn add_stats(directory: &Path, digest: &mut Sha256) {
+    for path in sorted(directory).into_iter().filter(|path| !path.ends_with("refs/worktree/idd")) {
+        if path.is_dir() {
+            add_stats(&path, digest);
+        } else {
+            digest.update(path.as_os_str().as_bytes());
+            stat(&path, digest);
+        }
+    }
+}
+
+fn stat(path: &Path, digest: &mut Sha256) {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return digest.update([0]) };
+    digest.update(metadata.size().to_le_bytes());
+    digest.update(metadata.mtime().to_le_bytes());
+    digest.update(metadata.mtime_nsec().to_le_bytes());
+    digest.update(metadata.ino().to_le_bytes());
+}
+
+fn sorted(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.sort();
+    paths
+}

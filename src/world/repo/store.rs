@@ -1,0 +1,394 @@
+//! The store of trees behind the engines: differences, candidates and merges through libgit2, in memory.
+
+use crate::change::ChangeSet;
+use crate::change::Content;
+use crate::change::Division;
+use crate::change::FilePair;
+use crate::change::FileSide;
+use crate::change::Mode;
+use crate::change::Subset;
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::change::trees::Rung;
+use crate::change::trees::Trees;
+use crate::change::trees::TreesError;
+use crate::revision::TreeId;
+use crate::world::repo::RepoError;
+use crate::world::repo::division::Divisions;
+use crate::world::repo::division::Marks;
+use crate::world::repo::edit;
+use crate::world::repo::graph::oid;
+use crate::world::repo::graph::tree_id;
+use crate::world::repo::resolve::resolve;
+use git2::Diff;
+use git2::DiffFindOptions;
+use git2::DiffFormat;
+use git2::DiffOptions;
+use git2::FileFavor;
+use git2::MergeOptions;
+use git2::Oid;
+use git2::Repository;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// At most this many files are compared with each other in the search for renames.
+const RENAME_LIMIT: usize = 400;
+
+/// What is put into every tree before it is tested.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// Path -> mode and content; `None` keeps the path out.
+    pub files: BTreeMap<Vec<u8>, Option<(Mode, Vec<u8>)>>,
+    /// A patch (without, with) that is carried to every tree; where it conflicts it wins.
+    pub overlay: Option<(TreeId, TreeId)>,
+}
+
+/// Trees of the private repository.
+pub struct TreeStore {
+    repository: Repository,
+    held: BTreeMap<Vec<u8>, edit::Entry>,
+    overlay: Option<(TreeId, TreeId)>,
+    pathspecs: Vec<String>,
+    divisions: Divisions,
+    views: RefCell<HashMap<TreeId, TreeId>>,
+    sets: RefCell<HashMap<(TreeId, TreeId), Rc<ChangeSet>>>,
+    sound: RefCell<HashSet<Oid>>,
+}
+
+impl TreeStore {
+    /// Takes a private repository; held contents become blobs of it.
+    pub fn new(repository: Repository, held: Held, pathspecs: Vec<String>) -> Result<Self, RepoError> {
+        let mut files = BTreeMap::new();
+        for (path, file) in held.files {
+            let entry = match file {
+                None => None,
+                Some((mode, bytes)) => {
+                    let id = repository.blob(&bytes).map_err(|source| RepoError::git("store a held file", source))?;
+                    Some((mode_bits(mode), id))
+                }
+            };
+            files.insert(path, entry);
+        }
+        let (views, sets, sound) = (RefCell::default(), RefCell::default(), RefCell::default());
+        let divisions = Divisions::default();
+        Ok(Self { repository, held: files, overlay: held.overlay, pathspecs, divisions, views, sets, sound })
+    }
+
+    /// The same with the user's word on files.
+    #[must_use]
+    pub fn with_divisions(self, divisions: Divisions) -> Self {
+        Self { divisions, ..self }
+    }
+
+    /// The repository behind it.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines.
+    pub fn patch(&self, older: TreeId, newer: TreeId) -> Result<(Vec<u8>, usize), RepoError> {
+        /// Enough digits for people.
+        const SHORT_ID: u16 = 12;
+        /// What `git apply` asks for in a binary patch.
+        const FULL_ID: u16 = 40;
+        let (patch, n_lines, has_binary) = self.print(older, newer, SHORT_ID)?;
+        if has_binary {
+            let (patch, n_lines, _) = self.print(older, newer, FULL_ID)?;
+            return Ok((patch, n_lines));
+        }
+        Ok((patch, n_lines))
+    }
+
+    /// The patch, its changed lines, and whether some file in it is binary.
+    fn print(&self, older: TreeId, newer: TreeId, id_abbrev: u16) -> Result<(Vec<u8>, usize, bool), RepoError> {
+        let failed = |source| RepoError::git("print a patch", source);
+        let mut options = DiffOptions::new();
+        options.show_binary(true).id_abbrev(id_abbrev);
+        let diff = self.diff(older, newer, &mut options)?;
+        let mut text = Vec::new();
+        let mut n_lines = 0;
+        let mut has_binary = false;
+        diff.print(DiffFormat::Patch, |_, _, line| {
+            let origin = line.origin();
+            if matches!(origin, '+' | '-' | ' ') {
+                text.push(u8::try_from(origin).expect("these three are ASCII"));
+            }
+            n_lines += usize::from(matches!(origin, '+' | '-'));
+            has_binary |= origin == 'B';
+            text.extend_from_slice(line.content());
+            true
+        })
+        .map_err(failed)?;
+        Ok((text, n_lines, has_binary))
+    }
+
+    /// A tree with a patch applied to it.
+    pub fn apply(&self, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoError> {
+        let failed = |source| RepoError::git("apply the overlay to the bad revision", source);
+        let diff = Diff::from_buffer(patch).map_err(failed)?;
+        let mut index = self.repository.apply_to_tree(&self.tree(tree)?, &diff, None).map_err(failed)?;
+        Ok(tree_id(index.write_tree_to(&self.repository).map_err(failed)?))
+    }
+
+    /// The paths that differ between two trees, newer side where there is one, sorted.
+    pub fn paths(&self, older: TreeId, newer: TreeId) -> Result<Vec<Vec<u8>>, RepoError> {
+        let diff = self.diff(older, newer, &mut DiffOptions::new())?;
+        let mut paths: Vec<Vec<u8>> = diff
+            .deltas()
+            .filter_map(|delta| delta.new_file().path_bytes().or(delta.old_file().path_bytes()).map(<[u8]>::to_vec))
+            .collect();
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// Mode and content of a path in a tree; `None` if it is not there or not a file.
+    pub fn file(&self, tree: TreeId, path: &[u8]) -> Result<Option<(Mode, Vec<u8>)>, RepoError> {
+        let tree = self.tree(tree)?;
+        let Some((mode, id)) = entry_at(&self.repository, &tree, path) else { return Ok(None) };
+        match mode_of(mode) {
+            Some(Mode::Submodule) | None => Ok(None),
+            Some(mode) => Ok(Some((mode, self.blob(id)?))),
+        }
+    }
+
+    fn diff(&self, older: TreeId, newer: TreeId, options: &mut DiffOptions) -> Result<Diff<'_>, RepoError> {
+        let failed = |source| RepoError::git("compare two trees", source);
+        let (older, newer) = (self.tree(older)?, self.tree(newer)?);
+        options.ignore_submodules(false);
+        let mut diff = self.repository.diff_tree_to_tree(Some(&older), Some(&newer), Some(options)).map_err(failed)?;
+        let mut find = DiffFindOptions::new();
+        find.renames(true).rename_limit(RENAME_LIMIT);
+        diff.find_similar(Some(&mut find)).map_err(failed)?;
+        Ok(diff)
+    }
+
+    /// Whether libgit2 can be given a tree: it crashes on entries of mode 0. Each tree is looked at once.
+    fn is_sound(&self, tree: Oid) -> bool {
+        let Ok(odb) = self.repository.odb() else { return false };
+        let mut open = vec![tree];
+        let mut seen = Vec::new();
+        while let Some(id) = open.pop() {
+            if self.sound.borrow().contains(&id) || seen.contains(&id) {
+                continue;
+            }
+            let Some(below) = odb.read(id).ok().and_then(|object| subtrees(object.data())) else { return false };
+            open.extend(below);
+            seen.push(id);
+        }
+        self.sound.borrow_mut().extend(seen);
+        true
+    }
+
+    fn tree(&self, id: TreeId) -> Result<git2::Tree<'_>, RepoError> {
+        self.repository.find_tree(oid(id.0)).map_err(|source| RepoError::git("read a tree", source))
+    }
+
+    fn blob(&self, id: Oid) -> Result<Vec<u8>, RepoError> {
+        let blob =
+            self.repository.find_blob(id).map_err(|source| RepoError::git("read a file of the history", source))?;
+        Ok(blob.content().to_vec())
+    }
+
+    /// One side of a difference, whose tree it is in. The mode is read from there: git2 panics on those it does not know.
+    fn side(&self, tree: &git2::Tree<'_>, file: &git2::DiffFile<'_>) -> Result<Option<FileSide>, RepoError> {
+        if file.id().is_zero() {
+            return Ok(None);
+        }
+        let path = file.path_bytes().unwrap_or_default().to_vec();
+        let Some((mode, _)) = entry_at(&self.repository, tree, &path) else { return Ok(None) };
+        let Some(mode) = mode_of(mode) else { return Ok(None) };
+        let content = match mode {
+            Mode::Submodule => Content::Submodule(file.id().as_bytes().try_into().expect("an object id has 20 bytes")),
+            _ => Content::Bytes(self.blob(file.id())?.into()),
+        };
+        Ok(Some(FileSide { path, mode, content }))
+    }
+
+    fn pairs(&self, older: TreeId, newer: TreeId) -> Result<Vec<FilePair>, RepoError> {
+        let diff = self.diff(older, newer, &mut DiffOptions::new())?;
+        let (older, newer) = (self.tree(older)?, self.tree(newer)?);
+        let mut pairs = Vec::new();
+        for delta in diff.deltas() {
+            let pair =
+                FilePair { older: self.side(&older, &delta.old_file())?, newer: self.side(&newer, &delta.new_file())? };
+            if pair.older.is_some() || pair.newer.is_some() {
+                pairs.push(pair);
+            }
+        }
+        Ok(pairs)
+    }
+
+    fn merge_trees(&self, base: TreeId, ours: TreeId, patched: TreeId, favor: Favor) -> Result<Merged, RepoError> {
+        if base == patched || ours == patched {
+            return Ok(Merged::Clean(ours, Rung::Merge));
+        }
+        if base == ours {
+            return Ok(Merged::Clean(patched, Rung::Merge));
+        }
+        if ![base, ours, patched].into_iter().all(|tree| self.is_sound(oid(tree.0))) {
+            return Ok(Merged::Conflict);
+        }
+        let failed = |source| RepoError::git("merge two trees", source);
+        let mut options = MergeOptions::new();
+        options.find_renames(true).target_limit(1000);
+        if favor == Favor::Patch {
+            options.file_favor(FileFavor::Theirs);
+        }
+        let (base, ours, theirs) = (self.tree(base)?, self.tree(ours)?, self.tree(patched)?);
+        let merged = self.repository.merge_trees(&base, &ours, &theirs, Some(&options));
+        // A tree that libgit2 cannot even load into an index is a conflict, not the end of the hunt.
+        let Ok(mut index) = merged else { return Ok(Merged::Conflict) };
+        let mut rung = Rung::Merge;
+        if index.has_conflicts() {
+            let resolved = resolve(&self.repository, &self.divisions, &mut index, (&base, &ours))?;
+            let Some(needed) = resolved else { return Ok(Merged::Conflict) };
+            rung = needed;
+        }
+        let id = index.write_tree_to(&self.repository).map_err(failed)?;
+        Ok(Merged::Clean(tree_id(id), rung))
+    }
+
+    fn compose_tree(&self, set: &ChangeSet, older: TreeId, subset: &Subset) -> Result<Option<TreeId>, RepoError> {
+        let Ok(edits) = set.render(subset) else { return Ok(None) };
+        let mut entries = Vec::with_capacity(edits.len());
+        for file in edits {
+            let entry = match file.result {
+                None => None,
+                Some((mode, Content::Submodule(id))) => Some((mode_bits(mode), oid(id))),
+                Some((mode, Content::Bytes(bytes))) => {
+                    let id = self.repository.blob(&bytes).map_err(|source| RepoError::git("write a file", source))?;
+                    Some((mode_bits(mode), id))
+                }
+            };
+            entries.push((file.path, entry));
+        }
+        Ok(edit::edit(&self.repository, oid(older.0), entries)?.map(tree_id))
+    }
+}
+
+impl Trees for TreeStore {
+    fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
+        if !self.is_sound(oid(older.0)) || !self.is_sound(oid(newer.0)) {
+            return Ok(Rc::new(ChangeSet::new(Vec::new())));
+        }
+        if let Some(set) = self.sets.borrow().get(&(older, newer)) {
+            return Ok(Rc::clone(set));
+        }
+        let marks = |tree| Ok::<_, RepoError>(Marks::new(&self.repository, self.tree(tree)?));
+        let (of_older, of_newer) = (marks(older)?, marks(newer)?);
+        let division = |pair: &FilePair| self.divisions.of(pair, &of_older, &of_newer);
+        let mut pairs = self.pairs(older, newer)?;
+        if self.divisions.is_regenerated {
+            pairs.retain(|pair| !matches!(division(pair), Division::Whole { .. }));
+        }
+        let set = Rc::new(ChangeSet::divided(pairs, division));
+        self.sets.borrow_mut().insert((older, newer), Rc::clone(&set));
+        Ok(set)
+    }
+
+    fn compose(&self, set: &ChangeSet, older: TreeId, subset: &Subset) -> Result<Option<TreeId>, TreesError> {
+        Ok(self.compose_tree(set, older, subset)?)
+    }
+
+    fn merge(&self, base: TreeId, ours: TreeId, patched: TreeId, favor: Favor) -> Result<Merged, TreesError> {
+        Ok(self.merge_trees(base, ours, patched, favor)?)
+    }
+
+    fn view(&self, tree: TreeId) -> Result<TreeId, TreesError> {
+        if let Some(view) = self.views.borrow().get(&tree) {
+            return Ok(*view);
+        }
+        let mut view = tree;
+        if let Some((without, with)) = self.overlay
+            && let Merged::Clean(merged, _) = self.merge_trees(without, tree, with, Favor::Patch)?
+        {
+            view = merged;
+        }
+        if !self.held.is_empty() {
+            let files = self.held.iter().map(|(path, entry)| (path.clone(), *entry));
+            view = edit::edit(&self.repository, oid(view.0), files)?.map_or(view, tree_id);
+        }
+        self.views.borrow_mut().insert(tree, view);
+        Ok(view)
+    }
+
+    fn differ_in_scope(&self, older: TreeId, newer: TreeId) -> Result<bool, TreesError> {
+        if self.pathspecs.is_empty() {
+            return Ok(true);
+        }
+        if older == newer {
+            return Ok(false);
+        }
+        let mut options = DiffOptions::new();
+        for pathspec in &self.pathspecs {
+            options.pathspec(pathspec);
+        }
+        let (older, newer) = (self.tree(older)?, self.tree(newer)?);
+        let diff = self
+            .repository
+            .diff_tree_to_tree(Some(&older), Some(&newer), Some(&mut options))
+            .map_err(|source| RepoError::git("compare two trees", source))?;
+        Ok(diff.deltas().len() > 0)
+    }
+
+    fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError> {
+        let tree = self.tree(tree)?;
+        Ok(self.held.iter().any(|(path, entry)| {
+            entry_at(&self.repository, &tree, path).is_some_and(|present| Some(present) != *entry)
+        }))
+    }
+}
+
+/// The ids of the trees that a raw tree holds; `None` if it is malformed or has an entry without a mode.
+fn subtrees(mut raw: &[u8]) -> Option<Vec<Oid>> {
+    let mut found = Vec::new();
+    while !raw.is_empty() {
+        let (mode, rest) = raw.split_at(raw.iter().position(|byte| *byte == b' ')?);
+        let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok().filter(|mode| *mode != 0)?;
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let id = rest.get(end + 1..end + 21)?;
+        if mode == 0o040_000 {
+            found.push(Oid::from_bytes(id).ok()?);
+        }
+        raw = &rest[end + 21..];
+    }
+    Some(found)
+}
+
+pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {
+    let mut current = tree.clone();
+    let mut parts = path.split(|byte| *byte == b'/').peekable();
+    while let Some(part) = parts.next() {
+        let (mode, id) = {
+            let entry = current.iter().find(|entry| entry.name_bytes() == part)?;
+            (entry.filemode(), entry.id())
+        };
+        if parts.peek().is_none() {
+            return Some((mode, id));
+        }
+        current = repository.find_tree(id).ok()?;
+    }
+    None
+}
+
+fn mode_of(mode: i32) -> Option<Mode> {
+    match mode {
+        0o100_644 | 0o100_664 | 0o100_600 => Some(Mode::Regular),
+        0o100_755 => Some(Mode::Executable),
+        0o120_000 => Some(Mode::Symlink),
+        0o160_000 => Some(Mode::Submodule),
+        _ => None,
+    }
+}
+
+fn mode_bits(mode: Mode) -> i32 {
+    match mode {
+        Mode::Regular => 0o100_644,
+        Mode::Executable => 0o100_755,
+        Mode::Symlink => 0o120_000,
+        Mode::Submodule => 0o160_000,
+    }
+}

@@ -1,0 +1,211 @@
+//! What a probe leaves behind, and what is left of that.
+
+use std::fs;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+use std::thread;
+use std::time::SystemTime;
+
+use rustix::process::Uid;
+
+use crate::world::repo::files::{make_directory, write_file};
+use crate::world::repo::settle::Settled;
+use crate::world::repo::testing::{Bench, Leaf, Leaves, files};
+use crate::world::repo::write::Moved;
+
+#[test]
+fn changed_missing_and_replaced_files_are_restored_and_reported() {
+    let mut bench = Bench::new();
+    let mut leaves =
+        files(&[("changed", "1"), ("missing", "1"), ("mode", "1"), ("d/gone", "1"), ("file", "1"), ("kept", "1")]);
+    leaves.insert(b"link".into(), Leaf::Link(b"kept".into()));
+    leaves.insert(b"module".into(), Leaf::Submodule);
+    bench.go(&leaves);
+    bench.write("changed", "2");
+    fs::remove_file(bench.path("missing")).unwrap();
+    fs::set_permissions(bench.path("mode"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_dir_all(bench.path("d")).unwrap();
+    fs::remove_dir(bench.path("module")).unwrap();
+    fs::remove_file(bench.path("file")).unwrap();
+    bench.write("file/is/directory", "now");
+    fs::remove_file(bench.path("link")).unwrap();
+    bench.write("link", "kept");
+    let tampered = ["changed", "d/gone", "file", "link", "missing", "mode"].map(|path| path.as_bytes().to_vec());
+    assert_eq!(bench.settle(), Settled { tampered: tampered.into(), removed_untracked: 0 });
+    assert_eq!(bench.picture(), leaves);
+    assert_eq!(bench.settle(), Settled::default());
+}
+
+#[test]
+fn a_change_in_the_tick_of_writing_with_size_and_time_kept_is_detected() {
+    let mut bench = Bench::new();
+    let leaves = files(&[("x", "1"), ("y", "1")]);
+    for _ in 0..50 {
+        bench.go(&leaves);
+        let time = fs::metadata(bench.path("x")).unwrap().modified().unwrap();
+        fs::write(bench.path("x"), "2").unwrap();
+        fs::File::options().write(true).open(bench.path("x")).unwrap().set_modified(time).unwrap();
+        assert_eq!(bench.settle().tampered, [b"x".to_vec()]);
+        assert_eq!(bench.picture(), leaves);
+        bench.go(&Leaves::new());
+    }
+}
+
+#[test]
+fn a_file_that_was_only_touched_is_not_tampered_with() {
+    let mut bench = Bench::new();
+    bench.go(&files(&[("x", "1")]));
+    fs::File::options().write(true).open(bench.path("x")).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(bench.settle(), Settled::default());
+    assert_eq!(fs::metadata(bench.path("x")).unwrap().modified().unwrap(), SystemTime::UNIX_EPOCH);
+}
+
+#[test]
+fn at_most_a_hundred_tampered_paths_are_reported() {
+    let mut bench = Bench::new();
+    let leaves: Leaves =
+        (0..150).map(|number| (format!("{number:03}").into_bytes(), Leaf::File(b"1".into()))).collect();
+    bench.go(&leaves);
+    for path in leaves.keys() {
+        fs::remove_file(bench.path(str::from_utf8(path).unwrap())).unwrap();
+    }
+    let tampered = bench.settle().tampered;
+    assert_eq!((tampered.len(), tampered[99].as_slice()), (100, &b"099"[..]));
+    assert_eq!(bench.picture(), leaves);
+}
+
+#[test]
+fn only_products_that_the_tree_ignores_stay() {
+    let mut bench = Bench::new();
+    let leaves =
+        files(&[(".gitignore", "*.o\n/out/\n!keep.o\n"), ("d/.gitignore", "*.log\n"), ("d/x.c", "x"), ("out/t", "t")]);
+    bench.go(&leaves);
+    let kept = ["x.o", "d/x.o", "d/x.log", "d/new/x.o", "out/a", "out/b/.git/config", "new/deep/y.o"];
+    let gone = ["x.log", "keep.o", "d/out/z", "new/deep/z", "fresh/z", ".hidden"];
+    kept.iter().chain(&gone).for_each(|path| bench.write(path, "product"));
+    // Rules that the test writes do not count.
+    bench.write("fresh/.gitignore", "*");
+    bench.write("d/new/.gitignore", "!*.o");
+    fs::create_dir_all(bench.path("empty/directory")).unwrap();
+    let settled = bench.settle();
+    let mut expected = leaves;
+    expected.extend(files(&kept.map(|path| (path, "product"))));
+    assert_eq!(bench.picture(), expected);
+    assert_eq!(settled, Settled { tampered: vec![], removed_untracked: gone.len() + 2 + 4 });
+}
+
+#[test]
+fn a_repository_made_by_the_test_goes_and_the_git_file_stays() {
+    let mut bench = Bench::new();
+    let leaves = files(&[(".gitignore", "*.o\n"), ("d/x", "1")]);
+    bench.go(&leaves);
+    bench.worktree.set_git_file(b"gitdir: elsewhere\n").unwrap();
+    for path in ["nested/.git/config", "nested/x.o", "d/.git/config", "a/b/.git/HEAD"] {
+        bench.write(path, "x");
+    }
+    bench.settle();
+    let mut expected = leaves;
+    expected.extend(files(&[(".git", "gitdir: elsewhere\n")]));
+    assert_eq!(bench.picture(), expected);
+    fs::remove_file(bench.path(".git")).unwrap();
+    bench.write(".git/config", "x");
+    bench.settle();
+    assert_eq!(bench.picture(), expected);
+}
+
+#[test]
+fn product_becomes_tracked() {
+    let mut bench = Bench::new();
+    let ignoring = [(".gitignore", "*.gen\nout/\n"), ("x", "1")];
+    bench.go(&files(&ignoring));
+    bench.write("a.gen", "product");
+    bench.write("b.gen/inside", "product");
+    bench.write("out/x", "product");
+    bench.write("c.gen", "product");
+    assert_eq!(bench.settle(), Settled::default());
+    let mut newer = files(&ignoring);
+    newer.extend(files(&[("a.gen", "tracked"), ("b.gen", "tracked"), ("out/x", "tracked"), ("c.gen/d", "tracked")]));
+    assert_eq!(bench.go(&newer), Moved { n_written: 4, n_removed: 0 });
+    assert_eq!(bench.picture(), newer);
+}
+
+#[test]
+fn gitignore_added_late() {
+    let mut bench = Bench::new();
+    let early = files(&[("src/x.c", "1")]);
+    let mut late = early.clone();
+    late.extend(files(&[(".gitignore", "*.o\n")]));
+    bench.go(&early);
+    bench.write("src/x.o", "product");
+    assert_eq!(bench.settle().removed_untracked, 1);
+    bench.go(&late);
+    bench.write("src/x.o", "product");
+    assert_eq!(bench.settle(), Settled::default());
+    // Back before the rule: the product must not be seen by a probe there.
+    bench.go(&early);
+    assert_eq!(bench.picture(), early);
+}
+
+#[test]
+fn products_in_a_directory_that_goes_stay_if_they_are_ignored() {
+    let mut bench = Bench::new();
+    bench.go(&files(&[(".gitignore", "*.o\n"), ("src/x.c", "1"), ("lib/y.c", "1")]));
+    bench.write("src/x.o", "product");
+    bench.go(&files(&[(".gitignore", "*.o\n")]));
+    assert_eq!(bench.picture(), files(&[(".gitignore", "*.o\n"), ("src/x.o", "product")]));
+}
+
+#[test]
+fn a_directory_deeper_than_any_path_is_removed() {
+    let mut bench = Bench::new();
+    bench.go(&files(&[("x", "1")]));
+    let mut directory: OwnedFd = fs::File::open(bench.worktree.directory()).unwrap().into();
+    for _ in 0..1500 {
+        directory = make_directory(directory.as_fd(), b"deep").unwrap();
+    }
+    write_file(directory.as_fd(), b"file", b"", false).unwrap();
+    assert_eq!(bench.settle(), Settled { tampered: vec![], removed_untracked: 1501 });
+    assert_eq!(bench.picture(), files(&[("x", "1")]));
+}
+
+/// Locks directories, as the owner and, where the system lets us, without the rights of the superuser.
+#[test]
+fn directories_without_permissions_are_opened_by_their_owner() {
+    let sandbox_mode = |bench: &Bench, path: &str, mode| {
+        fs::set_permissions(bench.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mut bench = Bench::new();
+    let older = files(&[("d/x", "1"), ("d/e/y", "1"), ("f/z", "1")]);
+    let newer = files(&[("d/x", "2")]);
+    let newer_id = bench.tree(&newer);
+    let is_root = rustix::process::geteuid().is_root();
+    bench.go(&older);
+    let nobody = Uid::from_raw(65_534);
+    if is_root {
+        let everything = [bench.outside().to_path_buf(), bench.sandbox.path("")];
+        let status = Command::new("chown").arg("-R").arg("65534").args(everything).status().unwrap();
+        assert!(status.success());
+    }
+    let run = move || {
+        if is_root {
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+        }
+        bench.write("untracked/deep/x", "1");
+        for path in ["untracked/deep", "untracked", "d/e", "d", "f", ""] {
+            sandbox_mode(&bench, path, 0);
+        }
+        let settled = bench.settle();
+        assert_eq!((settled.tampered, settled.removed_untracked), (vec![], 3));
+        assert_eq!(bench.picture(), older);
+        sandbox_mode(&bench, "d/e", 0o555);
+        sandbox_mode(&bench, "d", 0o111);
+        bench.worktree.move_to(&bench.repository, newer_id).unwrap().unwrap();
+        assert_eq!(bench.picture(), newer);
+        sandbox_mode(&bench, "d", 0);
+        bench.worktree.wipe().unwrap();
+        assert_eq!(bench.picture(), Leaves::new());
+        bench
+    };
+    drop(thread::spawn(run).join().unwrap());
+}

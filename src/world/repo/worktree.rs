@@ -1,0 +1,217 @@
+//! The directory of one worker: it moves from tree to tree by writing only what differs.
+//!
+//! Between two moves a test runs in it and may do anything to it; [`Worktree::settle`] afterwards makes it again what was
+//! written, plus the build products that the tree's own ignore rules cover. No hook, no filter and no configuration of
+//! anybody takes part, and nothing outside the directory is touched, whatever the tree or the test puts into it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::mem;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::revision::TreeId;
+use crate::world::repo::conversion::Notice;
+use crate::world::repo::files;
+use crate::world::repo::object::Objects;
+use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
+use crate::world::repo::settle::{Settled, settle};
+use crate::world::repo::stat::Directory;
+use crate::world::repo::survey;
+use crate::world::repo::write::{Moved, Writer};
+
+/// The file at the top that belongs to the worker and not to the tree.
+pub const GIT_FILE: &[u8] = b".git";
+
+/// A directory and what was written into it.
+#[derive(Debug)]
+pub struct Worktree {
+    directory: PathBuf,
+    root: OwnedFd,
+    written: Directory,
+    /// The directory may hold anything: a write was cut short.
+    is_doubtful: bool,
+    folds_case: bool,
+    limits: Limits,
+    notices: BTreeSet<Notice>,
+    git_file: Option<Vec<u8>>,
+}
+
+impl Worktree {
+    /// Takes a directory, with the default [`Limits`]; whatever is in it is removed.
+    pub fn create(directory: &Path) -> Result<Self, WriteError> {
+        Self::with_limits(directory, Limits::default())
+    }
+
+    /// Takes a directory; whatever is in it is removed, and a link in its place is replaced.
+    pub fn with_limits(directory: &Path, limits: Limits) -> Result<Self, WriteError> {
+        let root = open_root(directory)?;
+        let failed = |errno| WriteError::from_errno(errno, "clear", directory.to_path_buf());
+        for (name, _) in files::list(root.as_fd()).map_err(failed)? {
+            files::remove(root.as_fd(), &name).map_err(failed)?;
+        }
+        let folds_case = files::folds_case(root.as_fd()).map_err(failed)?;
+        Ok(Self {
+            directory: directory.to_path_buf(),
+            root,
+            written: Directory::default(),
+            is_doubtful: false,
+            folds_case,
+            limits,
+            notices: BTreeSet::new(),
+            git_file: None,
+        })
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The tree that it holds; `None` if it is empty or was left half-written.
+    pub fn tree_id(&self) -> Option<TreeId> {
+        if self.is_doubtful { None } else { self.written.tree_id }
+    }
+
+    /// What the trees so far asked for and was not done, at most 1,000.
+    pub fn notices(&self) -> &BTreeSet<Notice> {
+        &self.notices
+    }
+
+    /// Writes the `.git` file at the top, and keeps it as it is from now on.
+    pub fn set_git_file(&mut self, content: &[u8]) -> Result<(), WriteError> {
+        self.git_file = Some(content.to_vec());
+        self.restore_git_file()
+    }
+
+    /// Makes the files those of `tree_id`; those that stay the same are not touched, build products that are not in the way
+    /// and are ignored by the rules of the tree stay.
+    ///
+    /// - Since the last probe it must have been [settled](Self::settle); what a test left is not looked for here.
+    /// - A refusal leaves it as it was if [`Self::tree_id`] still says so, otherwise the next move begins from empty; so does
+    ///   one after an error.
+    ///
+    /// Cost: what differs. If ignore rules differ, one look at every file.
+    pub fn move_to(
+        &mut self,
+        repository: &git2::Repository,
+        tree_id: TreeId,
+    ) -> Result<Result<Moved, Refusal>, WriteError> {
+        if self.reopen_if_replaced()? || self.is_doubtful {
+            self.wipe()?;
+        }
+        if self.written.tree_id == Some(tree_id) {
+            return Ok(Ok(Moved::default()));
+        }
+        let objects = Objects::open(repository)?;
+        let context = survey::Context { objects: &objects, limits: self.limits, folds_case: self.folds_case };
+        if let Err(refusal) = split(survey::survey(&context, &self.written, tree_id))? {
+            return Ok(Err(refusal));
+        }
+        self.is_doubtful = true;
+        let older = mem::take(&mut self.written);
+        let has_products = older.tree_id.is_some();
+        let mut writer = Writer::new(&objects, &self.directory, &mut self.notices);
+        match split(writer.update(self.root.as_fd(), older, tree_id, false))? {
+            Ok(newer) => self.written = newer,
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+        let moved = writer.moved;
+        if writer.has_new_ignore_rules && has_products {
+            self.settle_files(&objects)?;
+        }
+        self.is_doubtful = false;
+        Ok(Ok(moved))
+    }
+
+    /// Removes everything but the directory and the `.git` file at its top.
+    pub fn wipe(&mut self) -> Result<(), WriteError> {
+        self.reopen_if_replaced()?;
+        self.is_doubtful = true;
+        self.written = Directory::default();
+        let failed = |errno| WriteError::from_errno(errno, "clear", self.directory.clone());
+        for (name, file_type) in files::list(self.root.as_fd()).map_err(failed)? {
+            if name != GIT_FILE || file_type != FileType::RegularFile {
+                files::remove(self.root.as_fd(), &name).map_err(failed)?;
+            }
+        }
+        self.restore_git_file()?;
+        self.is_doubtful = false;
+        Ok(())
+    }
+
+    /// Undoes what a probe did: restores tracked files, removes untracked ones that no ignore rule of the tree covers.
+    ///
+    /// Cost: one look at every file; the content is read of those that look different, and of those written last,
+    /// because a change within the same tick of the clock does not show.
+    pub fn settle(&mut self, repository: &git2::Repository) -> Result<Settled, WriteError> {
+        self.reopen_if_replaced()?;
+        if self.is_doubtful {
+            self.wipe()?;
+            return Ok(Settled::default());
+        }
+        self.is_doubtful = true;
+        let settled = self.settle_files(&Objects::open(repository)?)?;
+        self.restore_git_file()?;
+        self.is_doubtful = false;
+        Ok(settled)
+    }
+
+    fn settle_files(&mut self, objects: &Objects<'_>) -> Result<Settled, WriteError> {
+        settle(objects, &self.directory, self.root.as_fd(), &mut self.written)
+    }
+
+    fn restore_git_file(&self) -> Result<(), WriteError> {
+        let Some(content) = &self.git_file else { return Ok(()) };
+        if is_regular(self.root.as_fd(), GIT_FILE)
+            && files::holds(self.root.as_fd(), GIT_FILE, FileType::RegularFile, content)
+        {
+            return Ok(());
+        }
+        let written = files::write_file(self.root.as_fd(), GIT_FILE, content, false);
+        written.map(|_| ()).map_err(|errno| WriteError::from_errno(errno, "write", self.directory.join(".git")))
+    }
+
+    /// Opens the directory anew if the test moved or removed it; returns whether it had to.
+    fn reopen_if_replaced(&mut self) -> Result<bool, WriteError> {
+        let failed = |errno| WriteError::from_errno(errno, "open", self.directory.clone());
+        let held = rustix::fs::fstat(&self.root).map_err(failed)?;
+        match rustix::fs::lstat(&self.directory) {
+            Ok(found) if (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino) => {
+                files::unlock(self.root.as_fd()).map_err(failed)?;
+                Ok(false)
+            }
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {
+                self.root = open_root(&self.directory)?;
+                Ok(true)
+            }
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+}
+
+fn is_regular(parent: BorrowedFd<'_>, name: &[u8]) -> bool {
+    files::look(parent, name).is_ok_and(|stat| stat.is_some_and(|stat| stat.file_type == FileType::RegularFile))
+}
+
+/// Opens the directory itself; only the path to its parent may lead over links.
+fn open_root(directory: &Path) -> Result<OwnedFd, WriteError> {
+    let failed = |errno| WriteError::from_errno(errno, "open", directory.to_path_buf());
+    let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {
+        return Err(failed(Errno::INVAL));
+    };
+    let parent = if parent == OsStr::new("") { Path::new(".") } else { parent };
+    fs::create_dir_all(parent).map_err(|source| WriteError::Io {
+        action: "make the directory",
+        path: parent.to_path_buf(),
+        source,
+    })?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = rustix::fs::openat(CWD, parent, flags, Mode::empty()).map_err(failed)?;
+    files::make_directory(parent.as_fd(), name.as_bytes()).map_err(failed)
+}

@@ -1,0 +1,249 @@
+//! Writes what differs between the files that are there and a tree.
+//!
+//! The record of what was written plays the older tree: it is walked beside the newer one, and directories with the
+//! same tree object are not entered. In each directory what is gone is removed before anything is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::mem;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::revision::{BlobId, TreeId};
+use crate::world::repo::attributes::{AttributeFile, AttributeStack};
+use crate::world::repo::conversion::{Conversion, Notice, is_lfs_pointer};
+use crate::world::repo::files;
+use crate::world::repo::object::{Entry, EntryKind, Objects};
+use crate::world::repo::refusal::{Refusal, Stop, WriteError};
+use crate::world::repo::stat::{Directory, Form, Node, Record, Stat, Totals};
+
+/// Notices kept; a tree can have any number of them.
+const MAX_NOTICES: usize = 1000;
+
+/// What a move did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Files and links written.
+    pub n_written: usize,
+    /// Files and links removed, those that were written anew not counted.
+    pub n_removed: usize,
+}
+
+/// One move under way; the record that it returns is only valid if it comes to its end.
+pub struct Writer<'a> {
+    objects: &'a Objects<'a>,
+    directory: &'a Path,
+    notices: &'a mut BTreeSet<Notice>,
+    path: Vec<u8>,
+    attributes: AttributeStack,
+    /// What was done so far.
+    pub moved: Moved,
+    /// Whether a `.gitignore` was added, changed or removed.
+    pub has_new_ignore_rules: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// `directory`: only named in messages.
+    pub fn new(objects: &'a Objects<'a>, directory: &'a Path, notices: &'a mut BTreeSet<Notice>) -> Self {
+        Self {
+            objects,
+            directory,
+            notices,
+            path: Vec::new(),
+            attributes: AttributeStack::default(),
+            moved: Moved::default(),
+            has_new_ignore_rules: false,
+        }
+    }
+
+    /// Turns the files of `older` into those of the tree, which was surveyed.
+    ///
+    /// - `has_new_attributes`: whether a `.gitattributes` above differs, so that equal blobs may look different.
+    pub fn update(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        mut older: Directory,
+        tree_id: TreeId,
+        has_new_attributes: bool,
+    ) -> Result<Directory, Stop> {
+        let entries: BTreeMap<_, _> =
+            self.objects.tree(tree_id, &self.path)?.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
+        let newer_blob = |name: &str| entries.get(name.as_bytes()).and_then(Entry::regular_blob);
+        self.has_new_ignore_rules |= newer_blob(".gitignore") != older.regular_blob(b".gitignore");
+        let attributes = newer_blob(".gitattributes");
+        let has_new_attributes = has_new_attributes || attributes != older.regular_blob(b".gitattributes");
+        let file = match attributes {
+            Some(blob_id) => AttributeFile::parse(&self.objects.blob(blob_id)?),
+            None => AttributeFile::default(),
+        };
+        let path_bytes = self.path.len();
+        self.attributes.push(if path_bytes == 0 { 0 } else { path_bytes + 1 }, file);
+
+        let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            mem::take(&mut older.entries).into_iter().partition(|(name, node)| becomes(node, entries.get(name)));
+        for (name, node) in gone {
+            self.at(&name, |writer| writer.take_away(directory, &name, node))?;
+        }
+        let mut newer = Directory { tree_id: Some(tree_id), ..Directory::default() };
+        let mut kept = kept;
+        for (name, entry) in entries {
+            let older = kept.remove(&name);
+            let node = self.at(&name, |writer| writer.entry(directory, older, &entry, has_new_attributes))?;
+            newer.totals.add(match &node {
+                Node::File(record) => Totals { n_bytes: record.stat.n_bytes, ..Totals::default() },
+                Node::Directory(below) => below.totals,
+                Node::Submodule => Totals::default(),
+            });
+            newer.entries.insert(name, node);
+        }
+        self.attributes.pop();
+        Ok(newer)
+    }
+
+    /// Runs a step with `name` behind the path.
+    fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+        let path_bytes = self.path.len();
+        if path_bytes > 0 {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(name);
+        let result = step(self);
+        self.path.truncate(path_bytes);
+        result
+    }
+
+    fn entry(
+        &mut self,
+        parent: BorrowedFd<'_>,
+        older: Option<Node>,
+        entry: &Entry,
+        has_new_attributes: bool,
+    ) -> Result<Node, Stop> {
+        match (entry.kind, older) {
+            (EntryKind::Tree, Some(Node::Directory(below)))
+                if below.tree_id == Some(TreeId(entry.id)) && !has_new_attributes =>
+            {
+                Ok(Node::Directory(below))
+            }
+            (EntryKind::Tree, older) => {
+                let below = if let Some(Node::Directory(below)) = older { below } else { Directory::default() };
+                let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
+                Ok(Node::Directory(self.update(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
+            }
+            (EntryKind::Submodule, Some(Node::Submodule)) => Ok(Node::Submodule),
+            (EntryKind::Submodule, _) => {
+                files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
+                Ok(Node::Submodule)
+            }
+            (EntryKind::File { is_executable }, Some(Node::File(record)))
+                if !has_new_attributes
+                    && record.blob_id.0 == entry.id
+                    && matches!(record.form, Form::File { is_executable: is, .. } if is == is_executable) =>
+            {
+                Ok(Node::File(record))
+            }
+            (EntryKind::File { is_executable }, older) => {
+                let blob_id = BlobId(entry.id);
+                let (conversion, notices) = Conversion::choose(&self.attributes.lookup(&self.path));
+                for notice in notices {
+                    self.notice(notice);
+                }
+                self.file(parent, older, &entry.name, (blob_id, Form::File { is_executable, conversion }))
+            }
+            (EntryKind::Link, older) => self.file(parent, older, &entry.name, (BlobId(entry.id), Form::Link)),
+        }
+    }
+
+    fn file(
+        &mut self,
+        parent: BorrowedFd<'_>,
+        older: Option<Node>,
+        name: &[u8],
+        (blob_id, form): (BlobId, Form),
+    ) -> Result<Node, Stop> {
+        match older {
+            Some(Node::File(record)) if record.blob_id == blob_id && record.form == form => Ok(Node::File(record)),
+            _ => {
+                let content = content(self.objects, blob_id, form)?;
+                if form != Form::Link && is_lfs_pointer(&content) {
+                    self.notice(Notice::LfsPointer { path: self.path.clone() });
+                }
+                let stat = write(parent, name, &content, form).map_err(|errno| self.stop(errno))?;
+                self.moved.n_written += 1;
+                Ok(Node::File(Record { blob_id, form, stat }))
+            }
+        }
+    }
+
+    /// Removes what was written there, and directories that are empty then; build products stay.
+    fn take_away(&mut self, parent: BorrowedFd<'_>, name: &[u8], node: Node) -> Result<(), Stop> {
+        let result = match node {
+            Node::File(_) => {
+                self.has_new_ignore_rules |= name == b".gitignore";
+                self.moved.n_removed += 1;
+                files::remove(parent, name).map(|_| ())
+            }
+            Node::Submodule => files::remove_directory_if_empty(parent, name).map(|_| ()),
+            Node::Directory(below) => match files::open_directory(parent, name) {
+                Ok(directory) => {
+                    for (name, node) in below.entries {
+                        self.at(&name, |writer| writer.take_away(directory.as_fd(), &name, node))?;
+                    }
+                    files::remove_directory_if_empty(parent, name).map(|_| ())
+                }
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+                Err(errno) => Err(errno),
+            },
+        };
+        result.map_err(|errno| WriteError::from_errno(errno, "remove", self.full_path()).into())
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        if self.notices.len() < MAX_NOTICES {
+            self.notices.insert(notice);
+        }
+    }
+
+    fn stop(&self, errno: Errno) -> Stop {
+        match errno {
+            Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL => {
+                Refusal::Path { path: self.path.clone(), why: "the file system does not take this name" }.into()
+            }
+            errno => WriteError::from_errno(errno, "write", self.full_path()).into(),
+        }
+    }
+
+    fn full_path(&self) -> PathBuf {
+        self.directory.join(OsStr::from_bytes(&self.path))
+    }
+}
+
+/// Whether what is there can turn into the entry in place.
+fn becomes(node: &Node, entry: Option<&Entry>) -> bool {
+    let Some(entry) = entry else { return false };
+    match node {
+        Node::File(_) => !entry.kind.is_directory(),
+        Node::Directory(_) => entry.kind == EntryKind::Tree,
+        Node::Submodule => entry.kind.is_directory(),
+    }
+}
+
+/// What a file of this form holds, or where a link of it points.
+pub fn content(objects: &Objects<'_>, blob_id: BlobId, form: Form) -> Result<Vec<u8>, WriteError> {
+    let stored = objects.blob(blob_id)?;
+    Ok(match form {
+        Form::File { conversion, .. } => conversion.apply(stored, blob_id),
+        Form::Link => stored,
+    })
+}
+
+/// Writes it.
+pub fn write(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], form: Form) -> Result<Stat, Errno> {
+    match form {
+        Form::File { is_executable, .. } => files::write_file(parent, name, content, is_executable),
+        Form::Link => files::write_link(parent, name, content),
+    }
+}

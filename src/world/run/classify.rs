@@ -1,0 +1,434 @@
+//! What an observation means for one hunt.
+//!
+//! Pure functions: an observation is classified again whenever it is read from the cache, so a better rule never needs
+//! a second run. Start at [`classify`]; [`signature`] makes what it compares with.
+
+use std::str::FromStr;
+
+use regex::Regex;
+
+use super::failure_line::failure_line;
+use super::failure_line::telling_line;
+use super::normalise::normalise;
+use super::normalise::without_colours;
+use super::table;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Signature;
+use crate::outcome::Stage;
+
+/// The exit code by which a test asks to be skipped.
+const SKIP: i32 = 125;
+/// Added by shells to the signal of which a command died.
+const SHELL_SIGNAL_BASE: i32 = 128;
+/// The signals of a crash: ILL, TRAP, ABRT, BUS, FPE, KILL, SEGV, SYS.
+const CRASHES: [i32; 8] = [4, 5, 6, 7, 8, 9, 11, 31];
+
+/// What makes two failures the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SignatureMode {
+    /// The ending, and the failure line if both reproduction runs print the same.
+    #[default]
+    Auto,
+    /// The ending alone.
+    Exit,
+    /// Any failing ending whose output matches [`Criteria::fail_match`].
+    Regex,
+}
+
+/// A word that names no mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is none of `auto`, `exit`, `regex`")]
+pub struct UnknownMode(String);
+
+impl FromStr for SignatureMode {
+    type Err = UnknownMode;
+
+    fn from_str(word: &str) -> Result<Self, UnknownMode> {
+        match word {
+            "auto" => Ok(Self::Auto),
+            "exit" => Ok(Self::Exit),
+            "regex" => Ok(Self::Regex),
+            _ => Err(UnknownMode(word.to_owned())),
+        }
+    }
+}
+
+/// What a hunt takes for its failure, and for a pass.
+#[derive(Debug, Clone, Default)]
+pub struct Criteria {
+    /// How the hunted failure is recognised; with [`SignatureMode::Regex`] the signature only tells whether it is a hang.
+    pub mode: SignatureMode,
+    /// As seen at the bad revision; `None` accepts every failing ending except a timeout.
+    pub signature: Option<Signature>,
+    /// A failure counts only if its output matches.
+    pub fail_match: Option<Regex>,
+    /// A pass counts only if its output matches.
+    pub pass_match: Option<Regex>,
+    /// Whether the build is a command of its own, so that the test's output need not be searched for build failures.
+    pub has_build_command: bool,
+    /// Whether the hunted failure is itself a failing build: [`is_build_failure`] of the bad revision's observation.
+    pub is_build_hunted: bool,
+}
+
+/// What a revision shows before there is a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The test passes.
+    Passes,
+    /// The test fails (or is cut at its limit), and its output matches [`Criteria::fail_match`].
+    Fails,
+    /// The test fails, but its output does not match [`Criteria::fail_match`].
+    FailsOtherwise,
+    /// The build command fails.
+    BuildFails,
+    /// The test asks to be skipped.
+    Skipped,
+    /// The test was not started, or it passed without having tested anything ([`Reason::TestAbsent`]).
+    NotRun(Reason),
+}
+
+/// The signature of a failure that was seen twice; `None` if the two runs do not show one failure.
+///
+/// - `first`, `second`: two runs of one tree. Both must fail, and end alike; with [`SignatureMode::Regex`] the codes may
+///   differ.
+/// - The failure line is one that both printed. A crash or a hang takes only a line that tells a failure, because what
+///   was printed last before it is mere progress.
+pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode) -> Option<Signature> {
+    let is_same = match mode {
+        SignatureMode::Auto | SignatureMode::Exit => is_same_ending(first.ending, second.ending),
+        SignatureMode::Regex => (first.ending == Ending::Timeout) == (second.ending == Ending::Timeout),
+    };
+    if first.stage != second.stage || !is_same || !is_failing(first.ending) || !is_failing(second.ending) {
+        return None;
+    }
+    let line = match mode {
+        SignatureMode::Auto => common_line(first, second),
+        SignatureMode::Exit | SignatureMode::Regex => None,
+    };
+    Some(Signature { ending: first.ending, line })
+}
+
+fn common_line(first: &Observation, second: &Observation) -> Option<String> {
+    let is_cut_short = first.ending == Ending::Timeout || crash(first.ending).is_some();
+    let line_of = |observation: &Observation| {
+        if is_cut_short { telling_line(&observation.output) } else { failure_line(&observation.output) }
+    };
+    line_of(first)
+        .filter(|line| has_line(&second.output, line))
+        .or_else(|| line_of(second).filter(|line| has_line(&first.output, line)))
+}
+
+fn has_line(output: &str, normalised: &str) -> bool {
+    output.lines().any(|line| normalise(line) == normalised)
+}
+
+/// What `observation` means for the hunt described by `criteria`.
+///
+/// The first rule that applies: not run; the check before the build or the build command failed; passed (unless empty); asked to be skipped; the hunted
+/// failure; a timeout; a build failure inside a single command; and then the most telling reason why this is another
+/// failure. The hunted failure comes before build failures, so that a failing build can be hunted; but where the ending is
+/// all that is known of it, a build failure is not taken for it unless one is hunted.
+pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
+    let reason = match (observation.ending, observation.stage) {
+        (Ending::NotRun(reason), _) => reason,
+        (Ending::Timeout, Stage::Precheck | Stage::Build) => Reason::Timeout,
+        (_, Stage::Precheck | Stage::Build) => Reason::Build,
+        (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Reason::TestAbsent,
+        (Ending::Exit(0), Stage::Test) => return Outcome::Pass,
+        (Ending::Exit(SKIP), Stage::Test) => Reason::Skip,
+        _ if is_hunted(observation, criteria) => return Outcome::Fail,
+        (Ending::Timeout, Stage::Test) => Reason::Timeout,
+        (ending, Stage::Test) => {
+            let output = plain(&observation.output);
+            if !criteria.has_build_command && table::failed_builder(&output).is_some() {
+                Reason::Build
+            } else if table::reports_memory_damage(&output) {
+                Reason::Memory
+            } else if table::reports_assertion(&output) {
+                Reason::Assertion
+            } else if matches!(ending, Ending::Signal(_)) || crash(ending).is_some() {
+                Reason::Signal
+            } else if matches!(ending, Ending::Exit(126 | 127)) {
+                Reason::TestAbsent
+            } else {
+                Reason::Other
+            }
+        }
+    };
+    Outcome::Unresolved(reason)
+}
+
+/// What `observation`, made at the bad revision, shows; `criteria` need no signature yet.
+pub fn reproduced(observation: &Observation, criteria: &Criteria) -> Shown {
+    match (observation.ending, observation.stage) {
+        (Ending::NotRun(reason), _) => Shown::NotRun(reason),
+        (_, Stage::Precheck | Stage::Build) => Shown::BuildFails,
+        (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Shown::NotRun(Reason::TestAbsent),
+        (Ending::Exit(0), Stage::Test) => Shown::Passes,
+        (Ending::Exit(SKIP), Stage::Test) => Shown::Skipped,
+        _ if !matches_or_absent(criteria.fail_match.as_ref(), &observation.output) => Shown::FailsOtherwise,
+        _ => Shown::Fails,
+    }
+}
+
+/// Whether the test's output shows that something could not be built.
+pub fn is_build_failure(observation: &Observation) -> bool {
+    is_failing(observation.ending)
+        && (observation.stage != Stage::Test || table::failed_builder(&plain(&observation.output)).is_some())
+}
+
+fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
+    let hunted = criteria.signature.as_ref();
+    if (observation.ending == Ending::Timeout) != hunted.is_some_and(|hunted| hunted.ending == Ending::Timeout)
+        || !matches_or_absent(criteria.fail_match.as_ref(), &observation.output)
+    {
+        return false;
+    }
+    if criteria.mode == SignatureMode::Regex && criteria.fail_match.is_some() {
+        return true;
+    }
+    if hunted.is_some_and(|hunted| !is_same_ending(hunted.ending, observation.ending)) {
+        return false;
+    }
+    match hunted.and_then(|hunted| hunted.line.as_ref()) {
+        Some(line) => has_line(&observation.output, line),
+        None => criteria.has_build_command || criteria.is_build_hunted || !is_build_failure(observation),
+    }
+}
+
+fn is_empty_pass(observation: &Observation, criteria: &Criteria) -> bool {
+    !matches_or_absent(criteria.pass_match.as_ref(), &observation.output)
+}
+
+fn matches_or_absent(pattern: Option<&Regex>, output: &str) -> bool {
+    pattern.is_none_or(|pattern| pattern.is_match(output))
+}
+
+fn is_failing(ending: Ending) -> bool {
+    !matches!(ending, Ending::Exit(0 | SKIP) | Ending::NotRun(_))
+}
+
+/// A command that died of a signal, and a shell that reports so, ended alike: which one is seen depends on the script.
+fn is_same_ending(one: Ending, other: Ending) -> bool {
+    one == other || crash(one).is_some_and(|signal| crash(other) == Some(signal))
+}
+
+/// The signal of a crash, whether seen or reported by a shell.
+fn crash(ending: Ending) -> Option<i32> {
+    let signal = match ending {
+        Ending::Signal(signal) => signal,
+        Ending::Exit(code) => code - SHELL_SIGNAL_BASE,
+        Ending::Timeout | Ending::NotRun(_) => return None,
+    };
+    CRASHES.contains(&signal).then_some(signal)
+}
+
+/// `output` without colours and carriage returns, as the tables want it.
+fn plain(output: &str) -> String {
+    without_colours(output).replace('\r', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const BROKEN_BUILD: &str = "cc -c x.c\nx.c:3:5: error: 'y' undeclared\nmake: *** [Makefile:2: x.o] Error 1\n";
+
+    fn observed(ending: Ending, output: &str) -> Observation {
+        Observation {
+            stage: Stage::Test,
+            ending,
+            duration: Duration::from_millis(5),
+            limit: Duration::from_secs(20),
+            output: output.to_owned(),
+            is_clean: false,
+            is_tampered: false,
+        }
+    }
+
+    fn built(ending: Ending) -> Observation {
+        Observation { stage: Stage::Build, ..observed(ending, BROKEN_BUILD) }
+    }
+
+    fn hunting(ending: Ending, line: Option<&str>) -> Criteria {
+        Criteria { signature: Some(Signature { ending, line: line.map(str::to_owned) }), ..Criteria::default() }
+    }
+
+    fn regex(pattern: &str) -> Regex {
+        Regex::new(pattern).unwrap()
+    }
+
+    #[track_caller]
+    fn check(criteria: &Criteria, ending: Ending, output: &str, expected: Outcome) {
+        assert_eq!(classify(&observed(ending, output), criteria), expected, "{ending}: {output}");
+    }
+
+    #[track_caller]
+    fn check_unresolved(criteria: &Criteria, ending: Ending, output: &str, expected: Reason) {
+        check(criteria, ending, output, Outcome::Unresolved(expected));
+    }
+
+    #[test]
+    fn the_same_ending_and_line_are_the_hunted_failure_and_others_are_not() {
+        let criteria = hunting(Ending::Exit(1), Some("FAIL: parse, line N"));
+        check(&criteria, Ending::Exit(1), "begin\nFAIL: parse, line 77\nend\n", Outcome::Fail);
+        check_unresolved(&criteria, Ending::Exit(1), "FAIL: print, line 77\n", Reason::Other);
+        check_unresolved(&criteria, Ending::Exit(2), "FAIL: parse, line 77\n", Reason::Other);
+        check(&criteria, Ending::Exit(0), "FAIL: parse, line 77\n", Outcome::Pass);
+        check_unresolved(&criteria, Ending::Exit(125), "FAIL: parse, line 77\n", Reason::Skip);
+    }
+
+    #[test]
+    fn what_was_not_run_keeps_its_reason() {
+        for reason in Reason::ALL {
+            check_unresolved(&hunting(Ending::Exit(1), None), Ending::NotRun(reason), "", reason);
+        }
+    }
+
+    #[test]
+    fn a_failed_build_command_is_never_the_hunted_failure() {
+        let criteria = Criteria { has_build_command: true, ..hunting(Ending::Exit(2), None) };
+        assert_eq!(classify(&built(Ending::Exit(2)), &criteria), Outcome::Unresolved(Reason::Build));
+        assert_eq!(classify(&built(Ending::Exit(125)), &criteria), Outcome::Unresolved(Reason::Build));
+        assert_eq!(classify(&built(Ending::Signal(11)), &criteria), Outcome::Unresolved(Reason::Build));
+        assert_eq!(classify(&built(Ending::Timeout), &criteria), Outcome::Unresolved(Reason::Timeout));
+    }
+
+    #[test]
+    fn does_not_compile_is_not_taken_for_fails() {
+        check_unresolved(&hunting(Ending::Exit(2), None), Ending::Exit(2), BROKEN_BUILD, Reason::Build);
+        check_unresolved(&hunting(Ending::Exit(1), Some("FAIL")), Ending::Exit(2), BROKEN_BUILD, Reason::Build);
+        let has_build_command = Criteria { has_build_command: true, ..hunting(Ending::Exit(2), None) };
+        check(&has_build_command, Ending::Exit(2), BROKEN_BUILD, Outcome::Fail);
+        let coloured = "\x1b[1mx.c:3:5: \x1b[31merror: \x1b[0m'y' undeclared\r\n";
+        check_unresolved(&hunting(Ending::Exit(2), None), Ending::Exit(2), coloured, Reason::Build);
+    }
+
+    #[test]
+    fn a_failing_build_can_be_hunted() {
+        let first = observed(Ending::Exit(2), BROKEN_BUILD);
+        let mut criteria = Criteria {
+            signature: signature(&first, &first, SignatureMode::Auto),
+            is_build_hunted: is_build_failure(&first),
+            ..Criteria::default()
+        };
+        assert_eq!(classify(&first, &criteria), Outcome::Fail);
+        check_unresolved(&criteria, Ending::Exit(2), "z.c:9:9: error: other\n", Reason::Build);
+        criteria.signature = signature(&first, &first, SignatureMode::Exit);
+        check(&criteria, Ending::Exit(2), "z.c:9:9: error: other\n", Outcome::Fail);
+    }
+
+    #[test]
+    fn a_timeout_fails_only_where_a_hang_is_hunted() {
+        check(&hunting(Ending::Timeout, None), Ending::Timeout, "", Outcome::Fail);
+        check_unresolved(&hunting(Ending::Exit(1), None), Ending::Timeout, "", Reason::Timeout);
+        check_unresolved(&Criteria::default(), Ending::Timeout, "", Reason::Timeout);
+        check_unresolved(&hunting(Ending::Timeout, None), Ending::Exit(1), "", Reason::Other);
+        check(&hunting(Ending::Timeout, None), Ending::Exit(0), "", Outcome::Pass);
+    }
+
+    #[test]
+    fn a_crash_is_the_same_whether_seen_or_reported_by_a_shell() {
+        check(&hunting(Ending::Signal(11), None), Ending::Exit(139), "", Outcome::Fail);
+        check(&hunting(Ending::Exit(139), None), Ending::Signal(11), "", Outcome::Fail);
+        check_unresolved(&hunting(Ending::Signal(11), None), Ending::Signal(6), "", Reason::Signal);
+        check_unresolved(&hunting(Ending::Exit(1), None), Ending::Exit(139), "", Reason::Signal);
+    }
+
+    #[test]
+    fn another_failure_is_named_by_its_most_telling_reason() {
+        let criteria = hunting(Ending::Exit(3), Some("FAIL"));
+        let assertion = "t: x.c:3: f: Assertion `n > 0' failed.\n";
+        check_unresolved(&criteria, Ending::Signal(6), assertion, Reason::Assertion);
+        check_unresolved(&criteria, Ending::Signal(6), "", Reason::Signal);
+        check_unresolved(&criteria, Ending::Signal(6), "free(): invalid pointer\n", Reason::Memory);
+        check_unresolved(&criteria, Ending::Exit(1), "==1==ERROR: AddressSanitizer: SEGV\n", Reason::Memory);
+        check_unresolved(&criteria, Ending::Exit(127), "sh: 1: ./t: not found\n", Reason::TestAbsent);
+        check_unresolved(&criteria, Ending::Exit(1), "boom\n", Reason::Other);
+    }
+
+    #[test]
+    fn a_match_option_narrows_failures_and_passes() {
+        let criteria = Criteria {
+            fail_match: Some(regex("wrong (sum|total)")),
+            pass_match: Some(regex("(?m)^[1-9]\\d* passed$")),
+            ..hunting(Ending::Exit(1), None)
+        };
+        check(&criteria, Ending::Exit(1), "wrong total\n", Outcome::Fail);
+        check_unresolved(&criteria, Ending::Exit(1), "wrong name\n", Reason::Other);
+        check(&criteria, Ending::Exit(0), "12 passed\n", Outcome::Pass);
+        check_unresolved(&criteria, Ending::Exit(0), "0 passed\n", Reason::TestAbsent);
+    }
+
+    #[test]
+    fn in_mode_regex_the_code_does_not_matter() {
+        let criteria =
+            Criteria { mode: SignatureMode::Regex, fail_match: Some(regex("wrong")), ..hunting(Ending::Exit(1), None) };
+        check(&criteria, Ending::Exit(7), "wrong\n", Outcome::Fail);
+        check(&criteria, Ending::Signal(11), "wrong\n", Outcome::Fail);
+        check(&criteria, Ending::Exit(0), "wrong\n", Outcome::Pass);
+        check_unresolved(&criteria, Ending::Timeout, "wrong\n", Reason::Timeout);
+        check_unresolved(&criteria, Ending::Exit(1), "right\n", Reason::Other);
+    }
+
+    #[test]
+    fn the_signature_is_what_two_runs_have_in_common() {
+        let run = |code, output: &str| observed(Ending::Exit(code), output);
+        let of = |first: &Observation, second: &Observation, mode| signature(first, second, mode);
+        let failure =
+            |code, line: Option<&str>| Some(Signature { ending: Ending::Exit(code), line: line.map(str::to_owned) });
+
+        let (first, second) = (run(1, "a\nFAIL: x (0.1s)\n"), run(1, "FAIL: x (0.2s)\nb\n"));
+        assert_eq!(of(&first, &second, SignatureMode::Auto), failure(1, Some("FAIL: x (<duration>)")));
+        assert_eq!(of(&first, &second, SignatureMode::Exit), failure(1, None));
+        assert_eq!(of(&first, &run(1, "FAIL: y\n"), SignatureMode::Auto), failure(1, None));
+        assert_eq!(
+            of(&first, &run(1, "FAIL: y\nFAIL: x (3s)\n"), SignatureMode::Auto),
+            failure(1, Some("FAIL: x (<duration>)"))
+        );
+        assert_eq!(of(&first, &run(2, "FAIL: x (0.1s)\n"), SignatureMode::Auto), None);
+        assert_eq!(of(&first, &run(2, "FAIL: x (0.1s)\n"), SignatureMode::Regex), failure(1, None));
+        assert_eq!(of(&first, &run(0, ""), SignatureMode::Regex), None);
+        assert_eq!(of(&run(0, ""), &run(0, ""), SignatureMode::Auto), None);
+    }
+
+    #[test]
+    fn a_crash_takes_no_line_of_progress() {
+        let crashed = observed(Ending::Signal(11), "test 1 ok\ntest 2\n");
+        assert_eq!(
+            signature(&crashed, &crashed, SignatureMode::Auto),
+            Some(Signature { ending: Ending::Signal(11), line: None })
+        );
+    }
+
+    #[test]
+    fn what_the_bad_revision_shows_needs_no_signature() {
+        let criteria =
+            Criteria { fail_match: Some(regex("wrong")), pass_match: Some(regex("ok")), ..Criteria::default() };
+        let shown = |ending, output| reproduced(&observed(ending, output), &criteria);
+        assert_eq!(shown(Ending::Exit(0), "ok"), Shown::Passes);
+        assert_eq!(shown(Ending::Exit(0), ""), Shown::NotRun(Reason::TestAbsent));
+        assert_eq!(shown(Ending::Exit(1), "wrong"), Shown::Fails);
+        assert_eq!(shown(Ending::Timeout, "wrong"), Shown::Fails);
+        assert_eq!(shown(Ending::Signal(11), ""), Shown::FailsOtherwise);
+        assert_eq!(shown(Ending::Exit(125), "wrong"), Shown::Skipped);
+        assert_eq!(shown(Ending::NotRun(Reason::Path), ""), Shown::NotRun(Reason::Path));
+        assert_eq!(reproduced(&built(Ending::Exit(2)), &criteria), Shown::BuildFails);
+    }
+
+    #[test]
+    fn a_signature_mode_is_read_from_its_word() {
+        assert_eq!("auto".parse(), Ok(SignatureMode::Auto));
+        assert_eq!("exit".parse(), Ok(SignatureMode::Exit));
+        assert_eq!("regex".parse(), Ok(SignatureMode::Regex));
+        assert_eq!(
+            "Exit".parse::<SignatureMode>().unwrap_err().to_string(),
+            "`Exit` is none of `auto`, `exit`, `regex`"
+        );
+    }
+}

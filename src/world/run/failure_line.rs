@@ -1,0 +1,237 @@
+//! The one line of an output that says best why the program failed.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use regex::RegexSet;
+
+use super::normalise::normalise;
+use super::normalise::without_colours;
+
+/// The normalised line of `output` that says best why it failed; `None` if there is no output but noise.
+///
+/// That is the first line of the most telling kind that occurs (a sanitizer's headline, an assertion, ..., any line with
+/// `failed` in it), else the last line that is not a runner's footer.
+pub fn failure_line(output: &str) -> Option<String> {
+    telling_line(output).or_else(|| {
+        let output = without_colours(output);
+        lines(&output).filter(|line| !is_noise(line)).last().map(normalise)
+    })
+}
+
+/// As [`failure_line`], but only a line that is known to tell a failure; never the last resort.
+pub(super) fn telling_line(output: &str) -> Option<String> {
+    let output = without_colours(output);
+    let lines: Vec<&str> = lines(&output).collect();
+    let mut best: Option<(usize, usize)> = None;
+    for (index, line) in lines.iter().enumerate() {
+        if !is_noise(line)
+            && let Some(kind) = TELLING.matches(line).iter().min()
+            && best.is_none_or(|(best_kind, _)| kind < best_kind)
+        {
+            best = Some((kind, index));
+        }
+    }
+    let (_, index) = best?;
+    let line = match lines.get(index + 1) {
+        // The headline tells where, the next line what.
+        Some(next) if HEADLINE.is_match(lines[index]) => next,
+        _ => lines[index],
+    };
+    Some(normalise(line))
+}
+
+/// Whether a line is known to tell a failure.
+pub fn is_telling(line: &str) -> bool {
+    !is_noise(line) && TELLING.is_match(line)
+}
+
+fn lines(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter(|line| line.contains(|c: char| !c.is_whitespace() && !c.is_control()))
+}
+
+fn is_noise(line: &str) -> bool {
+    NOISE.is_match(line)
+}
+
+/// Word boundaries are those of ASCII: the others would make every line that is not ASCII slow.
+fn compile(patterns: &[&str]) -> RegexSet {
+    RegexSet::new(patterns.iter().map(|pattern| pattern.replace(r"\b", r"(?-u:\b)"))).expect("valid patterns")
+}
+
+/// Kinds of telling lines, the most telling first.
+static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
+    compile(&[
+        // Sanitizers, valgrind, the allocator.
+        r"(?:ERROR|WARNING): \w+Sanitizer: |^\S+:\d+:\d+: runtime error: ",
+        r"^==\d+== (?:Invalid |Conditional jump|Use of uninit|Mismatched free|Jump to the invalid|Process terminating)",
+        r"double free or corruption|stack smashing detected|buffer overflow detected|corrupted (?:size|double|unsorted)|^(?:malloc|free|realloc|munmap_chunk|malloc_consolidate)\w*\(\): ",
+        // Assertions, with what was asserted.
+        r"[Aa]ssertion [`'\x22‘].*failed|[Aa]ssertion failed|ASSERT(?:ION)? (?:FAILED|failed)|[Aa]ssertion .* failed|Check failed: ",
+        r"\bpanicked at |^panic: |^\s*fatal runtime error: ",
+        r"^\s*(?:E\s+)?(?:[A-Za-z_]\w*\.)*Assertion(?:Failed)?Error\b|^\s*(?:[a-z]\w*\.)+(?:ComparisonFailure|\w*MultipleFailuresError)\b",
+        r"^E\s{3,}\S",
+        // Uncaught exceptions.
+        r"^(?:Uncaught |Unhandled )?[Ee]xception in thread |terminate called after throwing|^Unhandled exception",
+        r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: |$)",
+        r"^\s*Caused by: ",
+        // What compilers and linkers say.
+        r"^[^\s:]+:\d+(?::\d+)?: (?:fatal )?error: |^error\[E\d+\]: |: undefined reference to |^[^\s:]+\.java:\d+: error: ",
+        // One failed check, as test frameworks report it.
+        r"(?i)\bexpected\b.*\b(?:got|but|actual|was|received|found|instead)\b|\b(?:got|actual|was|received)\b.*\bexpected\b",
+        r"^not ok\b|^\s*--- FAIL: |^\[\s+FAILED\s+\] |^(?:FAIL|FAILED|XPASS|ERROR): |^FAIL(?:ED)?[ :]|^\S+ \.\.\. FAILED$|: Failure$",
+        r"(?i)\b(?:files? .* differ|differ: |mismatch|do(?:es)? not match)",
+        // Crashes, as a shell reports them.
+        r"\b(?:Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|Trace/breakpoint trap|stack overflow)\b",
+        // Messages of programs.
+        r"(?i)(?:^|[\s:\[])(?:fatal(?: error)?|panic|bug|internal error)\b\s*[\]:]",
+        r"(?i)(?:^|[\s:\[])error\b\s*[\]:]",
+        r"\bERROR\b|\bFAIL(?:ED|URE)?\b",
+        r"(?i)\b(?:fail(?:s|ed|ure|ures)?|cannot|could not|unable to|not found|no such file|permission denied|invalid|undefined|unexpected|exception|wrong|missing|abort(?:ed|ing)?)\b",
+    ])
+});
+
+/// Lines that say where something failed and leave it to the next line to say what.
+static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\bpanicked at .*:\d+:\d+:$|[Ee]xpected equality of these values:$|: Failure$")
+        .expect("a valid pattern")
+});
+
+/// What runners, build tools and shells add to every failure.
+static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
+    compile(&[
+        r"^\S*make(?:\[\d+\])?: (?:\*\*\* \[|\*\*\* Waiting|Entering|Leaving|Target .* not remade|Nothing to be done|.* is up to date|.*\(ignored\)$)",
+        r"(?i)^(?:(?:the |process |command |child |\S+: )*)exit(?:ed)?(?: with)?(?: status| code| value)?:? \d+\.?\s*$|\breturned non-zero exit status \d+\.?$",
+        r"^ninja: build stopped|^FAILED: meson-|^Errors while running CTest|^The following tests FAILED:|^\d+% tests passed",
+        r"^error: test failed, to rerun pass|^error: \d+ targets? failed|^note: (?:run with|Some details)|^test result: |^failures:$|^stack backtrace:|^warning: ",
+        r"^(?:FAIL|FAILED)$|^(?:FAIL|ok)\s+\S+\s+[\d.]+m?s$|^PASS\b|^ok \d",
+        r"^\[(?:ERROR|INFO)\] *(?:$|-{3,}|BUILD |Total time|Finished at|Final Memory|Re-run Maven|To see the full stack|For more information|\[Help \d|-> \[Help|After correcting|Please refer|Failed to execute goal .*surefire|There are test failures|Tests run: |Results:|Failures:? *$|mvn <)",
+        r"^\* (?:What went wrong|Try|Get more help)|^> (?:Run with|Get more help|There were failing tests)|^BUILD FAILED|^FAILURE: Build failed|^\d+ actionable task|^Execution failed for task",
+        r"^=+ .*(?:failed|passed|error|FAILURES|ERRORS|short test summary|test session).* =+$|^={3,}$|^-{3,}$|^_{3,}.*_{3,}$|^#{3,}$|^(?:FAILED|OK) \((?:failures|errors|skipped)=",
+        // Lua: the message stands before the traceback, not behind it.
+        r"^stack traceback:$|^\s*\[C\]: in \S|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
+        r"^npm (?:ERR!|error)|^Traceback \(most recent call last\)|^During handling of|^\s+at \S+\(.*\)$|^\s+at .*:\d+:\d+\)?$|^goroutine \d|^\s+\.\.\. \d+ more",
+        r"^# (?:TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): |^See \S*test-suite\.log|^\[\.\.\. \d+ bytes cut \.\.\.\]$|^1\.\.\d+$",
+        r"^\[\s+(?:FAILED|PASSED)\s+\] \d+ tests?|^\s*\d+ FAILED TESTS?$|^collect2: error: ld returned|^\d+ errors? generated\.|^error: aborting due to|^For more information about this error|^Some errors have detailed",
+    ])
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(output: &str, expected: &str) {
+        assert_eq!(failure_line(output).as_deref(), Some(expected), "{output}");
+    }
+
+    #[test]
+    fn the_message_of_lua_stands_before_its_traceback() {
+        let output = "lua: t.lua:3: attempt to index a nil value (field 'x')\nstack traceback:\n\
+                      \tt.lua:3: in local 'f'\n\tt.lua:5: in main chunk\n\t[C]: in ?\n";
+        check(output, "lua: t.lua:N: attempt to index a nil value (field 'x')");
+    }
+
+    #[test]
+    fn an_assertion_outranks_what_make_and_the_shell_add() {
+        check(
+            "running 3 tests\n\
+             error: warming up\n\
+             t: src/list.c:88: list_pop: Assertion `list->n > 0' failed.\n\
+             /bin/sh: line 1: 4711 Aborted                 (core dumped) ./t\n\
+             make[1]: *** [Makefile:12: check] Error 134\n\
+             make[1]: Leaving directory '/home/me/x'\n\
+             make: *** [Makefile:3: all] Error 2\n",
+            "t: <path>:N: list_pop: Assertion `list->n > N' failed.",
+        );
+    }
+
+    #[test]
+    fn a_sanitizer_headline_outranks_everything() {
+        check(
+            "test 1: failed\n=================================================================\n\
+             ==99==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000014 at pc 0x1\n\
+             SUMMARY: AddressSanitizer: heap-buffer-overflow /x/list.c:3:9 in pop\n==99==ABORTING\n",
+            "==N==ERROR: AddressSanitizer: heap-buffer-overflow on address <address> at pc <address>",
+        );
+    }
+
+    #[test]
+    fn a_rust_panic_is_told_by_its_message() {
+        check(
+            "running 1 test\ntest a ... FAILED\n\nthread 'a' (77) panicked at src/lib.rs:3:5:\nno such key: 12\n\
+             note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n\
+             test result: FAILED. 0 passed; 1 failed; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n",
+            "no such key: N",
+        );
+        check(
+            "thread 'a' panicked at src/lib.rs:3:5:\nassertion `left == right` failed\n  left: 1\n right: 2\n",
+            "assertion `left == right` failed",
+        );
+    }
+
+    #[test]
+    fn exceptions_of_java_and_python_are_told() {
+        check(
+            "Exception in thread \"main\" java.lang.IllegalStateException: no key k7\n\tat a.B.c(B.java:12)\n\
+             [ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.0.0:test\n",
+            "Exception in thread \"main\" java.lang.IllegalStateException: no key k7",
+        );
+        check(
+            "Traceback (most recent call last):\n  File \"/w/t.py\", line 3, in <module>\n    f()\nValueError: bad 3\n",
+            "ValueError: bad N",
+        );
+        check(
+            "    def test_x():\n>       assert f() == 2\nE       assert 1 == 2\n\nt.py:3: AssertionError\n=== 1 failed in 0.02s ===\n",
+            "E assert N == N",
+        );
+    }
+
+    #[test]
+    fn one_failed_check_outranks_a_summary() {
+        check("ok 1 - a\nnot ok 2 - parse\n# FAIL: 1\nexit status 1\n", "not ok N - parse");
+        check(
+            "--- FAIL: TestX (0.00s)\n    x_test.go:12: expected 3, got 4\nFAIL\nexit status 1\nFAIL\tx/y\t0.003s\n",
+            "x_test.go:N: expected N, got N",
+        );
+        check(
+            "PASS: a\nFAIL: parse-utf8\n# FAIL:  1\nSee ./test-suite.log\nmake: *** [check] Error 1\n",
+            "FAIL: parse-utf8",
+        );
+        check(
+            "FAIL: expected exit status 0, got 3\nProcess exited with code 1\n",
+            "FAIL: expected exit status N, got N",
+        );
+        check("x.txt y.txt differ: byte 7, line 2\n", "x.txt y.txt differ: byte N, line N");
+    }
+
+    #[test]
+    fn a_crash_is_told_by_the_shell() {
+        check(
+            "starting\n./t.sh: line 3: 812 Segmentation fault (core dumped) ./prog\n",
+            "<path>: line N: N Segmentation fault <path>",
+        );
+    }
+
+    #[test]
+    fn a_compiler_error_is_told_by_its_first_message() {
+        check(
+            "cc -c x.c\nx.c: In function 'main':\nx.c:3:5: error: 'y' undeclared (first use in this function)\n\
+             x.c:9:1: error: expected ';' before '}' token\nmake: *** [Makefile:2: x.o] Error 1\n",
+            "x.c:N:N: error: 'y' undeclared (first use in this function)",
+        );
+    }
+
+    #[test]
+    fn without_a_telling_line_the_last_one_that_is_not_noise_is_taken() {
+        check("loading\nsum is 41\nmake: *** [Makefile:2: test] Error 1\n\n", "sum is N");
+        check("\x1b[31msum is 41\x1b[0m\n", "sum is N");
+        assert_eq!(telling_line("loading\nsum is 41\n"), None);
+    }
+
+    #[test]
+    fn noise_alone_is_no_failure_line() {
+        assert_eq!(failure_line(""), None);
+        assert_eq!(failure_line("\n \nmake: *** [Makefile:2: test] Error 1\nexit status 3\n"), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! Running commands: one probe's processes from start to the last descendant, and what their output means.
+//!
+//! Start at [`process::run`], which runs one command and leaves nothing behind; [`classify::classify`] says what the
+//! observation made of it means for one hunt. Only `process` starts programs, only `process_table` and `survivors`
+//! look at other processes; everything that judges output (`classify`, `failure_line`, `normalise`, `table`) is pure.
+//! Nothing here knows of revisions, trees or the cache.
+
+use std::io;
+
+use thiserror::Error;
+
+pub mod classify;
+mod failure_line;
+mod normalise;
+mod output;
+pub mod process;
+mod process_table;
+pub mod sandbox;
+mod stream;
+mod survivors;
+mod table;
+pub mod toolchain;
+
+pub use classify::Criteria;
+pub use classify::Shown;
+pub use classify::SignatureMode;
+pub use failure_line::failure_line;
+pub use failure_line::is_telling;
+pub use normalise::normalise;
+pub use process::Command;
+pub use process::Ran;
+pub use process::Watch;
+pub use process::Words;
+pub use survivors::ProcessGroup;
+pub use survivors::kill_leftover;
+pub use survivors::kill_leftovers_of;
+pub use survivors::this_process;
+
+/// Why a command could not be run; that it fails, hangs or does not exist is an answer, not one of these.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The machine refused to start it (no processes, memory or file handles left). The caller stops the hunt.
+    #[error("failed to start the command `{program}`")]
+    Spawn {
+        /// The program, or the shell line.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// How it ended is not known; everything it started was ended. The caller may run it again.
+    #[error("failed to learn how the command `{program}` ended")]
+    Wait {
+        /// The program, or the shell line.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,517 @@
+//! One command, run and ended whole.
+//!
+//! [`run`] starts a command in its own session, keeps a bounded part of its output, and returns when it has ended, was
+//! interrupted, or its time is up; then nothing that it started is alive any more. This is the only place that
+//! starts programs. What the ending means is not known here; see [`classify`](super::classify).
+
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::io;
+use std::io::ErrorKind;
+use std::io::PipeReader;
+use std::io::PipeWriter;
+use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::ExitStatus;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use rustix::io::Errno;
+use rustix::process::Pid;
+use rustix::process::Signal;
+
+use super::RunError;
+use super::stream::Cut;
+use super::stream::Stream;
+use super::survivors::MARKER;
+use super::survivors::ProcessGroup;
+use super::survivors::Survivors;
+use crate::outcome::Ending;
+use crate::outcome::Reason;
+
+/// A command and everything it is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// What to run.
+    pub words: Words,
+    /// Where; relative programs are looked up from here.
+    pub directory: PathBuf,
+    /// The complete environment; nothing is inherited, only `IDD_PROBE` is added.
+    pub environment: Vec<(OsString, OsString)>,
+    /// When it is cut.
+    pub limit: Duration,
+}
+
+/// The two ways of writing a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Words {
+    /// A line for `/bin/sh -c`.
+    Shell(OsString),
+    /// The program and its arguments; not empty.
+    Argv(Vec<OsString>),
+}
+
+impl Words {
+    fn program(&self) -> String {
+        match self {
+            Self::Shell(line) => line.to_string_lossy().into_owned(),
+            Self::Argv(words) => words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default(),
+        }
+    }
+}
+
+/// How a command ended and what it said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended. A shell line whose command died of signal n ends with exit code 128 + n.
+    pub ending: Ending,
+    /// Wall time until the command itself ended.
+    pub duration: Duration,
+    /// Standard output and error as they came, at most 128 KiB (see [`crate::outcome::Observation::output`]).
+    pub output: Vec<u8>,
+    /// Whether it was ended because of [`Watch::is_interrupted`]; `ending` then says nothing about the command.
+    pub cancelled: bool,
+}
+
+/// Whoever has to know about a command while it runs.
+pub trait Watch {
+    /// Called once, directly after the start: what [`kill_leftover`](super::kill_leftover) needs should this process die.
+    fn started(&mut self, group: ProcessGroup);
+
+    /// Whether to end the command now; asked at least every 50 ms.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// Runs `command` to its end and ends everything that it left behind.
+///
+/// - Standard input is empty; standard output and error are one stream.
+/// - A missing program gives `Exit(127)`, one that cannot be executed `Exit(126)`, with a line in the output; a missing
+///   directory gives `NotRun(TestAbsent)`.
+/// - At the limit, and when interrupted, everything is killed without a warning.
+/// - Must not be called from a thread that ends before the call returns: the command dies with its thread.
+pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
+    let begin = Instant::now();
+    let never_ran = |ending: Ending, output: String| {
+        Ok(Ran { ending, duration: begin.elapsed(), output: output.into_bytes(), cancelled: false })
+    };
+    if !command.directory.is_dir() {
+        return never_ran(Ending::NotRun(Reason::TestAbsent), String::new());
+    }
+    let program = command.words.program();
+    let (mut child, survivors, reader) = match start(command) {
+        Ok(started) => started,
+        Err(source) => match exit_code_of_shells(&source) {
+            Some(code) => {
+                let output = format!("git-idd: cannot run `{program}`: {source}\n");
+                return never_ran(Ending::Exit(code), output);
+            }
+            None => return Err(RunError::Spawn { program, source }),
+        },
+    };
+    watch.started(survivors.group);
+
+    let mut stream = Stream::new(reader, Pid::from_child(&child));
+    let cut = stream.follow(begin, command.limit, &*watch);
+    let duration = begin.elapsed();
+
+    // The first process is not reaped yet, so its number is still its own. It may be gone, or privileged.
+    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
+    let is_dead = stream.wait_for_death();
+    survivors.end_all();
+    stream.drain();
+    // A process that cannot be killed is not waited for.
+    let status = if is_dead { child.wait() } else { Err(ErrorKind::TimedOut.into()) };
+    let ending = match cut {
+        Some(Cut::Limit) => Ending::Timeout,
+        Some(Cut::Interrupt) => Ending::Signal(Signal::KILL.as_raw()),
+        None => ending_of(status.map_err(|source| RunError::Wait { program, source })?),
+    };
+    Ok(Ran { ending, duration, output: stream.finish(), cancelled: cut == Some(Cut::Interrupt) })
+}
+
+fn ending_of(status: ExitStatus) -> Ending {
+    match status.code() {
+        Some(code) => Ending::Exit(code),
+        None => Ending::Signal(status.signal().expect("a process that did not exit was killed by a signal")),
+    }
+}
+
+/// Starts `command`; whatever `Command::spawn` reports is passed on.
+fn start(command: &Command) -> io::Result<(Child, Survivors, PipeReader)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    let mut prepared = match &command.words {
+        Words::Shell(line) => {
+            let mut shell = std::process::Command::new("/bin/sh");
+            shell.arg("-c").arg(line);
+            shell
+        }
+        Words::Argv(words) => {
+            let (program, arguments) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
+            let mut prepared = std::process::Command::new(program);
+            prepared.args(arguments);
+            prepared
+        }
+    };
+    prepared
+        .current_dir(&command.directory)
+        .env_clear()
+        .envs(command.environment.iter().map(|(name, value)| (name, value)));
+    let (child, survivors) = Survivors::start(|marker| {
+        prepared.env(MARKER, marker);
+        let child = spawn(&mut prepared, writer)?;
+        let pid = Pid::from_child(&child).as_raw_pid();
+        Ok((child, pid))
+    })?;
+    Ok((child, survivors, reader))
+}
+
+#[expect(unsafe_code, reason = "only the child itself can leave the session and ask to die with its parent")]
+fn spawn(prepared: &mut std::process::Command, writer: PipeWriter) -> io::Result<Child> {
+    prepared.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let parent = rustix::process::getpid();
+    let in_child = move || {
+        rustix::process::setsid()?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have died before the request was made.
+        if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
+    };
+    // SAFETY: between `fork` and `exec` the closure makes three system calls on values it owns; it takes no lock and does
+    // not allocate (both error values are plain codes).
+    unsafe { prepared.pre_exec(in_child) };
+    prepared.spawn()
+}
+
+/// What a shell would exit with if it were told to run such a program; `None` if the program is not to blame.
+fn exit_code_of_shells(error: &io::Error) -> Option<i32> {
+    match Errno::from_io_error(error)? {
+        Errno::NOENT => Some(127),
+        Errno::ACCESS
+        | Errno::PERM
+        | Errno::NOEXEC
+        | Errno::NOTDIR
+        | Errno::ISDIR
+        | Errno::LOOP
+        | Errno::NAMETOOLONG
+        | Errno::TXTBSY
+        | Errno::LIBBAD => Some(126),
+        _ => None,
+    }
+}
+
+/// What a program said that was run for its answer, such as git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// Its exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// All of its standard output.
+    pub stdout: Vec<u8>,
+    /// All of its standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// Runs a program that is no probe and ends by itself; standard input is empty.
+///
+/// - `environment`: added to, and in the place of, what this process was given.
+pub fn capture(
+    program: &OsStr,
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+) -> io::Result<Captured> {
+    let variables = environment.iter().map(|(name, value)| (name, value));
+    let output = std::process::Command::new(program)
+        .args(words)
+        .current_dir(directory)
+        .envs(variables)
+        .stdin(Stdio::null())
+        .output()?;
+    Ok(Captured { code: output.status.code(), stdout: output.stdout, stderr: output.stderr })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::HashSet;
+    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::Ordering;
+    use std::thread;
+
+    use super::*;
+    use crate::world::run::kill_leftover;
+    use crate::world::run::kill_leftovers_of;
+    use crate::world::run::process_table;
+    use crate::world::run::this_process;
+
+    #[derive(Default)]
+    struct Watcher {
+        group: Option<ProcessGroup>,
+        interrupt_after: Option<Duration>,
+        begin: Cell<Option<Instant>>,
+    }
+
+    impl Watch for Watcher {
+        fn started(&mut self, group: ProcessGroup) {
+            self.group = Some(group);
+            self.begin.set(Some(Instant::now()));
+        }
+
+        fn is_interrupted(&self) -> bool {
+            self.interrupt_after.is_some_and(|after| self.begin.get().is_some_and(|begin| begin.elapsed() >= after))
+        }
+    }
+
+    fn command(words: Words, limit_millis: u64) -> Command {
+        Command {
+            words,
+            directory: std::env::temp_dir(),
+            environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+            limit: Duration::from_millis(limit_millis),
+        }
+    }
+
+    fn argv(words: &[&str]) -> Words {
+        Words::Argv(words.iter().map(OsString::from).collect())
+    }
+
+    fn run_words(words: Words) -> Ran {
+        run(&command(words, 20_000), &mut Watcher::default()).unwrap()
+    }
+
+    fn run_shell(line: &str) -> Ran {
+        run_words(Words::Shell(line.into()))
+    }
+
+    /// A duration for `sleep` that only one test uses.
+    fn nap() -> String {
+        static N_NAPS: AtomicU32 = AtomicU32::new(0);
+        format!("1{:03}.{}", N_NAPS.fetch_add(1, Ordering::Relaxed), std::process::id())
+    }
+
+    fn n_sleeping(nap: &str) -> usize {
+        let is_sleeping = |pid: i32| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            words.split(|byte| *byte == 0).any(|word| word == nap.as_bytes()) && words.starts_with(b"sleep")
+        };
+        process_table::all().iter().filter(|process| is_sleeping(process.pid)).count()
+    }
+
+    #[track_caller]
+    fn check_nothing_is_left(line: &str, nap: &str) {
+        let line = line.replace("NAP", nap);
+        let ran = run_shell(&line);
+        assert_eq!((ran.ending, n_sleeping(nap)), (Ending::Exit(3), 0), "{line}");
+        assert_eq!(String::from_utf8(ran.output).unwrap(), "said\n", "{line}");
+        assert!(ran.duration < Duration::from_secs(5), "{line}: waited for a child that holds the pipe");
+    }
+
+    #[test]
+    fn exit_codes_and_both_streams_are_reported() {
+        for code in [0, 1, 125, 255] {
+            let ran = run_shell(&format!("echo out; echo err >&2; exit {code}"));
+            assert_eq!((ran.ending, ran.output.as_slice()), (Ending::Exit(code), &b"out\nerr\n"[..]));
+            assert!(!ran.cancelled);
+        }
+    }
+
+    #[test]
+    fn a_signal_is_told_from_a_shell_that_reports_one() {
+        assert_eq!(run_shell("kill -SEGV $$").ending, Ending::Signal(11));
+        assert_eq!(run_shell("sh -c 'kill -SEGV $$'; exit $?").ending, Ending::Exit(139));
+    }
+
+    #[test]
+    fn a_missing_program_ends_as_in_a_shell() {
+        let missing = run_words(argv(&["./no-such-program", "x"]));
+        assert_eq!(missing.ending, Ending::Exit(127));
+        assert!(String::from_utf8(missing.output).unwrap().contains("`./no-such-program`"));
+        assert_eq!(run_words(argv(&["/etc/passwd"])).ending, Ending::Exit(126));
+        assert_eq!(run_words(argv(&["/"])).ending, Ending::Exit(126));
+        assert_eq!(run_shell("./no-such-program").ending, Ending::Exit(127));
+    }
+
+    #[test]
+    fn a_missing_directory_is_an_answer_and_an_empty_command_an_error() {
+        let mut absent = command(argv(&["true"]), 1000);
+        absent.directory = "/no/such/directory".into();
+        let ran = run(&absent, &mut Watcher::default()).unwrap();
+        assert_eq!(ran.ending, Ending::NotRun(Reason::TestAbsent));
+        let empty = run(&command(Words::Argv(Vec::new()), 1000), &mut Watcher::default());
+        assert!(matches!(empty, Err(RunError::Spawn { .. })));
+    }
+
+    #[test]
+    fn the_environment_is_exactly_what_was_given_and_the_marker() {
+        let output = String::from_utf8(run_words(argv(&["env"])).output).unwrap();
+        let names: HashSet<&str> = output.lines().filter_map(|line| line.split('=').next()).collect();
+        assert_eq!(names, HashSet::from(["PATH", MARKER]));
+    }
+
+    #[test]
+    fn the_test_has_its_own_session_and_no_input() {
+        let ran = run_shell("cat; cut -d' ' -f1,5,6 /proc/$$/stat");
+        let output = String::from_utf8(ran.output).unwrap();
+        let numbers: HashSet<&str> = output.split_whitespace().collect();
+        assert_eq!(numbers.len(), 1, "process, group and session have one number: {output}");
+    }
+
+    #[test]
+    fn a_command_is_cut_at_its_limit_with_all_its_children() {
+        let nap = nap();
+        let line = format!("echo begin; sleep {nap} & setsid sleep {nap} & sleep {nap}");
+        let ran = run(&command(Words::Shell(line.into()), 200), &mut Watcher::default()).unwrap();
+        assert_eq!((ran.ending, ran.cancelled, ran.output.as_slice()), (Ending::Timeout, false, &b"begin\n"[..]));
+        assert!(ran.duration >= Duration::from_millis(200) && ran.duration < Duration::from_secs(2));
+        assert_eq!(n_sleeping(&nap), 0);
+    }
+
+    #[test]
+    fn an_interrupt_ends_everything_soon() {
+        let nap = nap();
+        let mut watcher = Watcher { interrupt_after: Some(Duration::from_millis(60)), ..Watcher::default() };
+        let line = format!("sleep {nap} & sleep {nap}");
+        let ran = run(&command(Words::Shell(line.into()), 20_000), &mut watcher).unwrap();
+        assert!(ran.cancelled && ran.duration < Duration::from_secs(2));
+        assert_eq!(n_sleeping(&nap), 0);
+    }
+
+    #[test]
+    fn leaves_children_a_background_child_that_holds_the_pipe_is_ended() {
+        check_nothing_is_left("sleep NAP & echo said; exit 3", &nap());
+    }
+
+    #[test]
+    fn leaves_children_a_child_in_its_own_session_is_ended() {
+        check_nothing_is_left("setsid sleep NAP & echo said; sleep 0.05; exit 3", &nap());
+    }
+
+    #[test]
+    fn leaves_children_a_daemon_without_parent_and_streams_is_ended() {
+        let daemon = "(setsid sh -c '(setsid sleep NAP </dev/null >/dev/null 2>&1 &) ; exit 0' &); sleep 0.05; echo said; exit 3";
+        check_nothing_is_left(daemon, &nap());
+    }
+
+    #[test]
+    fn fifty_sleeping_children_in_many_sessions_are_ended() {
+        let line = "for i in 1 2 3 4 5; do for j in 1 2 3 4 5; do sleep NAP & setsid sleep NAP & done; done; echo said; exit 3";
+        check_nothing_is_left(line, &nap());
+    }
+
+    #[test]
+    fn no_zombie_of_a_probe_is_left() {
+        let ran = run_shell("(setsid sleep 0.01 & echo $!); sleep 0.05; exit 0");
+        let pid = String::from_utf8(ran.output).unwrap().trim().parse().unwrap();
+        assert!(process_table::read(pid).is_none_or(|process| process.parent != std::process::id().cast_signed()));
+    }
+
+    #[test]
+    fn big_output_is_bounded_and_keeps_head_and_tail() {
+        let ran = run_shell("echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last");
+        assert_eq!(ran.ending, Ending::Exit(0));
+        assert!(ran.output.len() <= 128 * 1024);
+        assert!(ran.output.starts_with(b"first\n") && ran.output.ends_with(b"\nlast\n"));
+        assert!(ran.output.windows(14).any(|window| window == b" bytes cut ..."));
+    }
+
+    #[test]
+    fn an_endless_writer_is_cut_at_its_limit() {
+        let ran = run(&command(argv(&["yes"]), 200), &mut Watcher::default()).unwrap();
+        assert_eq!(ran.ending, Ending::Timeout);
+        assert!(ran.duration < Duration::from_secs(2) && ran.output.len() <= 128 * 1024);
+    }
+
+    #[test]
+    fn a_command_that_closes_its_streams_is_still_waited_for() {
+        let ran = run_shell("exec >&- 2>&-; sleep 0.1; exit 7");
+        assert_eq!(ran.ending, Ending::Exit(7));
+        assert!(ran.duration >= Duration::from_millis(100));
+    }
+
+    #[test]
+    fn a_kernel_without_process_handles_gives_the_same_answer() {
+        let line = "echo hello; sleep 0.05; exit 4";
+        let (mut child, survivors, reader) = start(&command(Words::Shell(line.into()), 0)).unwrap();
+        let mut stream = Stream::new(reader, Pid::from_child(&child)).without_handle();
+        assert_eq!(stream.follow(Instant::now(), Duration::from_secs(20), &Watcher::default()), None);
+        survivors.end_all();
+        stream.drain();
+        assert_eq!((child.wait().unwrap().code(), stream.finish().as_slice()), (Some(4), &b"hello\n"[..]));
+    }
+
+    #[test]
+    fn concurrent_runs_do_not_end_each_others_children() {
+        let line = "sleep NAP & a=$!; setsid sleep NAP & b=$!; sleep 0.3; kill -0 $a && kill -0 $b && echo alive";
+        thread::scope(|scope| {
+            let slow: Vec<_> = (0..3)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let nap = nap();
+                        (run_shell(&line.replace("NAP", &nap)), n_sleeping(&nap))
+                    })
+                })
+                .collect();
+            while slow.iter().any(|thread| !thread.is_finished()) {
+                let nap = nap();
+                assert_eq!(run_shell(&format!("setsid sleep {nap} & sleep {nap} & exit 0")).ending, Ending::Exit(0));
+                assert_eq!(n_sleeping(&nap), 0);
+            }
+            for thread in slow {
+                let (ran, n_left) = thread.join().unwrap();
+                assert_eq!((ran.ending, ran.output.as_slice(), n_left), (Ending::Exit(0), &b"alive\n"[..], 0));
+            }
+        });
+    }
+
+    /// What a killed `git-idd` leaves: a probe that nobody follows.
+    fn leave(line: &str) -> (Child, Survivors) {
+        let (child, survivors, _) = start(&command(Words::Shell(line.into()), 0)).unwrap();
+        thread::sleep(Duration::from_millis(60));
+        (child, survivors)
+    }
+
+    #[test]
+    fn kill_leftover_ends_a_recorded_group_and_only_with_its_start_time() {
+        let nap = nap();
+        let (mut child, survivors) = leave(&format!("sleep {nap} & setsid sleep {nap} & sleep {nap} & wait"));
+        let group = survivors.group;
+        assert!(!kill_leftover(ProcessGroup { start_time: group.start_time + 1, ..group }));
+        assert_eq!(n_sleeping(&nap), 3);
+        assert!(kill_leftover(group));
+        assert_eq!(n_sleeping(&nap), 0);
+        assert!(!kill_leftover(group));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn kill_leftover_ends_the_rest_of_a_group_whose_first_process_died() {
+        let nap = nap();
+        let (mut child, survivors) = leave(&format!("sleep {nap} & setsid sleep {nap} & wait"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(n_sleeping(&nap), 2);
+        assert!(kill_leftover(survivors.group));
+        assert_eq!(n_sleeping(&nap), 0);
+    }
+
+    #[test]
+    fn kill_leftovers_of_a_dead_owner_finds_its_daemons_and_nothing_else() {
+        let nap = nap();
+        let dead = i32::MAX - 1;
+        let (mut child, survivors) = leave(&format!("{MARKER}={dead}-0 setsid sleep {nap} & sleep {nap} & wait"));
+        assert!(kill_leftovers_of(ProcessGroup { pid: dead, start_time: 0 }));
+        assert_eq!(n_sleeping(&nap), 1);
+        assert!(kill_leftover(survivors.group));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn kill_leftovers_of_spares_the_probes_of_a_living_owner() {
+        let ran = run_shell("sleep 0.05; echo said");
+        assert!(!kill_leftovers_of(this_process()));
+        assert_eq!(ran.output, b"said\n");
+    }
+}

@@ -1,0 +1,286 @@
+//! A worker's sandbox: a worktree outside the user's tree in which one probe runs at a time.
+//!
+//! A sandbox is a directory with `tree` (the worktree), `tmp` (TMPDIR) and `home`. It is not a confinement: a test runs
+//! with the user's rights. What it changed in the worktree is put back after each probe.
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Reason;
+use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::world::files;
+use crate::world::repo;
+use crate::world::repo::RepoError;
+use crate::world::repo::Worktree;
+use crate::world::repo::WriteError;
+use crate::world::repo::division::Divisions;
+use crate::world::run::RunError;
+use crate::world::run::process;
+use crate::world::run::process::Command;
+use crate::world::run::process::Ran;
+use crate::world::run::process::Watch;
+use crate::world::run::process::Words;
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The same for every probe of a hunt.
+#[derive(Debug, Clone)]
+pub struct Commands {
+    /// What writes the generated files of a tree anew, and which they are.
+    pub regeneration: Option<Regeneration>,
+    /// The `--precheck` command.
+    pub precheck: Option<Words>,
+    /// The `--build` command.
+    pub build: Option<Words>,
+    /// The test command.
+    pub test: Words,
+    /// The directory to run in, relative to the top of the worktree.
+    pub directory: PathBuf,
+    /// The environment without what differs between sandboxes; no `GIT_*` in it.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Whether HOME is a directory of the sandbox.
+    pub is_home_isolated: bool,
+}
+
+/// How the generated files of a tree are written anew.
+#[derive(Debug, Clone)]
+pub struct Regeneration {
+    /// What is run, before the build.
+    pub command: Words,
+    /// Which files it may change without being noticed for it.
+    pub divisions: Divisions,
+}
+
+/// One probe.
+#[derive(Debug, Clone, Copy)]
+pub struct Job {
+    /// The tree to test.
+    pub tree: TreeId,
+    /// The commit, if the test is told.
+    pub exposed_commit: Option<CommitId>,
+    /// Whether the check before the build is made, and may spare it.
+    pub is_prechecked: bool,
+    /// Whether the worktree is written from nothing first.
+    pub is_clean: bool,
+    /// Time limit for each command.
+    pub limit: Duration,
+}
+
+/// What stops the work.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The sandbox directory cannot be made or emptied.
+    #[error("failed to prepare the sandbox `{}`", path.display())]
+    Prepare {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The worktree cannot be written (disk full, repository broken).
+    #[error("failed to write the worktree of a probe")]
+    Write(#[from] WriteError),
+    /// A command cannot be started at all.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The private repository cannot be used.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+}
+
+/// A worker's place.
+pub struct Sandbox {
+    directory: PathBuf,
+    /// The directory above, opened before any test ran.
+    root: File,
+    repository: repo::Repository,
+    worktree: Worktree,
+    is_fresh: bool,
+    /// Its name among the worktrees of the private repository.
+    link: String,
+    /// Where HEAD stands for every probe.
+    head: CommitId,
+}
+
+impl Sandbox {
+    /// Makes an empty sandbox `name` below `root`, linked to the private repository.
+    pub fn create(root: &Path, name: &str, private: &Path, head: CommitId) -> Result<Self, SandboxError> {
+        let directory = root.join(name);
+        let prepared = |path: &Path| {
+            let path = path.to_owned();
+            move |source| SandboxError::Prepare { path, source }
+        };
+        for part in ["tree", "tmp", "home"] {
+            let path = directory.join(part);
+            fs::create_dir_all(&path).map_err(prepared(&path))?;
+        }
+        let directory = fs::canonicalize(&directory).map_err(prepared(&directory))?;
+        let mut worktree = Worktree::create(&directory.join("tree"))?;
+        let link = link_name(root, name);
+        let git_file = repo::private::link_worktree(private, &link, &directory.join("tree"), head)?;
+        worktree.set_git_file(&git_file)?;
+        let repository = repo::private::open(private)?;
+        let above = directory.parent().unwrap_or(root).to_owned();
+        let root = File::open(&above).map_err(prepared(&above))?;
+        Ok(Self { directory, root, repository, worktree, is_fresh: true, link, head })
+    }
+
+    /// The directory that its commands run in.
+    pub fn tree_directory(&self) -> PathBuf {
+        self.directory.join("tree")
+    }
+
+    /// What was noticed about the trees written so far, for one message to the user.
+    pub fn notices(&self) -> &BTreeSet<repo::Notice> {
+        self.worktree.notices()
+    }
+
+    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what they changed. `None` if it was interrupted.
+    pub fn observe(
+        &mut self,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Observation>, SandboxError> {
+        self.restore()?;
+        if job.is_clean && !self.is_fresh {
+            self.worktree.wipe()?;
+        }
+        self.is_fresh = false;
+        if self.worktree.move_to(&self.repository, job.tree)?.is_err() {
+            let ending = Ending::NotRun(Reason::Path);
+            return Ok(Some(observation(job, Stage::Test, ending, String::new())));
+        }
+        repo::private::set_head(&self.repository, &self.link, self.head, job.tree)?;
+        let mut stage = Stage::Test;
+        let mut duration = Duration::ZERO;
+        let mut ran = None;
+        let regenerate = commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
+        let precheck = commands.precheck.as_ref().filter(|_| job.is_prechecked);
+        let steps = [(Stage::Build, regenerate), (Stage::Precheck, precheck), (Stage::Build, commands.build.as_ref())];
+        for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
+            let built = self.run(step, job, commands, watch)?;
+            duration += built.duration;
+            if built.cancelled || built.ending != Ending::Exit(0) {
+                stage = step_of;
+                ran = Some(built);
+                break;
+            }
+        }
+        let ran = if let Some(ran) = ran {
+            ran
+        } else {
+            let tested = self.run(&commands.test, job, commands, watch)?;
+            duration += tested.duration;
+            tested
+        };
+        self.restore()?;
+        let settled = self.worktree.settle(&self.repository)?;
+        if ran.cancelled {
+            return Ok(None);
+        }
+        let mut seen = observation(job, stage, ran.ending, self.readable(&ran.output));
+        seen.duration = duration;
+        let is_expected = |path: &Vec<u8>| {
+            let divisions = commands.regeneration.as_ref().map(|regeneration| &regeneration.divisions);
+            divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
+        };
+        seen.is_tampered = !settled.tampered.iter().all(is_expected);
+        Ok(Some(seen))
+    }
+
+    fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
+        let mut environment = commands.environment.clone();
+        let mut set = |name: &str, value: OsString| {
+            environment.retain(|(present, _)| present != name);
+            environment.push((name.into(), value));
+        };
+        set("IDD_WORKTREE", self.tree_directory().into());
+        set("IDD_TREE", job.tree.to_string().into());
+        if let Some(commit) = job.exposed_commit {
+            set("IDD_COMMIT", commit.to_string().into());
+        }
+        set("TMPDIR", self.directory.join("tmp").into());
+        if commands.is_home_isolated {
+            set("HOME", self.directory.join("home").into());
+        }
+        let directory = self.tree_directory().join(&commands.directory);
+        set("PWD", directory.clone().into());
+        Ok(process::run(&Command { words: words.clone(), directory, environment, limit: job.limit }, watch)?)
+    }
+
+    /// Makes the directories of the sandbox again what they were, and TMPDIR empty: a test may have put links in their
+    /// place, and what those lead to is not ours.
+    fn restore(&self) -> Result<(), SandboxError> {
+        let failed = |source: io::Error| SandboxError::Prepare { path: self.directory.clone(), source };
+        let (Some(above), Some(name)) = (self.directory.parent(), self.directory.file_name()) else {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        };
+        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let held = self.root.metadata().map(identity).map_err(failed)?;
+        if fs::symlink_metadata(above).map(identity).map_err(failed)? != held {
+            return Err(failed(io::Error::other("something else stands in the place of its parent")));
+        }
+        let failed = |errno: Errno| failed(errno.into());
+        let directory = repo::files::make_directory(self.root.as_fd(), name.as_bytes()).map_err(failed)?;
+        for part in ["tree", "home"] {
+            repo::files::make_directory(directory.as_fd(), part.as_bytes()).map_err(failed)?;
+        }
+        let temporary = repo::files::make_directory(directory.as_fd(), b"tmp").map_err(failed)?;
+        for (name, _) in repo::files::list(temporary.as_fd()).map_err(failed)? {
+            // What another user made there (a test run as root, say) may stay: it is not ours to judge.
+            let _ = repo::files::remove(temporary.as_fd(), &name);
+        }
+        Ok(())
+    }
+
+    /// Output as text, the same in every sandbox.
+    fn readable(&self, output: &[u8]) -> String {
+        let place = String::from_utf8_lossy(self.directory.as_os_str().as_bytes()).into_owned();
+        let text = String::from_utf8_lossy(output);
+        text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>")
+    }
+}
+
+fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Observation {
+    Observation {
+        stage,
+        ending,
+        duration: Duration::ZERO,
+        limit: job.limit,
+        output,
+        is_clean: job.is_clean,
+        is_tampered: false,
+    }
+}
+
+/// The name of a sandbox among the worktrees of the private repository, which other hunts use at the same time.
+fn link_name(root: &Path, name: &str) -> String {
+    format!("{}-{name}", root.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Removes a directory of sandboxes and their links in the private repository; what cannot be removed stays.
+pub fn remove(root: &Path, private: &Path) {
+    // Not `remove_dir_all`, which goes into whatever a test has mounted.
+    if let (Some(above), Some(name)) = (root.parent(), root.file_name())
+        && let Ok(above) = File::open(above)
+    {
+        let _ = repo::files::remove(above.as_fd(), name.as_bytes());
+    }
+    let links = private.join("worktrees");
+    let prefix = link_name(root, "");
+    for name in files::names(&links).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
+        let _ = fs::remove_dir_all(links.join(name));
+    }
+}

@@ -1,0 +1,146 @@
+//! Following a running command: its output and its end, without a busy loop.
+
+use std::io::ErrorKind;
+use std::io::PipeReader;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::io::Errno;
+use rustix::process::Pid;
+use rustix::process::PidfdFlags;
+use rustix::process::WaitId;
+use rustix::process::WaitIdOptions;
+
+use super::output::BoundedOutput;
+use super::process::Watch;
+
+/// How long an interrupt may go unseen.
+const INTERRUPT_PERIOD: Duration = Duration::from_millis(50);
+/// How often to look where the kernel cannot tell that a process has ended.
+const FALLBACK_PERIOD: Duration = Duration::from_millis(5);
+/// How long a killed command may take to die.
+const MAX_DYING: Duration = Duration::from_secs(5);
+/// The most that a pipe can hold for an unprivileged user, so the most that may be left in it at the end.
+const MAX_PIPE_BYTES: usize = 1024 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Why a command did not end by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    Limit,
+    Interrupt,
+}
+
+/// The two things to wait for: output, and the end of the first process.
+pub(super) struct Stream {
+    /// `None` once all writers have closed it.
+    reader: Option<PipeReader>,
+    pid: Pid,
+    /// Readable once the process has ended; `None` on a kernel without such handles.
+    handle: Option<OwnedFd>,
+    output: BoundedOutput,
+    chunk: Vec<u8>,
+}
+
+impl Stream {
+    /// Prepares to follow the unreaped child `pid`, whose output comes through `reader`, a pipe that does not block.
+    pub(super) fn new(reader: PipeReader, pid: Pid) -> Self {
+        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok();
+        Self { reader: Some(reader), pid, handle, output: BoundedOutput::default(), chunk: vec![0; CHUNK_BYTES] }
+    }
+
+    /// Collects output until the process has ended (`None`) or has to be.
+    pub(super) fn follow(&mut self, begin: Instant, limit: Duration, watch: &dyn Watch) -> Option<Cut> {
+        loop {
+            if self.has_ended() {
+                return None;
+            }
+            if watch.is_interrupted() {
+                return Some(Cut::Interrupt);
+            }
+            let left = limit.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                return Some(Cut::Limit);
+            }
+            self.wait(left.min(INTERRUPT_PERIOD));
+            self.read();
+        }
+    }
+
+    /// Whether the process has ended; it stays to be reaped.
+    fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error means that there is no such child any more.
+        !matches!(rustix::process::waitid(WaitId::Pid(self.pid), options), Ok(None) | Err(Errno::INTR))
+    }
+
+    /// Sleeps until there is something to read, the process has ended, or `period` is over.
+    fn wait(&self, period: Duration) {
+        let period = if self.handle.is_some() { period } else { period.min(FALLBACK_PERIOD) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: period.subsec_nanos().into() };
+        let reader = self.reader.iter().map(|reader| PollFd::new(reader, PollFlags::IN));
+        let handle = self.handle.iter().map(|handle| PollFd::new(handle, PollFlags::IN));
+        let mut watched: Vec<PollFd<'_>> = reader.chain(handle).collect();
+        match rustix::event::poll(&mut watched, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => thread::sleep(period.min(FALLBACK_PERIOD)),
+        }
+    }
+
+    /// Reads what is there, at most one chunk; returns how much it was.
+    fn read(&mut self) -> usize {
+        let Some(reader) = &mut self.reader else { return 0 };
+        match reader.read(&mut self.chunk) {
+            Ok(n_read @ 1..) => {
+                self.output.push(&self.chunk[..n_read]);
+                n_read
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => 0,
+            Ok(0) | Err(_) => {
+                self.reader = None;
+                0
+            }
+        }
+    }
+
+    /// Reads what was written before everybody was killed; does not wait, and does not follow a writer that survived.
+    pub(super) fn drain(&mut self) {
+        let mut n_bytes = 0;
+        while n_bytes < MAX_PIPE_BYTES {
+            match self.read() {
+                0 => break,
+                n_read => n_bytes += n_read,
+            }
+        }
+    }
+
+    /// Waits for a killed process; `false` if it cannot be killed (it belongs to another user by now, or the kernel hangs).
+    pub(super) fn wait_for_death(&mut self) -> bool {
+        let begin = Instant::now();
+        while !self.has_ended() {
+            if begin.elapsed() > MAX_DYING {
+                return false;
+            }
+            self.wait(INTERRUPT_PERIOD);
+            self.read();
+        }
+        true
+    }
+
+    /// All that was read, bounded.
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.output.finish()
+    }
+
+    /// As on a kernel that has no process handles.
+    #[cfg(test)]
+    pub(super) fn without_handle(self) -> Self {
+        Self { handle: None, ..self }
+    }
+}

@@ -1,0 +1,381 @@
+//! The subcommands, and each option of a hunt, on small histories.
+
+use std::fs;
+
+use git_idd::report::Report;
+use git_idd::report::Status;
+use git_idd::report::Suite;
+use git_idd::report::json;
+
+use crate::fixture::Fixture;
+
+/// `value` is broken by `change 4`, in one of two hunks and one of two files.
+const HISTORY: &str = "
+    seq 1 30 > value; echo old > other
+    for n in 1 2 3 4 5 6 7; do
+        echo $n >> log
+        if [ $n = 4 ]; then sed -i 's/^3$/three/; s/^4$/four/; s/^25$/late/' value; echo new > other; fi
+        commit \"change $n\"
+    done
+";
+
+const TEST: &str = "! grep -qx three value";
+
+#[track_caller]
+fn check_found(report: &Report, first_bad: &str) {
+    assert_eq!(report.status, Status::Found, "{report:?}");
+    assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, first_bad.into());
+}
+
+/// Runs `git-idd`, which must end with `code`; returns stdout and stderr.
+#[track_caller]
+fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
+    let output = fixture.run(args);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    (stdout, stderr)
+}
+
+#[track_caller]
+fn check_error(fixture: &Fixture, args: &[&str], code: i32, expected: &str) {
+    let before = fixture.state();
+    let (_, stderr) = run(fixture, args, code);
+    assert!(stderr.contains(expected) && stderr.contains("\nhint: "), "{args:?}: expected {expected:?} in\n{stderr}");
+    assert_eq!(fixture.state(), before);
+}
+
+#[test]
+fn log_as_bisect_is_replayed_by_git_and_names_the_same_commit() {
+    let fixture = Fixture::of(HISTORY);
+    let report = fixture.report(&[TEST]);
+    let (log, _) = run(&fixture, &["log", "--format=bisect"], 0);
+    fs::write(fixture.place().join("log"), &log).unwrap();
+    let said = fixture.sh("git bisect replay \"$PLACE/log\"; git bisect reset");
+    let first_bad = report.first_bad.unwrap().commit.commit;
+    assert!(said.contains(&format!("{first_bad} is the first bad commit")), "{said}\n{log}");
+    let (text, _) = run(&fixture, &["log"], 0);
+    assert!(text.contains(&format!("first bad commit: [{first_bad}] change 4\n")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("pass: [")), "{text}");
+}
+
+#[test]
+fn log_as_bisect_skips_repaired_verdicts() {
+    // From 3 to 5 the program does not build; 4 breaks it.
+    let fixture = Fixture::of(
+        "printf 'ok\\n' > build; printf 'good\\n' > value
+        for n in 1 2 3 4 5 6 7 8; do
+            echo $n >> log
+            [ $n = 3 ] && echo broken > build
+            [ $n = 4 ] && echo bad > value
+            [ $n = 7 ] && echo ok > build
+            commit \"change $n\"
+        done",
+    );
+    let report = fixture.report(&["--build", "grep -qx ok build", "grep -q good value"]);
+    check_found(&report, "change 4");
+    let (log, _) = run(&fixture, &["log", "--format=bisect"], 0);
+    assert!(log.contains("git bisect skip") && log.contains(", repaired: ["), "{log}");
+    for line in log.lines() {
+        assert!(line.starts_with("# ") || line.starts_with("git bisect "), "{line}");
+    }
+    fs::write(fixture.place().join("log"), &log).unwrap();
+    fixture.sh("git bisect replay \"$PLACE/log\" || test $? = 2; git bisect reset");
+}
+
+#[test]
+fn status_and_show_tell_the_finding_and_exit_0() {
+    let fixture = Fixture::of(HISTORY);
+    for args in [&["status"] as &[&str], &["show"], &["log"], &["apply"]] {
+        check_error(&fixture, args, 1, "there is no hunt in this worktree");
+    }
+    assert_eq!(fixture.report(&["--max-probes", "3", TEST]).status, Status::Budget);
+    let (status, _) = run(&fixture, &["status"], 0);
+    assert!(status.contains("state:     budget\nprobes:    3 completed\n"), "{status}");
+    let (stopped, _) = run(&fixture, &["status", "--json"], 0);
+    assert_eq!(json::read(stopped.as_bytes()).unwrap().status, Status::Budget);
+    let report = fixture.report(&[TEST]);
+    let (status, _) = run(&fixture, &["status"], 0);
+    assert!(status.contains("state:     found\n") && status.contains("revisions: "), "{status}");
+    for args in [["show", "--json"], ["status", "--json"]] {
+        assert_eq!(json::read(run(&fixture, &args, 0).0.as_bytes()).unwrap(), report);
+    }
+    let (text, _) = run(&fixture, &["show"], 0);
+    assert!(text.contains("is the first bad commit\n") && text.contains("+three\n"), "{text}");
+}
+
+#[test]
+fn apply_puts_the_fix_into_the_working_tree_and_touches_nothing_else() {
+    let fixture = Fixture::of(&format!(
+        "{HISTORY}\nmkdir sub; echo x > sub/file; commit last; echo mine > untracked; echo more >> log"
+    ));
+    check_found(&fixture.report(&[TEST]), "change 4");
+    let before = fixture.state();
+    let output = fixture.command(&["apply"]).current_dir(fixture.repo().join("sub")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (1 line) to the working tree.\n");
+    assert!(output.status.success());
+    let after = fixture.state();
+    let changed: Vec<_> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
+    assert_eq!(changed.len(), 1, "{changed:?}");
+    fixture.sh("! grep -qx three value; grep -qx four value");
+    check_error(&fixture, &["apply"], 1, "patch does not apply");
+}
+
+#[test]
+fn apply_over_a_change_of_the_users_is_an_error() {
+    let fixture = Fixture::of(HISTORY);
+    check_found(&fixture.report(&[TEST]), "change 4");
+    fixture.sh("sed -i 's/^three$/mine/' value");
+    check_error(&fixture, &["apply"], 1, "nothing was changed");
+}
+
+#[test]
+fn reset_forgets_the_hunt_and_its_refs() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.report(&[TEST]);
+    assert_eq!(fixture.sh("git for-each-ref refs/worktree").lines().count(), 4);
+    run(&fixture, &["reset"], 0);
+    assert_eq!(fixture.sh("git for-each-ref refs/worktree"), "");
+    check_error(&fixture, &["show"], 1, "there is no hunt in this worktree");
+    run(&fixture, &["reset"], 0);
+    // What was observed is still known.
+    let report = fixture.report(&[TEST]);
+    assert_eq!(report.probes.run, report.probes.reproduce);
+}
+
+#[test]
+fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
+    let fixture = Fixture::of(HISTORY);
+    assert_eq!(fixture.report(&["--max-probes", "9", TEST]).status, Status::Budget);
+    let objects = fixture.repo().join(".git/idd/objects.git");
+    assert!(objects.exists());
+    let (text, _) = run(&fixture, &["gc"], 0);
+    assert!(text.contains("KiB freed") && !text.contains(" 0 KiB"), "{text}");
+    assert!(!objects.exists());
+    check_found(&fixture.report(&[TEST]), "change 4");
+    run(&fixture, &["gc"], 0);
+    assert_eq!(json::read(run(&fixture, &["show", "--json"], 0).0.as_bytes()).unwrap().status, Status::Found);
+    run(&fixture, &["apply"], 0);
+}
+
+#[test]
+fn minimize_reduces_the_difference_of_two_revisions() {
+    let fixture = Fixture::of(HISTORY);
+    let report = fixture.report(&["minimize", "HEAD~5", "HEAD", "--", TEST]);
+    assert_eq!(report.status, Status::Found);
+    assert_eq!(report.change.sufficient.unwrap().lines, 1);
+    check_error(&fixture, &["minimize", "nothing", "HEAD", "--", TEST], 129, "nothing");
+}
+
+#[test]
+fn good_and_bad_name_revisions() {
+    let fixture = Fixture::of(&format!(
+        "{HISTORY}\ngit tag v1 HEAD~6\ngit checkout -q -b side v1; echo s > side; commit side; git checkout -q main"
+    ));
+    check_found(&fixture.report(&["--good", "v1", TEST]), "change 4");
+    check_found(&fixture.report(&["--bad", "HEAD~1", TEST]), "change 4");
+    check_found(&fixture.report(&["--good", "v1", "--good", ":/change 2", TEST]), "change 4");
+    assert_eq!(fixture.report(&["--good", "HEAD~1", TEST]).status, Status::GoodFails);
+    assert_eq!(fixture.report(&["--bad", "v1", TEST]).status, Status::BadPasses);
+    // Not an ancestor: what both have in common is where the search begins.
+    check_found(&fixture.report(&["--good", "side", TEST]), "change 4");
+    for option in ["--good", "--bad"] {
+        check_error(&fixture, &[option, "no-such", TEST], 129, "no-such");
+    }
+}
+
+#[test]
+fn first_parent_names_the_merge() {
+    let fixture = Fixture::of(
+        "echo good > value; commit root
+        git checkout -q -b side; echo s > side; commit 's1'; echo bad > value; commit 's2'; echo t > side; commit 's3'
+        git checkout -q main; echo m > main; commit 'm1'; git merge -q --no-edit -m merge side; echo n > main; commit 'm2'",
+    );
+    check_found(&fixture.report(&["grep -q good value"]), "s2");
+    check_found(&fixture.report(&["--first-parent", "grep -q good value"]), "merge");
+}
+
+#[test]
+fn level_says_how_far_the_culprit_is_reduced() {
+    let fixture = Fixture::of(HISTORY);
+    for (level, n_lines) in [("file", 6), ("hunk", 4), ("line", 1)] {
+        let report = fixture.report(&["--level", level, TEST]);
+        check_found(&report, "change 4");
+        assert_eq!(report.change.sufficient.unwrap().lines, n_lines, "{level}");
+    }
+}
+
+#[test]
+fn a_file_that_the_culprit_adds_is_reduced_like_any_other() {
+    let fixture = Fixture::of(
+        "for n in 1 2 3 4 5 6; do echo $n >> log; if [ $n = 4 ]; then seq 1 6 > value; fi; commit \"change $n\"; done",
+    );
+    let report = fixture.report(&["! grep -q 3 value"]);
+    check_found(&report, "change 4");
+    assert!(report.evidence.iter().all(|evidence| evidence.expected == evidence.outcome), "{report:?}");
+}
+
+#[test]
+fn path_limits_what_is_searched_and_reduced() {
+    let fixture = Fixture::of(HISTORY);
+    let report = fixture.report(&["--path", "value", TEST]);
+    check_found(&report, "change 4");
+    assert!(report.probes.search <= fixture.report(&["--no-cache", TEST]).probes.search);
+}
+
+#[test]
+fn repeat_makes_a_flaky_test_usable() {
+    let fixture = Fixture::of(HISTORY);
+    // Every third run of a bad revision passes.
+    let count = fixture.place().join("count");
+    let test =
+        format!("{TEST} && exit 0; echo >> {count}; test $(($(wc -l < {count}) % 3)) = 0", count = count.display());
+    check_found(&fixture.report(&["--repeat", "3", &test]), "change 4");
+}
+
+#[test]
+fn a_test_that_disagrees_with_itself_ends_with_5() {
+    let fixture = Fixture::of(HISTORY);
+    let test =
+        format!("echo >> {count}; test $(($(wc -l < {count}) % 2)) = 0", count = fixture.place().join("n").display());
+    let report = fixture.report(&[&test]);
+    assert_eq!(report.status, Status::NotReproducible);
+    assert!(String::from_utf8_lossy(report.error.unwrap().hint.unwrap().as_bytes()).contains("--repeat"));
+}
+
+#[test]
+fn clean_writes_a_fresh_checkout_for_every_run() {
+    // The build adds to what it made before.
+    let fixture = Fixture::of(&format!("echo made > .gitignore\n{HISTORY}"));
+    let report = fixture.report(&["--clean", "--build", "cat value >> made", "! grep -qx three made"]);
+    check_found(&report, "change 4");
+}
+
+#[test]
+fn no_cache_runs_everything_again_and_no_port_stops_before_head() {
+    let fixture = Fixture::of(HISTORY);
+    let first = fixture.report(&[TEST]);
+    assert_eq!(fixture.report(&["--no-cache", TEST]).probes.run, first.probes.run);
+    let cached = fixture.report(&[TEST]);
+    assert_eq!(cached.probes.run, cached.probes.reproduce);
+    let bare = fixture.report(&["--no-port", TEST]);
+    check_found(&bare, "change 4");
+    assert_eq!(bare.probes.port, 0);
+    let (fix, first_bad) = (bare.fix.unwrap(), bare.first_bad.unwrap());
+    assert_eq!((fix.commit, fix.complete), (first_bad.commit.commit, false));
+}
+
+#[test]
+fn overlay_puts_a_directory_or_a_patch_over_every_revision() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh(
+        "mkdir -p \"$PLACE/over/t\"; printf '#!/bin/sh\\n! grep -qx three value\\n' > \"$PLACE/over/t/run\"; chmod +x \"$PLACE/over/t/run\"
+        mkdir t; cp \"$PLACE/over/t/run\" t; git add -N t; git diff > \"$PLACE/over.patch\"; git rm -rqf --cached t; rm -r t",
+    );
+    for overlay in ["over", "over.patch"] {
+        let overlay = fixture.place().join(overlay);
+        let report = fixture.report(&["--overlay", overlay.to_str().unwrap(), "./t/run"]);
+        check_found(&report, "change 4");
+        assert_eq!(report.fix.unwrap().lines, 1, "the overlay is no part of the fix");
+    }
+    check_error(&fixture, &["--overlay", "nowhere", TEST], 129, "failed to read the overlay `nowhere`");
+    // Relative to where the command is given.
+    let output = fixture.command(&["--json", "--overlay", "../over", "./t/run"]).output().unwrap();
+    check_found(&json::read(&output.stdout).unwrap(), "change 4");
+}
+
+#[test]
+fn hold_keeps_a_file_and_no_hold_lets_the_script_change() {
+    let fixture = Fixture::of(&format!(
+        "echo exit 0 > test.sh; echo 3 > wanted\n{HISTORY}\nprintf 'grep -qx \"$(cat wanted)\" value\\n' > test.sh; commit 'the test'"
+    ));
+    let report = fixture.report(&["sh test.sh"]);
+    check_found(&report, "change 4");
+    assert_eq!(report.held[0].path, "test.sh".into());
+    // Without it the test itself is what changed; the hunt notices the empty pass.
+    let report = fixture.report(&["--no-hold", "sh test.sh"]);
+    assert!(report.held.iter().all(|held| held.path != "wanted".into()), "{report:?}");
+    fixture.sh("echo 25 > wanted");
+    let report = fixture.report(&["--hold", "wanted", "sh test.sh"]);
+    check_found(&report, "change 4");
+    assert_eq!(report.change.sufficient.unwrap().lines, 2);
+    check_error(&fixture, &["--hold", "nothing", "sh test.sh"], 129, "there is no file `nothing` to hold");
+}
+
+#[test]
+fn match_pass_match_and_signature_say_what_counts() {
+    // 3 breaks it in another way, 6 in the hunted one; before 2 the test tests nothing.
+    let fixture = Fixture::of(
+        "for n in 1 2 3 4 5 6 7 8; do
+            echo $n >> log
+            case $n in 1) echo > program;; 2) echo echo ran > program;; esac
+            if [ $n = 3 ]; then echo 'echo FAIL: minor; exit 1' >> program; fi
+            if [ $n = 6 ]; then sed -i 's/minor/major/' program; fi
+            commit \"change $n\"
+        done",
+    );
+    let subject = |args: &[&str]| {
+        let report = fixture.report(args);
+        report.first_bad.map(|first_bad| String::from_utf8_lossy(first_bad.commit.subject.as_bytes()).into_owned())
+    };
+    let test = "cat program | sh";
+    assert_eq!(subject(&["--signature", "exit", test]).as_deref(), Some("change 3"));
+    let (_, stderr) = run(&fixture, &["--signature", "regex", test], 129);
+    assert!(stderr.contains("--match"), "{stderr}");
+    let report = fixture.report(&["--match", "FAIL: major", test]);
+    assert!(matches!(report.status, Status::Found | Status::Range), "{report:?}");
+    let report = fixture.report(&["--signature", "exit", "--pass-match", "^ran$", test]);
+    assert_eq!(report.last_good.unwrap().subject, "change 2".into());
+}
+
+#[test]
+fn suite_tells_whether_the_fix_breaks_something_else() {
+    let fixture = Fixture::of(HISTORY);
+    let report = fixture.report(&["--suite", "grep -qx four value", TEST]);
+    assert_eq!(report.fix.unwrap().suite, Suite::Same);
+    // Something relies on the change by now.
+    let suite = "if grep -qx three value; then exit 0; else echo 'FAIL: three'; exit 1; fi";
+    let report = fixture.report(&["--suite", suite, TEST]);
+    assert_eq!(report.fix.as_ref().unwrap().suite, Suite::Worse);
+    let notes: Vec<_> = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes())).collect();
+    assert!(notes.iter().any(|note| note.contains("FAIL: three")), "{notes:?}");
+    assert_eq!(fixture.report(&[TEST]).fix.unwrap().suite, Suite::NotRun);
+    let (text, _) = run(&fixture, &["--suite", suite, TEST], 0);
+    assert!(text.contains("With it the suite fails where it did not fail before."), "{text}");
+}
+
+#[test]
+fn expose_commit_and_isolate_home_change_what_the_test_sees() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.report(&[&format!("test -z \"$IDD_COMMIT\" && {TEST}")]);
+    let report = fixture.report(&["--expose-commit", &format!("git cat-file -e $IDD_COMMIT^{{commit}} && {TEST}")]);
+    check_found(&report, "change 4");
+    let home = fixture.place().join("home");
+    let report = fixture.report(&["--isolate-home", &format!("test $HOME != {} && {TEST}", home.display())]);
+    check_found(&report, "change 4");
+    let report = fixture.report(&[&format!("test $HOME = {} && {TEST}", home.display())]);
+    check_found(&report, "change 4");
+}
+
+#[test]
+fn the_configuration_is_read_from_git() {
+    let fixture = Fixture::of(&format!("{HISTORY}\ngit config idd.build 'grep -qx four value || test -e none'"));
+    // At `change 3` the configured build fails: it cannot be tested bare.
+    let report = fixture.report(&["--max-probes", "6", TEST]);
+    assert!(report.last_good.is_none() || !report.repairs.is_empty(), "{report:?}");
+    fixture.sh("git config idd.jobs many");
+    check_error(&fixture, &[TEST], 129, "idd.jobs");
+}
+
+#[test]
+fn a_built_program_that_lies_in_the_working_tree_is_not_held() {
+    let fixture = Fixture::of(
+        "echo prog > .gitignore; printf 'prog: value\\n\\t(echo \"#!/bin/sh\"; echo \"exit $$(cat value)\") > prog; chmod +x prog\\n' > Makefile
+         for n in 1 2 3 4 5 6; do echo $n >> log; if [ $n -ge 4 ]; then echo 1 > value; else echo 0 > value; fi; commit \"change $n\"; done
+         make -s prog",
+    );
+    let report = fixture.report(&["--build", "make", "--", "./prog"]);
+    check_found(&report, "change 4");
+    assert_eq!(report.held, []);
+}

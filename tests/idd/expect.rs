@@ -1,0 +1,254 @@
+//! The finding that a fixture expects (`expect.toml`), and its comparison with a report.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use git_idd::outcome::Outcome;
+use git_idd::report::Change;
+use git_idd::report::Commit;
+use git_idd::report::Report;
+use git_idd::report::Untrusted;
+use serde::Deserialize;
+
+/// The whole file. A field that is absent is not compared.
+#[derive(Debug, Deserialize)]
+pub struct Expect {
+    /// Id of HEAD after `make.sh`.
+    pub head: String,
+    /// Arguments of `git idd`.
+    pub arguments: Vec<String>,
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The same hunt with a known good revision.
+    pub with_good: Option<WithGood>,
+    /// Other arguments, by name, that come to the same finding.
+    #[serde(default)]
+    pub variants: BTreeMap<String, Vec<String>>,
+    /// A reduction between two revisions.
+    pub minimize: Option<Minimize>,
+}
+
+/// What is to be found.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Finding {
+    status: Option<String>,
+    exit: Option<u8>,
+    bad_subject: Option<String>,
+    last_good_subject: Option<String>,
+    first_bad_subject: Option<String>,
+    /// They are among the culprits; empty: the first bad commit alone.
+    culprit_subjects: Option<Vec<String>>,
+    sufficient_lines: Option<u64>,
+    /// For a change of which only the order of magnitude is certain.
+    sufficient_lines_max: Option<u64>,
+    sufficient_files: Option<Vec<String>>,
+    sufficient_contains: Option<Vec<String>>,
+    necessary_lines: Option<u64>,
+    fix_lines_max: Option<u64>,
+    fix_files: Option<Vec<String>>,
+    fix_contains: Option<Vec<String>>,
+    fix_complete: Option<bool>,
+    n_repairs_min: Option<usize>,
+    repair_lines_max: Option<u64>,
+    repair_contains: Option<Vec<String>>,
+    /// All runs of the test but the clean ones that verify the claims.
+    max_probes: Option<u64>,
+    /// Runs before the reduction: to reproduce, to search, to repair.
+    max_search_probes: Option<u64>,
+    /// Fields for scripts only, such as what plain git answers.
+    #[serde(flatten)]
+    others: BTreeMap<String, toml::Value>,
+}
+
+/// The fields that are for scripts only.
+const FOR_SCRIPTS: [&str; 6] =
+    ["bisect", "bisect_good", "bisect_command", "bare_last_good", "bare_first_bad", "sufficient_base"];
+
+/// The same hunt with a known good revision.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WithGood {
+    pub good: String,
+    max_probes: Option<u64>,
+    max_search_probes: Option<u64>,
+}
+
+/// A reduction between two revisions.
+#[derive(Debug, Deserialize)]
+pub struct Minimize {
+    pub good: String,
+    pub bad: String,
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+impl Expect {
+    /// Reads `expect.toml`.
+    pub fn read(text: &str) -> Self {
+        let expect: Self = toml::from_str(text).unwrap_or_else(|error| panic!("expect.toml: {error}"));
+        let minimize = expect.minimize.iter().flat_map(|minimize| minimize.finding.others.keys());
+        for name in expect.finding.others.keys().chain(minimize) {
+            assert!(FOR_SCRIPTS.contains(&name.as_str()), "expect.toml: the field `{name}` is not known");
+        }
+        expect
+    }
+
+    /// What the hunt with `--good` is to find.
+    pub fn finding_with_good(&self, with_good: &WithGood) -> Finding {
+        Finding {
+            max_probes: with_good.max_probes,
+            max_search_probes: with_good.max_search_probes,
+            ..self.finding.clone()
+        }
+    }
+
+    /// What a variant is to find; its costs are its own.
+    pub fn finding_of_variant(&self) -> Finding {
+        Finding { max_probes: None, max_search_probes: None, ..self.finding.clone() }
+    }
+}
+
+impl Finding {
+    /// What is wrong with `report`, in words.
+    pub fn complaints(&self, report: &Report) -> Vec<String> {
+        let mut check = Check { found: Vec::new() };
+        let subject = |commit: &Commit| text(&commit.subject);
+        check.equal("status", self.status.as_deref(), Some(report.status.word()));
+        check.equal("exit", self.exit, Some(report.status.code()));
+        check.equal("bad_subject", self.bad_subject.clone(), report.bad.as_ref().map(subject));
+        check.equal("last_good_subject", self.last_good_subject.clone(), report.last_good.as_ref().map(subject));
+        let first_bad = report.first_bad.as_ref().map(|first_bad| subject(&first_bad.commit));
+        check.equal("first_bad_subject", self.first_bad_subject.clone(), first_bad.clone());
+        if let Some(subjects) = &self.culprit_subjects {
+            let found: BTreeSet<String> = report.culprits.iter().map(subject).collect();
+            let is_right = match subjects.as_slice() {
+                [] => found.iter().all(|subject| Some(subject) == first_bad.as_ref()),
+                subjects => subjects.iter().all(|subject| found.contains(subject)),
+            };
+            if !is_right {
+                check.found.push(format!("culprit_subjects: expected {subjects:?}, found {found:?}"));
+            }
+        }
+        let sufficient = report.change.sufficient.as_ref();
+        let necessary = report.change.necessary.as_ref();
+        check.equal("sufficient_lines", self.sufficient_lines, sufficient.map(|change| change.lines));
+        check.at_most("sufficient_lines_max", self.sufficient_lines_max, sufficient.map(|change| change.lines));
+        check.equal("sufficient_files", self.sufficient_files.as_deref().map(set), sufficient.map(files));
+        check.contains("sufficient_contains", self.sufficient_contains.as_ref(), sufficient.map(|it| &it.patch));
+        check.equal("necessary_lines", self.necessary_lines, necessary.map(|change| change.lines));
+        let fix = report.fix.as_ref();
+        check.at_most("fix_lines_max", self.fix_lines_max, fix.map(|fix| fix.lines));
+        check.equal("fix_complete", self.fix_complete, fix.map(|fix| fix.complete));
+        check.equal("fix_files", self.fix_files.as_deref().map(set), fix.map(|fix| files_of_patch(&fix.patch)));
+        check.contains("fix_contains", self.fix_contains.as_ref(), fix.map(|fix| &fix.patch));
+        if self.fix_complete == Some(true) {
+            check.equal("fix.tested", Some(Outcome::Pass), fix.map(|fix| fix.tested));
+        }
+        if self.n_repairs_min.is_some_and(|n_repairs| report.repairs.len() < n_repairs) {
+            check.found.push(format!("n_repairs_min: {} repairs", report.repairs.len()));
+        }
+        let longest = report.repairs.iter().map(|repair| repair.lines).max();
+        check.at_most("repair_lines_max", self.repair_lines_max, longest.or(Some(0)));
+        let repairs = report.repairs.iter().flat_map(|repair| repair.patch.as_bytes()).copied().collect::<Vec<_>>();
+        check.contains("repair_contains", self.repair_contains.as_ref(), Some(&repairs.into()));
+        let probes = &report.probes;
+        check.at_most("max_probes", self.max_probes, Some(probes.run.saturating_sub(probes.verify)));
+        check.at_most(
+            "max_search_probes",
+            self.max_search_probes,
+            Some(probes.reproduce + probes.search + probes.repair),
+        );
+        for evidence in report.evidence.iter().filter(|evidence| evidence.expected != evidence.outcome) {
+            check.found.push(format!("evidence: `{}` is {}", text(&evidence.claim), evidence.outcome));
+        }
+        check.found
+    }
+}
+
+struct Check {
+    found: Vec<String>,
+}
+
+impl Check {
+    fn equal<T: PartialEq + std::fmt::Debug>(&mut self, name: &str, expected: Option<T>, found: Option<T>) {
+        match (expected, found) {
+            (Some(expected), Some(found)) if expected == found => {}
+            (Some(expected), found) => self.found.push(format!("{name}: expected {expected:?}, found {found:?}")),
+            (None, _) => {}
+        }
+    }
+
+    fn at_most(&mut self, name: &str, expected: Option<u64>, found: Option<u64>) {
+        if expected.is_some_and(|expected| found.is_none_or(|found| found > expected)) {
+            self.found.push(format!("{name}: expected at most {expected:?}, found {found:?}"));
+        }
+    }
+
+    fn contains(&mut self, name: &str, expected: Option<&Vec<String>>, found: Option<&Untrusted>) {
+        let patch = found.map(text).unwrap_or_default();
+        for line in expected.into_iter().flatten().filter(|line| !patch.contains(*line)) {
+            self.found.push(format!("{name}: `{line}` is not in\n{patch}"));
+        }
+    }
+}
+
+fn text(text: &Untrusted) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
+}
+
+fn set(names: &[String]) -> BTreeSet<String> {
+    names.iter().cloned().collect()
+}
+
+fn files(change: &Change) -> BTreeSet<String> {
+    change.files.iter().map(text).collect()
+}
+
+/// The paths that a patch changes, from the lines `--- a/...` and `+++ b/...`.
+fn files_of_patch(patch: &Untrusted) -> BTreeSet<String> {
+    let text = text(patch);
+    let names = text.lines().filter_map(|line| line.strip_prefix("--- a/").or_else(|| line.strip_prefix("+++ b/")));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_wrong_report_is_complained_about_field_by_field() {
+    let text = r#"
+        head = "x"
+        arguments = ["t"]
+        status = "found"
+        exit = 0
+        first_bad_subject = "Break it"
+        culprit_subjects = []
+        sufficient_lines_max = 2
+        sufficient_contains = ["+x"]
+        fix_contains = ["+y"]
+        fix_complete = true
+        fix_lines_max = 2
+        max_probes = 3
+        bisect = "n/a"
+        [with_good]
+        good = "v1"
+        max_search_probes = 2
+    "#;
+    let expect = Expect::read(text);
+    let mut report = Report::new(git_idd::report::Status::Range, "");
+    report.probes.run = 4;
+    let found: Vec<String> = expect.finding.complaints(&report);
+    let names: Vec<&str> = found.iter().filter_map(|complaint| complaint.split(':').next()).collect();
+    let expected = [
+        "status",
+        "exit",
+        "first_bad_subject",
+        "sufficient_lines_max",
+        "sufficient_contains",
+        "fix_lines_max",
+        "fix_complete",
+        "fix_contains",
+        "fix.tested",
+        "max_probes",
+    ];
+    assert_eq!(names, expected);
+    let with_good = expect.with_good.as_ref().unwrap();
+    assert_eq!(expect.finding_with_good(with_good).max_search_probes, Some(2));
+}

@@ -1,0 +1,84 @@
+//! What the user says of files: their languages, and which of them a program writes.
+
+use crate::fixture::Fixture;
+
+fn has_note(report: &git_idd::report::Report, part: &str) -> bool {
+    report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(part))
+}
+
+#[test]
+fn with_regenerate_the_row_of_the_table_is_found_and_mended() {
+    let fixture = Fixture::make("generated-file");
+    fixture.git(&["config", "idd.regenerate", "sh ./gen.sh"]);
+    let report = fixture.report(&fixture.expect.arguments);
+    let sufficient = report.change.sufficient.as_ref().unwrap();
+    assert_eq!((&sufficient.files[..], sufficient.lines), (&["table.txt".into()][..], 2));
+    let fix = report.fix.as_ref().unwrap();
+    assert!(fix.complete && fix.lines == 2, "{fix:?}");
+    assert!(String::from_utf8_lossy(fix.patch.as_bytes()).contains("\n+039B capital-lambda\n"));
+    assert!(has_note(&report, "in no patch"));
+    assert!(!has_note(&report, "change tracked files"), "the command may write what it is there to write");
+}
+
+#[test]
+fn a_command_that_writes_generated_files_and_fails_is_a_build_that_fails() {
+    let fixture = Fixture::make("generated-file");
+    fixture.git(&["config", "idd.regenerate", "test -f glyph.c && false"]);
+    let report = fixture.report(&fixture.expect.arguments);
+    assert_eq!(report.status.word(), "nothing_testable");
+}
+
+#[test]
+fn without_regenerate_a_generated_file_changes_as_a_whole_unless_the_user_says_that_it_is_none() {
+    let fixture = Fixture::make("generated-file");
+    let whole = fixture.report(&fixture.expect.arguments);
+    let sufficient = whole.change.sufficient.as_ref().unwrap();
+    assert_eq!((&sufficient.files[..], sufficient.lines), (&["names.c".into(), "table.txt".into()][..], 388 + 4));
+    assert!(has_note(&whole, "A program writes `names.c`"));
+    fixture.git(&["config", "idd.generated", "!names.c"]);
+    let by_line = fixture.report(&fixture.expect.arguments);
+    assert!(by_line.change.sufficient.as_ref().unwrap().lines < 10);
+    assert!(!has_note(&by_line, "A program writes"));
+}
+
+#[test]
+fn an_unknown_language_is_a_usage_error_that_lists_those_there_are() {
+    let fixture = Fixture::of("commit 'Say nothing'");
+    fixture.git(&["config", "idd.grammar.*.x", "cobol"]);
+    let output = fixture.run(&["true"]);
+    assert_eq!(output.status.code(), Some(129));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("`idd.grammar.*.x`: expected one of c, java, python, none"), "{message}");
+    fixture.git(&["config", "idd.grammar.*.x", "none"]);
+    assert_eq!(fixture.run(&["true"]).status.code(), Some(3), "the test passes at HEAD");
+}
+
+/// Two functions in two files, and a culprit that rewrites both; the test looks at one.
+const CALLS: &str = r#"
+    for n in 0 1; do echo "int f$n(void) { return 0; }" >f$n.c; done
+    printf 'int f1(void);\nint main(void) { return f1(); }\n' >main.c
+    echo 'cc -o "$TMPDIR/p" *.c' >build.sh
+    commit good
+    for n in 0 1; do printf 'static int g(void)\n{\n    return 1;\n}\nint f%s(void)\n{\n    return g();\n}\n' $n >f$n.c; done
+    commit bad
+"#;
+
+#[test]
+fn what_the_precheck_refuses_is_not_built_and_the_answer_does_not_rest_on_it() {
+    let hunted = |options: &[&str]| {
+        let fixture = Fixture::of(CALLS);
+        let rest = ["--good", "HEAD~1", "--no-port", "--build", "sh build.sh", "--", "\"$TMPDIR/p\""];
+        let report = fixture.report(&[options, &rest].concat());
+        (report.change.sufficient.unwrap().patch, report.probes)
+    };
+    let (plain, without) = hunted(&["--no-precheck"]);
+    assert_eq!((without.prechecked, without.precheck_refused), (0, 0));
+    let (checked, with) = hunted(&["--precheck", "cc -fsyntax-only -Werror=implicit-function-declaration f*.c"]);
+    assert_eq!(checked, plain);
+    assert!(with.prechecked > 0 && with.precheck_refused <= with.prechecked, "{with:?}");
+    // A check that refuses everything spares nothing in the end, and changes nothing.
+    let (refused, all) = hunted(&["--precheck", "false"]);
+    assert_eq!(refused, plain);
+    assert_eq!(all.precheck_refused, all.prechecked);
+    assert!(all.precheck_refused > 0 && all.run >= without.run, "{all:?} {without:?}");
+}

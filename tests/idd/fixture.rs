@@ -1,0 +1,243 @@
+//! Histories made by script, and the real binary run on them.
+//!
+//! A history is made once (`target/tmp`, by the contents of its scripts) and copied for each test. The binary runs with a
+//! HOME, a configuration and a TMPDIR of its own; so what it leaves behind can be seen.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
+
+use git_idd::report::Report;
+use git_idd::report::json;
+use sha2::Digest;
+use sha2::Sha256;
+use tempfile::TempDir;
+
+use crate::expect::Expect;
+
+/// The root of the package.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The directory of a fixture.
+pub fn story(name: &str) -> PathBuf {
+    root().join("fixtures-repos").join(name)
+}
+
+/// All fixtures, sorted.
+pub fn names() -> Vec<String> {
+    let Ok(entries) = fs::read_dir(root().join("fixtures-repos")) else { return Vec::new() };
+    let entries = entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A copy of a fixture's history, with a place of its own for everything that a program may write.
+pub struct Fixture {
+    /// What the fixture expects.
+    pub expect: Expect,
+    scratch: TempDir,
+}
+
+impl Fixture {
+    /// Makes the history `name`, and checks the id of its HEAD.
+    pub fn make(name: &str) -> Self {
+        let expect = Expect::read(&fs::read_to_string(story(name).join("expect.toml")).unwrap());
+        let scratch = TempDir::with_prefix_in(format!("{name}-"), env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let fixture = Self { expect, scratch };
+        for directory in ["home", "tmp"] {
+            fs::create_dir(fixture.scratch.path().join(directory)).unwrap();
+        }
+        // Made anew each time: some stories write the place itself into untracked files.
+        succeed(Command::new(story(name).join("make.sh")).arg(fixture.repo()));
+        let head = fixture.git(&["rev-parse", "HEAD"]);
+        assert_eq!(String::from_utf8_lossy(&head).trim_end(), fixture.expect.head, "HEAD of {name}");
+        fixture
+    }
+
+    /// An empty repository in which `script` was run, with fixed dates and names; see [`Fixture::sh`].
+    pub fn of(script: &str) -> Self {
+        let scratch = TempDir::with_prefix_in("inline-", env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let fixture = Self { expect: Expect::read("head = ''\narguments = []"), scratch };
+        for directory in ["home", "tmp", "repo"] {
+            fs::create_dir(fixture.place().join(directory)).unwrap();
+        }
+        fixture.git(&["init", "-q", "-b", "main"]);
+        fixture.sh(script);
+        fixture
+    }
+
+    /// Runs a shell script in the working tree, which fails if one of its commands fails; returns its stdout.
+    ///
+    /// `$PLACE` is the directory that holds everything, `commit <subject>` commits all files.
+    pub fn sh(&self, script: &str) -> String {
+        const COMMIT: &str = "commit() { git add -A && git commit -q --allow-empty -m \"$1\"; }\n";
+        let mut command = Command::new("sh");
+        self.isolate(command.args(["-ec", &(COMMIT.to_owned() + script)]).env("PLACE", self.place()));
+        String::from_utf8(succeed(&mut command)).unwrap()
+    }
+
+    /// The directory that holds the repository, HOME and TMPDIR.
+    pub fn place(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// `git-idd` with these arguments in the repository.
+    pub fn command<S: AsRef<str>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+        self.isolate(command.args(args.iter().map(S::as_ref)));
+        command
+    }
+
+    /// The sandboxes that are still there.
+    pub fn sandboxes_left(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.place().join("home/.cache/git-idd")).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// The working tree.
+    pub fn repo(&self) -> PathBuf {
+        self.scratch.path().join("repo")
+    }
+
+    /// Runs git in it; fails the test if git fails.
+    pub fn git(&self, args: &[&str]) -> Vec<u8> {
+        let mut command = Command::new("git");
+        self.isolate(command.arg("--no-optional-locks").args(args));
+        succeed(&mut command)
+    }
+
+    /// Runs `git-idd` in it, for at most ten minutes.
+    pub fn run<S: AsRef<str>>(&self, args: &[S]) -> Output {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "600", env!("CARGO_BIN_EXE_git-idd")]);
+        command.args(args.iter().map(S::as_ref));
+        self.isolate(&mut command);
+        command.output().unwrap()
+    }
+
+    /// Runs `git-idd --json`; checks that stdout is one report and that its exit code is the program's.
+    pub fn report<S: AsRef<str>>(&self, args: &[S]) -> Report {
+        let args: Vec<&str> = ["--json"].into_iter().chain(args.iter().map(S::as_ref)).collect();
+        let output = self.run(&args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let report = json::read(&output.stdout)
+            .unwrap_or_else(|error| panic!("stdout is no report ({error}), {}\n{stderr}", output.status));
+        assert_eq!(output.status.code(), Some(i32::from(report.status.code())), "{stderr}");
+        report
+    }
+
+    /// Whether `git apply` takes `patch` at HEAD.
+    pub fn applies(&self, patch: &[u8]) -> bool {
+        let file = self.scratch.path().join("fix.patch");
+        fs::write(&file, patch).unwrap();
+        let mut command = Command::new("git");
+        self.isolate(command.args(["--no-optional-locks", "apply", "--check"]).arg(file));
+        command.status().unwrap().success()
+    }
+
+    /// The processes that were started by the program and are still there.
+    pub fn processes_left(&self) -> Vec<String> {
+        let place = self.scratch.path().as_os_str().as_bytes();
+        let mut left = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environment.windows(place.len()).any(|window| window == place) {
+                let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                left.push(String::from_utf8_lossy(&command).replace('\0', " "));
+            }
+        }
+        left
+    }
+
+    /// Everything of the user's that a hunt must leave alone, by name.
+    pub fn state(&self) -> BTreeMap<String, String> {
+        let mut state = BTreeMap::new();
+        let git = self.repo().join(".git");
+        for file in ["HEAD", "index", "config", "logs/HEAD", "logs/refs/stash", "info/exclude", "MERGE_HEAD"] {
+            state.insert(format!(".git/{file}"), fs::read(git.join(file)).map_or("absent".into(), |it| digest(&it)));
+        }
+        let refs = self.git(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);
+        for line in String::from_utf8_lossy(&refs).lines().filter(|line| !line.starts_with("refs/worktree/idd/")) {
+            let (name, value) = line.split_once(' ').unwrap();
+            state.insert(name.to_owned(), value.to_owned());
+        }
+        describe(&self.repo(), &mut state);
+        state
+    }
+
+    fn isolate(&self, command: &mut Command) {
+        let place = self.place();
+        command.current_dir(self.repo());
+        let set: Vec<(OsString, Option<OsString>)> =
+            command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsString::from))).collect();
+        command.env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap());
+        command.env("HOME", place.join("home")).env("XDG_CONFIG_HOME", place.join("home"));
+        command.env("TMPDIR", place.join("tmp"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command.env("LC_ALL", "C").env("TZ", "UTC");
+        for part in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{part}_NAME"), "A U Thor").env(format!("GIT_{part}_EMAIL"), "author@example.org");
+            command.env(format!("GIT_{part}_DATE"), "2024-01-01T00:00:00Z");
+        }
+        command.envs(set.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    }
+}
+
+/// Runs `command`; returns its stdout.
+fn succeed(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
+    output.stdout
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Adds all files below `directory` but `.git`, with their modes and contents.
+fn describe(directory: &Path, state: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        if path.ends_with(".git") {
+            continue;
+        }
+        let contents = if metadata.is_symlink() {
+            format!("-> {}", fs::read_link(&path).unwrap().display())
+        } else if metadata.is_dir() {
+            describe(&path, state);
+            "directory".to_owned()
+        } else {
+            digest(&fs::read(&path).unwrap_or_default())
+        };
+        let name = path.as_os_str().as_bytes().escape_ascii().to_string();
+        state.insert(name, format!("{:o} {contents}", metadata.permissions().mode()));
+    }
+}
+
+#[test]
+fn the_state_of_a_repository_shows_every_change() {
+    let fixture = Fixture::make("single-commit");
+    let before = fixture.state();
+    assert_eq!(fixture.state(), before, "looking changes nothing");
+    fs::write(fixture.repo().join("new"), "x").unwrap();
+    fixture.git(&["config", "a.b", "c"]);
+    fixture.git(&["tag", "t"]);
+    fixture.git(&["update-ref", "refs/worktree/idd/finding", "HEAD"]);
+    let after = fixture.state();
+    let mut changed: Vec<&String> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
+    changed.retain(|name| !name.ends_with("/new"));
+    assert_eq!(changed, [".git/config", "refs/tags/t"]);
+    assert_eq!(after.len(), before.len() + 2);
+}

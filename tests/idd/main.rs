@@ -1,0 +1,18 @@
+//! The integration tests: the rules of the code base, and the real binary on histories made by script.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod commands;
+mod docs;
+mod expect;
+mod files;
+mod fixture;
+mod hostile;
+mod hunt;
+mod places;
+mod resume;
+mod scan;
+mod tidy;
+mod together;
+mod usage;
+mod verdicts;

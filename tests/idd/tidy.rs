@@ -1,0 +1,225 @@
+//! The rules of the code base that no compiler checks: layers, who may touch what, length.
+//!
+//! The tables are the law. A new dependency direction is a change to a table, and is reviewed as one.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+use regex::Regex;
+
+use crate::fixture;
+use crate::scan;
+
+const VOCABULARY: [&str; 3] = ["outcome", "revision", "search"];
+
+/// Which top-level module may name which others, beside itself.
+const LAYERS: [(&str, &[&str]); 10] = [
+    ("outcome", &[]),
+    ("revision", &[]),
+    ("search", &[]),
+    ("syntax", &[]),
+    ("change", &["outcome", "revision", "search", "syntax"]),
+    ("reduce", &["outcome", "revision", "search", "change"]),
+    ("hunt", &["outcome", "revision", "search", "change", "reduce"]),
+    ("world", &["outcome", "revision", "search", "syntax", "change"]),
+    ("report", &VOCABULARY),
+    ("cli", &["outcome", "revision", "search", "change", "reduce", "hunt", "world", "report"]),
+];
+
+/// A pattern, and the files or directories that alone may hold it.
+const OWNERS: [(&str, &[&str]); 11] = [
+    (r"(^|[^:\w])git2::", &["src/world/repo"]),
+    (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
+    (r"(^|[^:\w])(clap|clap_mangen)::", &["src/cli"]),
+    (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/run/process.rs"]),
+    (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/run/process.rs"]),
+    (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),
+    (r"\bstd::(\{[^}]*\b)?env\b", &["src/main.rs", "src/cli/plan.rs", "examples"]),
+    (r"\bgit_idd::", &["src/main.rs", "examples"]),
+    (r"(^|[^:\w])tree_sitter\w*::", &["src/syntax"]),
+    (r"\bstd::(\{[^}]*\b)?net\b", &[]),
+    (r"\b(println|eprintln|print|eprint|todo|unimplemented|dbg)!", &[]),
+];
+
+/// What stands nowhere, not even in tests.
+const NOWHERE: [(&str, &str); 4] = [
+    (r"\buse crate::\{", "name each import in full"),
+    (r"\bsuper::super\b", "name the path from the crate"),
+    (r"#!?\[allow\(", "say #[expect(lint, reason = \"...\")]"),
+    (r"#\[(ignore|should_panic)\b", "a known limitation is a passing test"),
+];
+
+/// What stands only in tests.
+const ONLY_IN_TESTS: [(&str, &str); 1] = [(r"\.unwrap\(\)", "say with expect() why it cannot fail")];
+
+const MAX_LINES: usize = 800;
+
+/// Tables of data, which may be longer.
+const LONG_TABLES: [&str; 0] = [];
+
+/// `src/main.rs` is shorter than this.
+const MAX_LINES_OF_MAIN: usize = 15;
+
+/// The complaints about one file. `path` is relative to the package.
+fn complaints(path: &str, source: &str, is_test: bool) -> Vec<String> {
+    let code = scan::code_of(source);
+    let product = if is_test { String::new() } else { scan::without_tests(&code).0 };
+    let mut found = Vec::new();
+    let mut complain = |text: &str, pattern: &str, reason: &str| {
+        let pattern = Regex::new(&format!("(?m){pattern}")).unwrap();
+        for hit in pattern.find_iter(text) {
+            let line = text[..hit.start()].matches('\n').count() + 1;
+            found.push(format!("{path}:{line}: `{}`: {reason}", hit.as_str().trim()));
+        }
+    };
+    for (pattern, reason) in NOWHERE {
+        complain(&code, pattern, reason);
+    }
+    for (pattern, reason) in ONLY_IN_TESTS {
+        complain(&product, pattern, reason);
+    }
+    for (pattern, owners) in OWNERS {
+        if !owners.iter().any(|owner| Path::new(path).starts_with(owner)) {
+            complain(&product, pattern, &format!("only in {owners:?}"));
+        }
+    }
+    found.extend(layer_complaints(path, &product));
+    let n_lines = source.lines().count();
+    if n_lines > MAX_LINES && !LONG_TABLES.contains(&path) {
+        found.push(format!("{path}: {n_lines} lines, at most {MAX_LINES}"));
+    }
+    if path == "src/main.rs" && n_lines >= MAX_LINES_OF_MAIN {
+        found.push(format!("{path}: {n_lines} lines, fewer than {MAX_LINES_OF_MAIN} are allowed"));
+    }
+    found
+}
+
+fn layer_complaints(path: &str, product: &str) -> Vec<String> {
+    let Some(module) = path.strip_prefix("src/").map(|path| path.split(['/', '.']).next().unwrap()) else {
+        return Vec::new();
+    };
+    if module == "main" || module == "lib" {
+        return Vec::new();
+    }
+    let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == module) else {
+        return vec![format!("{path}: the module `{module}` is in no layer")];
+    };
+    let mut found = Vec::new();
+    for name in Regex::new(r"\bcrate::(\w+)").unwrap().captures_iter(product) {
+        let (whole, name) = (name.get(0).unwrap(), &name[1]);
+        if name != module && !allowed.contains(&name) {
+            let line = product[..whole.start()].matches('\n').count() + 1;
+            found.push(format!("{path}:{line}: `{module}` may not name `{name}`"));
+        }
+    }
+    found
+}
+
+/// All Rust files of the package, by path from its root.
+fn sources() -> BTreeMap<String, String> {
+    let mut sources = BTreeMap::new();
+    let mut directories = vec![PathBuf::from("src"), PathBuf::from("tests"), PathBuf::from("examples")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(fixture::root().join(&directory)).unwrap() {
+            let path = directory.join(entry.unwrap().file_name());
+            if fixture::root().join(&path).is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let source = fs::read_to_string(fixture::root().join(&path)).unwrap();
+                sources.insert(path.to_str().unwrap().to_owned(), source);
+            }
+        }
+    }
+    sources
+}
+
+/// The modules under `#[cfg(test)]` that are files of their own: their paths without `.rs`, or `/mod.rs` and its neighbours.
+fn test_modules(sources: &BTreeMap<String, String>) -> BTreeSet<PathBuf> {
+    let mut modules = BTreeSet::new();
+    for (path, source) in sources {
+        let path = Path::new(path);
+        let is_root = ["mod.rs", "lib.rs", "main.rs"].iter().any(|name| path.ends_with(name));
+        let directory = if is_root { path.parent().unwrap().to_owned() } else { path.with_extension("") };
+        modules.extend(scan::without_tests(&scan::code_of(source)).1.iter().map(|module| directory.join(module)));
+    }
+    modules
+}
+
+#[test]
+fn the_source_keeps_the_law() {
+    let sources = sources();
+    let test_modules = test_modules(&sources);
+    let is_test = |path: &Path| {
+        path.starts_with("tests") || test_modules.iter().any(|module| path.with_extension("").starts_with(module))
+    };
+    let found: Vec<String> =
+        sources.iter().flat_map(|(path, source)| complaints(path, source, is_test(Path::new(path)))).collect();
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn every_module_of_the_library_has_a_layer() {
+    let library = fs::read_to_string(fixture::root().join("src/lib.rs")).unwrap();
+    let modules: BTreeSet<_> =
+        library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let layers: BTreeSet<_> = LAYERS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(modules, layers);
+}
+
+#[test]
+fn planted_violations_are_found() {
+    #[track_caller]
+    fn check(path: &str, source: &str, expected: &str) {
+        let found = complaints(path, source, false).join("\n");
+        assert!(found.contains(expected), "{path}: {source:?} gave {found:?}");
+    }
+    check("src/hunt/walk.rs", "use crate::world::run;\n", "src/hunt/walk.rs:1: `hunt` may not name `world`");
+    check("src/world/journal.rs", "\nuse crate::hunt::Finding;", ":2: `world` may not name `hunt`");
+    check("src/outcome.rs", "use crate::revision::TreeId;", "`outcome` may not name `revision`");
+    check("src/report/json.rs", "fn a() { crate::cli::main() }", "`report` may not name `cli`");
+    check("src/magic/mod.rs", "", "is in no layer");
+    check("src/cli/plan.rs", "use git2::Repository;", "only in [\"src/world/repo\"]");
+    check("src/world/repo/tree.rs", "use sled::Db;", "sled.rs");
+    check("src/world/run/sandbox.rs", "let c = std::process::Command::new(x);", "process.rs");
+    check("src/world/run/sandbox.rs", "use std::process::{Child, Command};", "process.rs");
+    check("src/world/run/sandbox.rs", "use std::process;\nlet c = process::Command::new(x);", "process.rs");
+    check("src/report/text.rs", "use clap::Parser;", "only in [\"src/cli\"]");
+    check("src/cli/hunt.rs", "use std::fs;", "only in [\"src/world\"]");
+    check("src/cli/hunt.rs", "use std::{fs, io};", "only in [\"src/world\"]");
+    check("src/cli/hunt.rs", "std::env::var(x)", "src/cli/plan.rs");
+    check("src/cli/hunt.rs", "use crate::{hunt, world};", "in full");
+    check("src/change/unit.rs", "use super::super::outcome;", "from the crate");
+    check("src/change/unit.rs", "fn a() { b.unwrap() }", "expect()");
+    check("src/change/unit.rs", "#[allow(dead_code)]\nfn a() {}", "expect(lint");
+    check("src/change/unit.rs", "fn a() { println!(x) }", "println");
+    check("src/change/unit.rs", &"\n".repeat(MAX_LINES + 1), "801 lines");
+    check("src/main.rs", &"\n".repeat(15), "fewer than 15");
+}
+
+#[test]
+fn what_is_allowed_is_not_found() {
+    #[track_caller]
+    fn check(path: &str, source: &str) {
+        assert_eq!(complaints(path, source, false), Vec::<String>::new(), "{path}: {source:?}");
+    }
+    check("src/outcome.rs", "//! See [`crate::world::run::classify`].\n");
+    check("src/change/unit.rs", "fn a() { let text = \"use crate::{x} .unwrap() git2::x\"; }");
+    check("src/change/unit.rs", "#[cfg(test)]\nmod tests {\n use std::fs;\n fn a() { b.unwrap(); }\n}\n");
+    check("src/world/repo/mod.rs", "use git2::Repository;\nuse crate::change::ChangeSet;");
+    check("src/world/cache/mod.rs", "mod sled;\nuse crate::world::cache::sled::SledCache;");
+    check("src/cli/plan.rs", "use std::env;\nuse crate::hunt::Finding;");
+    check("src/world/run/process.rs", "use std::process::Command;");
+    check("src/cli/mod.rs", "use std::process::ExitCode;\nconst V: &str = env!(\"CARGO_PKG_VERSION\");");
+}
+
+#[test]
+fn every_fixture_has_its_four_files() {
+    for name in fixture::names() {
+        for file in ["make.sh", "test.sh", "README.md", "expect.toml"] {
+            assert!(fixture::story(&name).join(file).is_file(), "{name} has no {file}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Several hunts at once: in worktrees of one repository, in one worktree, and probes that run in parallel.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use git_idd::report::Probes;
+use git_idd::report::Report;
+use git_idd::report::Status;
+use git_idd::report::json;
+
+use crate::fixture::Fixture;
+
+const HISTORY: &str = "
+    seq 1 6 > value
+    for n in 1 2 3 4 5 6 7 8; do
+        echo $n >> log
+        [ $n = 4 ] && sed -i 's/3/three/' value
+        commit \"change $n\"
+    done
+";
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn finding(report: &Report) -> Report {
+    Report { probes: Probes::default(), seconds: 0.0, hunt: None, log: None, notes: Vec::new(), ..report.clone() }
+}
+
+#[test]
+fn two_hunts_in_two_worktrees_share_what_they_observe() {
+    let fixture = Fixture::of(&format!("{HISTORY}\ngit worktree add -q \"$PLACE/other\""));
+    let before = fixture.state();
+    let home = fixture.place().join("home");
+    // Both test the same trees; the first one stops at its seventh run until the second one has ended.
+    let test = "echo >> $HOME/runs; if [ $(wc -l < $HOME/runs) = 7 ]; then : > $HOME/waiting; \
+        while ! [ -e $HOME/gate ]; do sleep 0.01; done; fi; grep -q 3 value";
+    let mut command = fixture.command(&["--json", test]);
+    let first = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the first hunt comes to its seventh run", || home.join("waiting").exists());
+    let second = fixture.command(&["--json", test]).current_dir(fixture.place().join("other")).output().unwrap();
+    fs::write(home.join("gate"), "").unwrap();
+    let first = json::read(&first.wait_with_output().unwrap().stdout).unwrap();
+    let second = json::read(&second.stdout).unwrap();
+    assert_eq!((first.status, second.status), (Status::Found, Status::Found));
+    assert_eq!(finding(&first), finding(&second));
+    let alone = fixture.report(&["--no-cache", "grep -q 3 value"]).probes;
+    assert!(second.probes.cached > alone.cached && second.probes.run + 3 <= alone.run, "{alone:?} {:?}", second.probes);
+    // The first one goes on with what the second one saw, also in clean worktrees.
+    assert!(first.probes.run <= 8, "{alone:?} {:?}", first.probes);
+    assert_eq!(fixture.state(), before);
+    assert_eq!(fixture.sandboxes_left().len(), 0);
+    // Each worktree has its own finding.
+    for place in ["repo", "other"] {
+        let refs =
+            fixture.sh(&format!("cd \"$PLACE/{place}\"; git for-each-ref refs/worktree/idd --format='%(refname)'"));
+        assert_eq!(refs.lines().count(), 4, "{refs}");
+    }
+    assert!(!fixture.sh("cd \"$PLACE/other\"; git worktree list --porcelain").contains("prunable"));
+}
+
+#[test]
+fn a_second_hunt_in_the_same_worktree_is_an_error() {
+    let fixture = Fixture::of(HISTORY);
+    let gate = fixture.place().join("gate");
+    let test = format!("while ! [ -e {} ]; do sleep 0.01; done; grep -q 3 value", gate.display());
+    let mut command = fixture.command(&["--json", &test]);
+    let first = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the first hunt runs", || fixture.repo().join(".git/idd/session.json").exists());
+    for args in [&[test.as_str()] as &[&str], &["true"], &["resume"], &["reset"]] {
+        let output = fixture.run(args);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.contains("error: a hunt is running already in this worktree\n\nhint: "), "{args:?}: {stderr}");
+    }
+    let status = String::from_utf8(fixture.run(&["status"]).stdout).unwrap();
+    assert!(status.contains("state:     running\n"), "{status}");
+    let gc = String::from_utf8(fixture.run(&["gc"]).stdout).unwrap();
+    assert!(gc.contains("A hunt is running"), "{gc}");
+    fs::write(&gate, "").unwrap();
+    let first = json::read(&first.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(first.status, Status::Found);
+}
+
+#[test]
+fn jobs_2_finds_what_jobs_1_finds() {
+    let fixture = Fixture::of(HISTORY);
+    let one = fixture.report(&["-j1", "grep -q 3 value"]);
+    let two = fixture.report(&["-j2", "--no-cache", "grep -q 3 value"]);
+    assert_eq!(finding(&one), finding(&two));
+    let configured = fixture.sh(&format!(
+        "git -c idd.jobs=2 -c alias.idd='!{}' idd --no-cache --json 'grep -q 3 value' 2> /dev/null",
+        env!("CARGO_BIN_EXE_git-idd")
+    ));
+    assert_eq!(finding(&json::read(configured.as_bytes()).unwrap()), finding(&one));
+}
+
+#[test]
+fn jobs_2_with_a_test_that_cannot_run_twice_at_once_falls_back_to_one() {
+    let fixture = Fixture::of(HISTORY);
+    let lock = fixture.place().join("lock");
+    let test = format!(
+        "mkdir {lock} || {{ echo locked; exit 9; }}; sleep 0.1; rmdir {lock}; grep -q 3 value",
+        lock = lock.display()
+    );
+    let output = fixture.run(&["--json", "-j2", &test]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("differently when two of it run at once; going on with one at a time"), "{stderr}");
+    let report = json::read(&output.stdout).unwrap();
+    assert_eq!(report.status, Status::Found);
+    assert_eq!(finding(&report).first_bad, finding(&fixture.report(&["grep -q 3 value"])).first_bad);
+}

@@ -1,0 +1,112 @@
+//! Right answers where a repair, a signature or an exit code could mislead.
+
+use git_idd::report::Report;
+use git_idd::report::Status;
+
+use crate::fixture::Fixture;
+
+#[track_caller]
+fn check(fixture: &Fixture, args: &[&str], first_bad: &str) -> Report {
+    let report = fixture.report(args);
+    assert_eq!(report.status, Status::Found, "{report:?}");
+    assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, first_bad.into());
+    assert!(report.evidence.iter().all(|evidence| evidence.expected == evidence.outcome), "{report:?}");
+    report
+}
+
+/// Two defects in neighbouring lines: with the older one alone, the test fails otherwise.
+const NEIGHBOURS: &str = r#"
+    printf '#!/bin/sh\nalpha() { echo 1; }\nbeta() { echo 2; }\n' > lib.sh
+    printf '#!/bin/sh\n. ./lib.sh\n[ "$(alpha)" = 1 ] || { echo "alpha is broken"; exit 1; }
+[ "$(beta)" = 2 ] || { echo "beta is broken"; exit 1; }\n' > t.sh; chmod +x t.sh
+    commit init
+    for n in 1 2; do echo $n >> log; commit "log $n"; done
+    sed -i 's/echo 2/echo 3/' lib.sh; commit "break beta"
+    for n in 3 4; do echo $n >> log; commit "log $n"; done
+    sed -i 's/echo 1/echo 0/' lib.sh; commit "break alpha"
+    for n in 5 6; do echo $n >> log; commit "log $n"; done
+"#;
+
+#[test]
+fn a_repair_that_brings_the_culprit_is_noticed_even_beside_another_edit() {
+    let fixture = Fixture::of(NEIGHBOURS);
+    check(&fixture, &["./t.sh"], "break alpha");
+}
+
+#[test]
+fn the_fix_is_for_the_bad_revision_if_head_does_not_show_the_failure() {
+    let fixture = Fixture::of(&format!("{NEIGHBOURS}\n sed -i 's/echo 0/echo 1/' lib.sh; commit 'mend alpha'"));
+    let report = check(&fixture, &["--bad", "HEAD~1", "./t.sh"], "break alpha");
+    let fix = report.fix.unwrap();
+    // Both defects: with the newer one mended the older one would show.
+    assert_eq!((fix.lines, fix.complete), (4, true));
+    assert!(report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains("HEAD does not show")));
+}
+
+#[test]
+fn a_repair_takes_a_missing_data_file_whole() {
+    let fixture = Fixture::of(
+        r#"
+        printf '#!/bin/sh\nsed -n 2p data.txt 2>/dev/null || true\n' > show.sh; chmod +x show.sh
+        commit init
+        for n in 1 2 3; do echo $n >> log; commit "log $n"; done
+        sed -i 's/2p/3p/' show.sh; commit "show the third line"
+        for n in 4 5; do echo $n >> log; commit "log $n"; done
+        printf '10\n20\n30\n' > data.txt; commit "add the data"
+        echo 6 >> log; commit "log 6"
+        printf '#!/bin/sh\n[ -e data.txt ] || { echo no data; exit 3; }\ngot=$(./show.sh)\n[ "$got" = 20 ] || { echo "expected 20 got $got"; exit 1; }\n' > t.sh
+        chmod +x t.sh
+        "#,
+    );
+    let report = check(&fixture, &["./t.sh"], "show the third line");
+    assert_eq!(report.repairs.iter().map(|repair| repair.lines).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn exit_codes_126_and_127_from_inside_the_test_are_failures() {
+    const SCRIPT: &str = r#"
+        printf '#!/bin/sh\nexit 0\n' > tool; printf '#!/bin/sh\n./tool\n' > t.sh; chmod +x tool t.sh; commit init
+        for n in 1 2; do echo $n >> log; commit "log $n"; done
+    "#;
+    let fixture = Fixture::of(&format!("{SCRIPT}\n chmod -x tool; commit 'edit tool'; echo 3 >> log; commit 'log 3'"));
+    check(&fixture, &["./t.sh"], "edit tool");
+    let fixture =
+        Fixture::of(&format!("{SCRIPT}\n git mv tool utility; commit 'rename tool'; echo 3 >> log; commit 'log 3'"));
+    check(&fixture, &["./t.sh"], "rename tool");
+}
+
+#[test]
+fn with_first_parent_a_side_commit_is_named_without_a_claim_of_interaction() {
+    let fixture = Fixture::of(
+        "echo ok > value; commit init; for n in 1 2; do echo $n >> log; commit \"log $n\"; done
+         git checkout -q -b side; echo bad > value; commit 'break it'; git checkout -q main; echo 3 >> log; commit 'log 3'
+         git merge -q --no-ff --no-edit -m 'merge side' side; echo 4 >> log; commit 'log 4'",
+    );
+    let report = check(&fixture, &["--first-parent", "grep -q ok value"], "merge side");
+    assert!(!report.interaction);
+    check(&fixture, &["grep -q ok value"], "break it");
+}
+
+#[test]
+fn a_mistyped_command_leaves_the_last_finding() {
+    let fixture = Fixture::of(NEIGHBOURS);
+    let found = check(&fixture, &["./t.sh"], "break alpha");
+    let typo = fixture.run(&["statsu"]);
+    let stderr = String::from_utf8_lossy(&typo.stderr).into_owned();
+    assert_eq!(typo.status.code(), Some(1));
+    assert!(stderr.contains("did you mean `git idd status`?"), "{stderr}");
+    assert_eq!(fixture.report(&["show"]).hunt, found.hunt);
+}
+
+#[test]
+fn units_that_are_too_many_to_run_again_are_told_to_be_observed() {
+    let fixture = Fixture::of(
+        "seq 1 70 > value; commit init; echo 1 >> log; commit 'log 1'; seq 101 170 > value; commit 'change all'; echo 2 >> log; commit 'log 2'",
+    );
+    // Any line of the old value that is still there makes it pass.
+    let report = check(&fixture, &["for n in $(seq 1 70); do grep -qx $n value && exit 0; done; exit 1"], "change all");
+    let text =
+        report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect::<String>();
+    assert!(text.contains("were not run again one by one"), "{text}");
+    assert!(report.evidence.iter().any(|evidence| evidence.verified == git_idd::report::Verified::Observed));
+}
