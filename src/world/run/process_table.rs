@@ -3,7 +3,16 @@
 //! Everything here is a snapshot that may be old when it is read: a process is named by its number *and* its start time.
 
 use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::Read;
 use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+/// How long a process may take to become another program before its environment is taken to be empty.
+const MAX_EXEC: Duration = Duration::from_secs(1);
 
 /// One line of the process table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +37,7 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     fn number<T: FromStr>(field: &str) -> Option<T> {
         field.parse().ok()
     }
-    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-    let fields: Vec<&str> = str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace().collect();
+    let fields = fields_after_name(stat)?;
     Some(Process {
         pid,
         parent: number(fields.get(1)?)?,
@@ -38,6 +46,11 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
         start_time: number(fields.get(19)?)?,
         is_zombie: matches!(*fields.first()?, "Z" | "X"),
     })
+}
+
+fn fields_after_name(stat: &[u8]) -> Option<Vec<&str>> {
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    Some(str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace().collect())
 }
 
 /// Every process that can be seen.
@@ -64,12 +77,48 @@ pub(super) fn children(pid: i32) -> Vec<i32> {
 }
 
 /// The value that `variable` had when the process was started; `None` also when it may not be asked.
+///
+/// A process that is just becoming another program (`exec`) shows nothing for a moment; that is waited for.
 pub(super) fn environment_value(pid: i32, variable: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let deadline = Instant::now() + MAX_EXEC;
+    let mut environment = environment(pid).ok()?;
+    while environment.is_empty() && !is_without_environment(pid) && Instant::now() < deadline {
+        thread::sleep(Duration::from_micros(50));
+        environment = self::environment(pid).ok()?;
+    }
     environment.split(|byte| *byte == 0).find_map(|entry| {
         let value = entry.strip_prefix(variable.as_bytes())?.strip_prefix(b"=")?;
         Some(String::from_utf8_lossy(value).into_owned())
     })
+}
+
+/// Reads as much at once as there usually is: what is read in pieces ends early if the process meanwhile becomes another
+/// program.
+fn environment(pid: i32) -> io::Result<Vec<u8>> {
+    let mut file = File::open(format!("/proc/{pid}/environ"))?;
+    let mut environment = Vec::new();
+    let mut piece = vec![0; 256 * 1024];
+    loop {
+        let n_read = file.read(&mut piece)?;
+        if n_read == 0 {
+            return Ok(environment);
+        }
+        environment.extend_from_slice(&piece[..n_read]);
+    }
+}
+
+/// Whether the process has an empty environment, or no memory at all: it has ended, or is one of the kernel's.
+fn is_without_environment(pid: i32) -> bool {
+    const VIRTUAL_SIZE: usize = 20;
+    const BEGIN_OF_CODE: usize = 23;
+    const BEGIN_OF_ENVIRONMENT: usize = 47;
+    const END_OF_ENVIRONMENT: usize = 48;
+    let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else { return true };
+    let fields = fields_after_name(&stat).unwrap_or_default();
+    let field = |index: usize| fields.get(index).copied().unwrap_or("0");
+    // The kernel tells where the code is when the environment is complete, not before.
+    let is_started = field(BEGIN_OF_CODE) != "0";
+    field(VIRTUAL_SIZE) == "0" || is_started && field(BEGIN_OF_ENVIRONMENT) == field(END_OF_ENVIRONMENT)
 }
 
 fn numbered_entries(directory: &str) -> Vec<i32> {
@@ -82,6 +131,8 @@ fn numbered_entries(directory: &str) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
+
     use super::*;
 
     #[test]
@@ -93,6 +144,25 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_becomes_one_program_after_another_always_has_its_environment() {
+        let script = r#"[ "$2" = 0 ] && exec sleep 100; exec sh -c "$1" sh "$1" $(($2 - 1))"#;
+        // Given a group, a child is forked, and so has no moment at which it shows the memory of its parent.
+        let group = rustix::process::getgid().as_raw();
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", script, "sh", script, "100"]).env("IDD_PROBE", "7").gid(group);
+        let mut child = shell.spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let mut n_asked = 0;
+        while !fs::read(format!("/proc/{pid}/cmdline")).unwrap().starts_with(b"sleep\0") {
+            assert_eq!(environment_value(pid, "IDD_PROBE").as_deref(), Some("7"), "asked {n_asked} times before");
+            n_asked += 1;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(n_asked > 0);
+    }
+
+    #[test]
     fn this_process_is_in_the_table_and_has_an_environment() {
         let pid = i32::try_from(std::process::id()).unwrap();
         let own = read(pid).unwrap();
@@ -100,5 +170,17 @@ mod tests {
         assert!(children(own.parent).contains(&pid));
         assert!(environment_value(pid, "PATH").is_some());
         assert_eq!(environment_value(pid, "NO_SUCH_VARIABLE"), None);
+    }
+
+    #[test]
+    fn a_process_without_environment_is_not_waited_for() {
+        let mut child = std::process::Command::new("/bin/sleep").arg("100").env_clear().spawn().unwrap();
+        let begin = Instant::now();
+        assert_eq!(environment_value(child.id().cast_signed(), "PATH"), None);
+        assert!(begin.elapsed() < MAX_EXEC, "{:?}", begin.elapsed());
+        child.kill().unwrap();
+        assert_eq!(environment_value(child.id().cast_signed(), "PATH"), None);
+        assert!(begin.elapsed() < MAX_EXEC, "{:?}", begin.elapsed());
+        child.wait().unwrap();
     }
 }
