@@ -107,7 +107,7 @@ fn jobs_2_with_a_test_that_cannot_run_twice_at_once_falls_back_to_one() {
     let fixture = Fixture::of(HISTORY);
     let lock = fixture.place().join("lock");
     let test = format!(
-        "mkdir {lock} || {{ echo locked; exit 9; }}; sleep 0.1; rmdir {lock}; grep -q 3 value",
+        "mkdir {lock} || {{ echo locked; exit 9; }}; sleep 0.3; rmdir {lock}; grep -q 3 value",
         lock = lock.display()
     );
     let output = fixture.run(&["--json", "-j2", &test]);
