@@ -6,6 +6,7 @@ import ours
 import peers
 from cases import Opened
 from changes import Directory, read_changes
+from running import git
 
 # Options of `git idd minimize`.
 OURS = {
@@ -55,7 +56,8 @@ def removable(bench, tree):
 
 
 def audit(bench):
-    """Builds the candidates that the program says it refused without a probe: for each the reason, and what it shows."""
+    """Builds the candidates that the program says it refused without a probe: for each the reason, what it shows, and,
+    if it was refused wrongly, its patch."""
     listed = bench.repo / ours.AUDIT[1]
     if not listed.exists():
         return []
@@ -67,5 +69,7 @@ def audit(bench):
         changes, n_atoms = read_changes(bench.repo, at, refused["tree"])
         Directory(worktree, changes).put(set(range(n_atoms)))
         at = refused["tree"]
-        outcomes.append([refused["reason"], bench.probe(worktree, "audit")])
+        outcome = bench.probe(worktree, "audit")
+        patch = None if outcome == "unresolved" else git(bench.repo, "diff", bench.good_tree, at)
+        outcomes.append([refused["reason"], outcome, patch])
     return outcomes

@@ -124,7 +124,7 @@ def audits(rows):
     """Refused candidates that were built all the same."""
     lines = []
     for row in rows:
-        outcomes = [outcome for _, outcome in row.get("audit") or []]
+        outcomes = [refused[1] for refused in row.get("audit") or []]
         if outcomes:
             counts = [outcomes.count(word) for word in ("unresolved", "pass", "fail")]
             lines.append([row["case"]["name"], row["algorithm"], len(outcomes), *counts])
