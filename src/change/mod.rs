@@ -7,6 +7,7 @@
 
 mod balance;
 mod declarations;
+mod divide;
 mod file;
 mod group;
 mod ladder;
@@ -16,6 +17,7 @@ mod moves;
 mod needs;
 mod pairing;
 mod parsed;
+mod parting;
 mod plausible;
 pub mod port;
 mod render;
