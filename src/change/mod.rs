@@ -10,10 +10,13 @@ mod declarations;
 mod divide;
 mod file;
 mod group;
+mod heights;
 mod ladder;
 mod lines;
 mod linewise;
 mod moves;
+mod named_together;
+mod names;
 mod needs;
 mod pairing;
 mod parsed;
@@ -25,7 +28,6 @@ mod set;
 mod subset;
 mod tied;
 pub mod trees;
-mod uses;
 
 #[cfg(test)]
 mod properties;

@@ -45,6 +45,18 @@ pub enum UnitKind {
     },
 }
 
+impl UnitKind {
+    /// The older and the newer line that it changes; of a declaration that moves, its first older one.
+    pub(super) fn place(&self) -> Option<(Option<u32>, Option<u32>)> {
+        let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
+        match self {
+            Self::Lines { deleted, inserted } => Some((first(deleted), first(inserted))),
+            Self::Move { from, .. } => Some((first(from), None)),
+            _ => None,
+        }
+    }
+}
+
 /// The smallest part of a change that can be taken or left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
@@ -194,10 +206,10 @@ impl ChangeSet {
 
     fn is_trivia(&self, unit: UnitId, parsed: &[Option<Parsed>]) -> bool {
         let Unit { file, kind } = &self.units[unit.index()];
-        let (UnitKind::Lines { deleted, inserted }, Some(parsed)) = (kind, &parsed[*file]) else { return false };
+        let (UnitKind::Lines { .. }, Some(parsed)) = (kind, &parsed[*file]) else { return false };
         let text = self.describe(unit);
-        let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
-        parsed.is_trivia((first(deleted), text.deleted), (first(inserted), text.inserted))
+        kind.place()
+            .is_some_and(|(deleted, inserted)| parsed.is_trivia((deleted, text.deleted), (inserted, text.inserted)))
     }
 
     /// The changed files, by path.
