@@ -45,14 +45,15 @@ def measure(name, case, arguments, progress):
 
 
 def removable(bench, tree):
-    """How many of the lines left can be taken out, one alone, and it still fails: 0 for a 1-minimal result."""
+    """The lines left that can be taken out, one alone, and it still fails: none for a 1-minimal result."""
     changes, n_atoms = read_changes(bench.repo, bench.good_tree, tree)
     directory = Directory(bench.checkout("removable", bench.good), changes)
-    n_removable = 0
-    for atom in range(n_atoms):
+    found = []
+    for atom, shown in enumerate(text for change in changes for text in change.shown()):
         directory.put(set(range(n_atoms)) - {atom})
-        n_removable += bench.probe(directory.path, "removable") == "fail"
-    return n_removable
+        if bench.probe(directory.path, "removable") == "fail":
+            found.append(shown)
+    return found
 
 
 def audit(bench):
