@@ -18,6 +18,7 @@ pub mod interaction;
 pub mod label;
 pub mod linear;
 pub mod minimise;
+mod outlook;
 pub mod pair;
 pub mod prove;
 pub mod repair;
@@ -146,6 +147,8 @@ pub struct Board {
     /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
     pub n_refused: usize,
     tested: HashMap<CommitId, Tested>,
+    /// Revisions that may be asked for after the next one, see [`outlook`].
+    guesses: Vec<CommitId>,
     carried: Option<Rc<Carried>>,
     port_target: Option<CommitId>,
 }
@@ -158,6 +161,7 @@ impl Board {
             events: Vec::new(),
             n_refused: 0,
             tested: HashMap::new(),
+            guesses: Vec::new(),
             carried: None,
             port_target: None,
         }))
