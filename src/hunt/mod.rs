@@ -48,6 +48,7 @@ use crate::revision::TreeId;
 use crate::search::Asker;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// One question to the world: what does this tree show?
@@ -149,6 +150,8 @@ pub struct Board {
     tested: HashMap<CommitId, Tested>,
     /// Revisions that may be asked for after the next one, see [`outlook`].
     guesses: Vec<CommitId>,
+    /// Why revisions could not be tested in a fresh worktree either.
+    confirmed: HashSet<Reason>,
     carried: Option<Rc<Carried>>,
     port_target: Option<CommitId>,
 }
@@ -162,6 +165,7 @@ impl Board {
             n_refused: 0,
             tested: HashMap::new(),
             guesses: Vec::new(),
+            confirmed: HashSet::new(),
             carried: None,
             port_target: None,
         }))

@@ -97,14 +97,20 @@ impl Hunter<'_> {
 
     /// Runs a bare revision that gives no verdict again in a fresh worktree: old build products may be to blame.
     ///
-    /// Ends the hunt, which then starts again with clean probes only, if it can be tested there. Cost: one clean run.
+    /// Ends the hunt, which then starts again with clean probes only, if it can be tested there. Where the fresh worktree
+    /// agrees once, others that fail for the same reason are believed: a broken window would cost a clean run for each of
+    /// its revisions, and what is built on them is proved in the end. Cost: one clean run for each reason.
     async fn suspect(&self, probe: Probe, outcome: Outcome) -> Result<(), Halt> {
         let Outcome::Unresolved(reason) = outcome else { return Ok(()) };
-        if self.order.is_clean || !reason.may_be_stale() {
+        if self.order.is_clean || !reason.may_be_stale() || self.board.borrow().confirmed.contains(&reason) {
             return Ok(());
         }
-        let clean = self.asker.one(Probe { is_claim: true, ..probe }).await;
-        if clean.is_testable() { Err(Halt::Again(Again::Clean)) } else { Ok(()) }
+        let clean = self.asker.one(Probe { phase: Phase::Verify, is_claim: true, ..probe }).await;
+        if clean.is_testable() {
+            return Err(Halt::Again(Again::Clean));
+        }
+        self.board.borrow_mut().confirmed.insert(reason);
+        Ok(())
     }
 
     /// Writes a verdict down and tells it.
