@@ -11,7 +11,7 @@ use crate::change::parsed::Parsed;
 /// Lines that stand elsewhere on the newer side, with or without changes inside: half-open older and newer lines.
 pub(super) type Moved = (Range<u32>, Range<u32>);
 
-/// So many more lines may change in any case where lines are told apart by whose they are.
+/// So many more lines than in a plain difference may change in any case.
 const N_LINES_FREE: usize = 8;
 
 /// What keeps lines from being compared with each other; nothing by default.
@@ -26,27 +26,22 @@ pub(super) struct Parting {
 }
 
 impl Parting {
-    /// What syntax says, as far as it pays.
+    /// What syntax says, as far as it pays: declarations that moved and whose each line is, else only the latter, else nothing.
     ///
-    /// Declarations move only if no more lines change with the moves than without. Lines are told apart by whose they are
-    /// unless far more lines change then than in a plain difference: above half as many again and 8. A parser that loses
-    /// its way (macros that open a body) could make most of a file another one.
+    /// The first of them by which at most half as many lines again and 8 change as in a plain difference. A few more are
+    /// worth it, because they are taken out by declaration. Many more say that declarations were not found again: a
+    /// parser that loses its way (macros that open a body) could make most of a file another one.
     ///
     /// Cost: up to three comparisons of the texts.
     pub(super) fn of(parsed: &Parsed, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Self {
-        let n_lines = |parting: &Self| parting.n_lines(older, newer);
-        let plain = Self::default();
-        let n_plain = n_lines(&plain);
         let owned = Self { moved: Vec::new(), owners: parsed.owners(), is_alone: parsed.is_alone.clone() };
-        let n_owned = n_lines(&owned);
-        if n_owned > n_plain + n_plain / 2 + N_LINES_FREE {
-            return plain;
-        }
         // A last line without terminator stays where it is.
         let may_move = !is_open(older.0) && !is_open(newer.0);
         let moved = if may_move { parsed.moves() } else { Vec::new() };
         let moving = (!moved.is_empty()).then(|| Self { moved, ..owned.clone() });
-        moving.filter(|moving| n_lines(moving) <= n_owned.max(n_plain)).unwrap_or(owned)
+        let n_plain = Self::default().n_lines(older, newer);
+        let pays = |parting: &Self| parting.n_lines(older, newer) <= n_plain + n_plain / 2 + N_LINES_FREE;
+        moving.into_iter().chain([owned]).find(pays).unwrap_or_default()
     }
 
     /// How many lines go and come, those of a declaration that moves among them.
