@@ -45,7 +45,7 @@ def measure(what, command, repo, env):
     for _ in range(options.runs):
         stdout, code, taken = run(command, repo, env, 600, subprocess.DEVNULL)
         if code != 0:
-            raise SystemExit(f"{what} ended with {code}: {stdout.decode(errors='replace')[-500:]}")
+            raise SystemExit(f"{what} ended with {code}: {stdout.decode(errors='replace')[:500]}")
         seconds.append(taken)
         if stdout.startswith(b"{"):
             probes = json.loads(stdout)["probes"]["run"]
@@ -61,18 +61,18 @@ with tempfile.TemporaryDirectory() as scratch:
     test = f"sleep {options.sleep}; ! {{ grep -q '31 .* no more' lines && grep -q '77 .* no more' lines; }}"
     good, bad = "main~255", "main"
     culprit, before = f"main~{N_REVISIONS - 1 - CULPRIT}", f"main~{N_REVISIONS - CULPRIT}"
-    alike = ["--json", "--no-cache", "--no-port"]
+    alike = ["--json", "--no-cache"]
     rows = []
     for name, words in [
-        ("search", [str(options.binary), *alike, "--level", "file", "--good", good]),
-        ("reduction", [str(options.binary), "minimize", *alike, before, culprit]),
+        ("search", [str(options.binary), *alike, "--no-port", "--level", "file", "--good", good]),
+        ("reduction", [str(options.binary), "minimize", before, culprit, *alike]),
     ]:
         base = None
         for jobs in [1, *options.jobs]:
-            taken, probes = measure(f"{name} -j{jobs}", [*words, f"-j{jobs}", test], repo, env)
+            taken, probes = measure(f"{name} -j{jobs}", [*words, f"-j{jobs}", "--", "sh", "-c", test], repo, env)
             base = base or taken
             rows.append([name, f"-j{jobs}", probes, taken, round(taken / base, 2)])
-    bisect = f"git bisect start -q {bad} {good} && git bisect run sh -c '{test.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}' && git bisect reset -q"
+    bisect = f"git bisect start {bad} {good} && git bisect run sh -c '{test.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}' && git bisect reset"
     taken, _ = measure("git bisect run", ["sh", "-c", bisect + " >&2"], repo, env)
     rows.append(["search", "git bisect run", None, taken, None])
     print(table(["what", "how", "runs", "s", "over -j1"], rows))
