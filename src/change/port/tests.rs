@@ -116,6 +116,17 @@ fn declarations_added_by_both_at_one_place_are_kept_ours_first() {
 }
 
 #[test]
+fn an_import_deleted_by_both_does_not_conflict() {
+    check(
+        "java",
+        "import a.A;\nimport b.B;\nclass C {\n  int n = 1;\n}\n",
+        "import a.A;\nclass C {\n  int n = 2;\n}\n",
+        "import a.A;\nclass C {\n  int n = 1;\n  int k;\n}\n",
+        Some("import a.A;\nclass C {\n  int n = 2;\n  int k;\n}\n"),
+    );
+}
+
+#[test]
 fn declarations_added_by_both_with_one_name_conflict_unless_they_are_the_same() {
     let base = "class A {\n  void a() { }\n}\n";
     let added = |body: &str| format!("class A {{\n  void a() {{ }}\n  void b() {{ {body} }}\n}}\n");
