@@ -51,11 +51,7 @@ pub struct Followed {
 ///   all of `files`. It may have another name. Two functions never went to one.
 ///
 /// Nothing is merged here: each text is one of a three-way merge whose `ours` is the file as it is.
-pub fn follow(
-    language: &Language,
-    [base, ours, patched]: [&[u8]; 3],
-    files: &[Elsewhere],
-) -> Option<Followed> {
+pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[Elsewhere]) -> Option<Followed> {
     let (mut words, effort) = (Words::default(), Effort::new());
     let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
     let (base, ours, patched) = (base?, ours?, patched?);
@@ -65,7 +61,13 @@ pub fn follow(
     }
     // Of each function the likest ones: percent, file, bytes there.
     let mut found: Vec<Vec<(usize, usize, Range<usize>)>> = vec![Vec::new(); gone.len()];
+    let vocabularies: Vec<_> = gone.iter().map(|(one, _)| vocabulary(&base.text[bytes(&base, *one)])).collect();
     for (index, file) in files.iter().enumerate() {
+        let known = vocabulary(&file.now);
+        let may_have = |words: &BTreeSet<&[u8]>| 2 * words.intersection(&known).count() >= words.len();
+        if !vocabularies.iter().any(may_have) {
+            continue;
+        }
         let Some(now) = Version::read(language, &file.now, &mut words) else { continue };
         let Some(before) = Version::read(language, &file.before, &mut words) else { continue };
         let known: BTreeSet<&Name> = before.units.iter().filter_map(|unit| unit.name.as_ref()).collect();
@@ -102,9 +104,8 @@ pub fn follow(
         if edits.windows(2).any(|pair| pair[0].0.end > pair[1].0.start) {
             return None;
         }
-        let side = |side: usize| {
-            replaced(&files[index].now, edits.iter().map(|(range, texts)| (range.clone(), texts[side])))
-        };
+        let side =
+            |side: usize| replaced(&files[index].now, edits.iter().map(|(range, texts)| (range.clone(), texts[side])));
         followed.insert(index, [side(0), side(1)]);
     }
     let is_found = !followed.is_empty() && rest.windows(2).all(|pair| pair[0].0.end <= pair[1].0.start);
@@ -121,7 +122,15 @@ fn gone(base: &Version, ours: &Version, patched: &Version, effort: &Effort) -> V
         let there = to_patched.forward[at]?;
         (base.words(&unit.tokens) != patched.words(&patched.units[there].tokens)).then_some((at, there))
     });
-    edited.filter(|(at, _)| to_ours.forward[*at].is_none_or(|here| likeness(base, *at, ours, here, effort) == 0)).collect()
+    edited
+        .filter(|(at, _)| to_ours.forward[*at].is_none_or(|here| likeness(base, *at, ours, here, effort) == 0))
+        .collect()
+}
+
+/// The words of a text, without a parser: most files are passed over by them alone.
+fn vocabulary(text: &[u8]) -> BTreeSet<&[u8]> {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    text.split(|byte| !is_letter(byte)).filter(|word| !word.is_empty()).collect()
 }
 
 /// Where a unit stands in its text.

@@ -351,7 +351,11 @@ impl<'a> Merger<'a> {
         for unit in &self.base.units[base].members {
             let (whole, is_gone) = (&self.base.units[*unit], self.to_ours.forward[*unit].is_none());
             let is_elsewhere = self.unit_drift.get(&whole.hash).is_none_or(|by| *by >= 0);
-            if is_gone && self.to_patched.forward[*unit].is_none() && whole.class == Some(Class::Import) && !is_elsewhere {
+            if is_gone
+                && self.to_patched.forward[*unit].is_none()
+                && whole.class == Some(Class::Import)
+                && !is_elsewhere
+            {
                 count(&mut self.common, self.base.words(&whole.tokens), -1);
             }
         }

@@ -395,14 +395,24 @@ mod tests {
         let (here, other) = (("a.c", "int first;\n"), ("z.c", "int last;\n"));
         let patched = [("a.c", mended.as_str()), other];
         // It was there before.
-        check(&[("a.c", &before), ("z.c", &there)], &[here, ("z.c", &there)], &[("a.c", &mended), ("z.c", &there)], None);
+        check(
+            &[("a.c", &before), ("z.c", &there)],
+            &[here, ("z.c", &there)],
+            &[("a.c", &mended), ("z.c", &there)],
+            None,
+        );
         // There are two.
         check(&[("a.c", &before), other], &[here, ("y.c", PRICES), ("z.c", &there)], &patched, None);
         // It is edited there, too.
         let edited = there.replace("sum > 10", "sum > 12");
         check(&[("a.c", &before), other], &[here, ("z.c", &edited)], &patched, None);
         // It is deleted.
-        check(&[("a.c", &before), other], &[here, ("z.c", &there)], &[here, other], Some((&[here, ("z.c", &there)], Rung::Merge)));
+        check(
+            &[("a.c", &before), other],
+            &[here, ("z.c", &there)],
+            &[here, other],
+            Some((&[here, ("z.c", &there)], Rung::Merge)),
+        );
     }
 
     #[test]
@@ -422,7 +432,12 @@ mod tests {
         let (base, ours, patched) = (body(""), body("  two();\n"), body("  three();\n"));
         check(&[("a.c", &base)], &[("a.c", &ours)], &[("a.c", &patched)], None);
         let both = body("  two();\n  three();\n");
-        check(&[("a.txt", &base)], &[("a.txt", &ours)], &[("a.txt", &patched)], Some((&[("a.txt", &both)], Rung::Lines)));
+        check(
+            &[("a.txt", &base)],
+            &[("a.txt", &ours)],
+            &[("a.txt", &patched)],
+            Some((&[("a.txt", &both)], Rung::Lines)),
+        );
     }
 
     #[test]
