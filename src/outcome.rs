@@ -75,6 +75,11 @@ impl Reason {
         Self::TestAbsent,
     ];
 
+    /// Whether products of an earlier build could be to blame, and not the tree itself.
+    pub fn may_be_stale(self) -> bool {
+        matches!(self, Self::Build | Self::Signal | Self::Assertion | Self::Memory | Self::Other)
+    }
+
     /// The stable word for it, as in JSON.
     pub fn word(self) -> &'static str {
         match self {

@@ -61,8 +61,15 @@ impl<Q, A> Clone for Asker<Q, A> {
 impl<Q: Clone, A> Asker<Q, A> {
     /// Asks for one answer.
     pub async fn one(&self, query: Q) -> A {
+        self.one_before(query, std::iter::empty()).await
+    }
+
+    /// Asks for one answer, and as speculation for what may be asked next, best first.
+    ///
+    /// `guesses` is drawn only as far as the width in force allows; what they show counts once it is asked for.
+    pub async fn one_before(&self, query: Q, guesses: impl IntoIterator<Item = Q>) -> A {
         let mut answer = None;
-        self.first(std::iter::once(query), |given| {
+        self.first(std::iter::once(query).chain(guesses), |given| {
             answer = Some(given);
             true
         })

@@ -168,8 +168,9 @@ impl Hunt<'_> {
             let order = self.plan.order(&adjustments, &self.history);
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
-            let halt = drive(engine, (&store, &history, &order), &mut self.session, &board)
-                .map_err(|error| session_failure(&error))?;
+            let failed = |error: SessionError| session_failure(&error);
+            let halt = drive(engine, (&store, &history, &order), &mut self.session, &board).map_err(failed)?;
+            self.session.land_all().map_err(failed)?;
             let n_refused = board.borrow().n_refused as u64;
             match &*halt {
                 Halt::Trees(error) => return Err(Failure::from_error(error)),

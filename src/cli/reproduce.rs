@@ -27,7 +27,9 @@ use crate::world::run::classify::SignatureMode;
 use crate::world::run::classify::is_build_failure;
 use crate::world::run::classify::reproduced;
 use crate::world::run::classify::signature;
+use crate::world::run::time_of_commands;
 use std::time::Duration;
+use std::time::Instant;
 
 /// The cap on the first run if the user gives no time limit.
 pub(super) const FIRST_LIMIT: Duration = Duration::from_secs(10 * 60);
@@ -37,6 +39,9 @@ const LIMIT_FLOOR: Duration = Duration::from_secs(20);
 
 /// A limit derived from the first run is so many times its duration.
 const LIMIT_FACTOR: u32 = 4;
+
+/// A command that keeps more processors busy than this runs in parallel by itself.
+const MAX_BUSY_OF_ONE: f64 = 1.3;
 
 /// What reproducing the failure came to.
 pub(super) enum Reproduced {
@@ -118,7 +123,19 @@ impl Hunt<'_> {
     fn reproduction_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
         let failed = |error: SessionError| session_failure(&error);
         let repeat = self.plan.args.test.repeat;
+        let (begin, before) = (Instant::now(), time_of_commands());
         let Some(mut seen) = self.session.reproduce(probe, &[0]).map_err(failed)? else { return Ok(None) };
+        if self.session.n_jobs > 1 && self.plan.args.effort.jobs.is_none() && repeat > 1 {
+            // Whether two at once disturb each other cannot be told from a test that disturbs itself.
+            self.session.n_jobs = 1;
+        }
+        let n_busy = (time_of_commands() - before).as_secs_f64() / begin.elapsed().as_secs_f64();
+        if self.session.n_jobs > 1 && self.plan.args.effort.jobs.is_none() && n_busy > MAX_BUSY_OF_ONE {
+            self.session.progress.say(&format!(
+                "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` says otherwise)."
+            ));
+            self.session.n_jobs = 1;
+        }
         let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
         if self.session.n_jobs > 1 && repeat == 1 {
             let Some(more) = self.session.reproduce(probe, &[1, 2]).map_err(failed)? else { return Ok(None) };

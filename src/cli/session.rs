@@ -1,11 +1,14 @@
 //! A session: the laboratory of one hunt, which answers probes from the journal, the cache or a sandbox.
 //!
 //! The order of writing is intent, run, observation (durable), consumed; so whatever kills the program, no completed
-//! probe is run again, and a resumed hunt takes the same way.
+//! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
+
+mod flights;
 
 use crate::cli::plan::Plan;
 use crate::cli::progress::Progress;
 use crate::cli::saved::verdict_note;
+use crate::cli::session::flights::Flight;
 use crate::cli::tally::Limits;
 use crate::cli::tally::Tally;
 use crate::hunt::Probe;
@@ -13,10 +16,12 @@ use crate::hunt::drive::Laboratory;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
+use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::cache::CacheError;
 use crate::world::cache::Key;
 use crate::world::cache::KeyParts;
@@ -31,17 +36,15 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
-use crate::world::run::ProcessGroup;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::classify;
-use crate::world::run::process::Watch;
+use crate::world::run::crew::Crew;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Sandbox;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,7 +71,7 @@ pub enum SessionError {
 }
 
 /// One question with its place in the journal.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ticket {
     probe: Probe,
     key: Key,
@@ -76,10 +79,46 @@ struct Ticket {
     nth: u32,
 }
 
+/// What was seen of one probe.
+#[derive(Debug, Default)]
+struct Seen {
+    outcome: Option<Outcome>,
+    is_tampered: bool,
+    is_cut: bool,
+}
+
+impl Seen {
+    fn take_in(&mut self, observation: &Observation, criteria: &Criteria) {
+        self.is_tampered |= observation.is_tampered;
+        self.is_cut |= observation.ending == Ending::Timeout;
+        let seen = classify(observation, criteria);
+        self.outcome = match (self.outcome, seen) {
+            (Some(Outcome::Unresolved(reason)), seen) if seen != Outcome::Fail => Some(Outcome::Unresolved(reason)),
+            _ => Some(seen),
+        };
+    }
+}
+
+/// What is known of the outcome of a probe.
+enum State {
+    /// All that is wanted.
+    Known(Seen),
+    /// This is to be run next.
+    Missing(Ticket),
+}
+
+/// More workers than this are only hired if the user says so: each has its own build products, and guessing further
+/// ahead in history saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
+const MAX_DEFAULT_JOBS: usize = 8;
+
+fn default_jobs() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_JOBS)
+}
+
 /// The laboratory of one hunt.
 pub struct Session<'p> {
     plan: &'p Plan,
-    commands: Commands,
+    commands: Arc<Commands>,
     location: Location,
     plan_digest: [u8; 32],
     /// For what the check before the build refused.
@@ -91,7 +130,8 @@ pub struct Session<'p> {
     /// Probes that ran and whose answers the search has not taken in yet.
     unconsumed: HashMap<Key, u64>,
     next_sequence: u64,
-    sandboxes: Vec<Sandbox>,
+    crew: Crew,
+    flights: Vec<Flight>,
     root: PathBuf,
     interrupt: Arc<AtomicBool>,
     user_state: UserState,
@@ -149,7 +189,7 @@ impl<'p> Session<'p> {
         let glance = Glance::take(&location);
         Self {
             plan,
-            commands: plan.commands.clone(),
+            commands: Arc::new(plan.commands.clone()),
             user_state,
             glance,
             location,
@@ -161,14 +201,15 @@ impl<'p> Session<'p> {
             own: HashMap::new(),
             unconsumed: HashMap::new(),
             next_sequence,
-            sandboxes: Vec::new(),
+            crew: Crew::default(),
+            flights: Vec::new(),
             root,
             interrupt,
             tally: Tally::default(),
             criteria,
             limit,
             is_clean: plan.args.effort.clean,
-            n_jobs: plan.args.effort.jobs.map_or(1, |jobs| jobs as usize),
+            n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
             limits,
             disturbed: Vec::new(),
             is_tampered: false,
@@ -205,17 +246,15 @@ impl<'p> Session<'p> {
 
     /// What was noticed about the trees (filters that do not run, LFS pointers), as sentences.
     pub fn notices(&self) -> Vec<String> {
-        let mut notices: Vec<String> =
-            self.sandboxes.iter().flat_map(|sandbox| sandbox.notices().iter().map(ToString::to_string)).collect();
-        notices.sort();
-        notices.dedup();
-        notices
+        self.crew.notices().iter().map(ToString::to_string).collect()
     }
 
     /// Ends the session: the index is stored and the sandboxes are removed.
     pub fn close(&mut self) {
         self.observations.flush();
-        self.sandboxes.clear();
+        // What cannot be written down any more was not wanted either.
+        let _ = self.land_all();
+        self.crew.dismiss();
         sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
     }
 
@@ -245,9 +284,9 @@ impl<'p> Session<'p> {
         limit: Duration,
         probe: Probe,
     ) -> Result<Option<Observation>, SessionError> {
-        let commands = Commands { test, ..self.commands.clone() };
-        let plan = Plan { commands: commands.clone(), ..self.plan.clone() };
-        let usual = (self.commands.clone(), self.plan_digest, self.limit);
+        let commands = Arc::new(Commands { test, ..(*self.commands).clone() });
+        let plan = Plan { commands: (*commands).clone(), ..self.plan.clone() };
+        let usual = (Arc::clone(&self.commands), self.plan_digest, self.limit);
         (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);
         let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
         let seen = match self.known(&ticket) {
@@ -318,108 +357,42 @@ impl<'p> Session<'p> {
         Ok(self.observations.lookup(&ticket.key, want))
     }
 
-    /// Answers `probes`, each with `repeat` runs if asked for; `None` if interrupted or out of budget.
-    fn outcomes(&mut self, probes: &[Probe]) -> Result<Option<Vec<Outcome>>, SessionError> {
-        let n_repeats = self.plan.args.test.repeat;
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; probes.len()];
-        for nth in 0..n_repeats {
-            let mut open: Vec<(usize, Ticket)> = Vec::new();
-            for (index, probe) in probes.iter().enumerate() {
-                // One failure is a failure; everything else needs all runs.
-                if matches!(outcomes[index], Some(Outcome::Fail)) {
-                    continue;
-                }
-                let ticket = Ticket { probe: *probe, key: self.key(probe), nth };
-                match self.known(&ticket)? {
-                    Some(observation) => {
-                        self.tally.n_cached += 1;
-                        self.take_in(&mut outcomes[index], &observation);
-                    }
-                    None => open.push((index, ticket)),
-                }
+    /// What is known of the outcome of `probe`: all of it, or the run that is missing.
+    fn state(&mut self, probe: &Probe) -> Result<State, SessionError> {
+        let key = self.key(probe);
+        let mut seen = Seen::default();
+        for nth in 0..self.plan.args.test.repeat {
+            let ticket = Ticket { probe: *probe, key, nth };
+            match self.known(&ticket)? {
+                Some(observation) => seen.take_in(&observation, &self.criteria),
+                None => return Ok(State::Missing(ticket)),
             }
-            let tickets: Vec<Ticket> = open.iter().map(|(_, ticket)| *ticket).collect();
-            let Some(seen) = self.run(&tickets)? else { return Ok(None) };
-            for ((index, _), observation) in open.into_iter().zip(seen) {
-                self.take_in(&mut outcomes[index], &observation);
+            // One failure is a failure; everything else needs all runs.
+            if seen.outcome == Some(Outcome::Fail) {
+                break;
             }
         }
-        Ok(Some(outcomes.into_iter().map(|outcome| outcome.expect("every probe was run at least once")).collect()))
+        Ok(State::Known(seen))
     }
 
-    fn take_in(&mut self, outcome: &mut Option<Outcome>, observation: &Observation) {
-        self.is_tampered |= observation.is_tampered;
-        self.is_cut |= observation.ending == crate::outcome::Ending::Timeout;
-        let seen = classify(observation, &self.criteria);
-        *outcome = match (*outcome, seen) {
-            (Some(Outcome::Unresolved(reason)), seen) if seen != Outcome::Fail => Some(Outcome::Unresolved(reason)),
-            _ => Some(seen),
-        };
-    }
-
-    /// Runs tickets on as many sandboxes as there are jobs. `None` if interrupted or out of budget.
+    /// Runs all these tickets, as many at once as there are jobs. `None` if interrupted or out of budget.
     fn run(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, SessionError> {
-        let mut seen = Vec::with_capacity(tickets.len());
-        for batch in tickets.chunks(self.n_jobs.max(1)) {
-            if self.is_interrupted() || self.stops().is_some() {
+        self.land_all()?;
+        let mut seen: Vec<Option<Observation>> = vec![None; tickets.len()];
+        while seen.iter().any(Option::is_none) {
+            let open: Vec<Ticket> =
+                tickets.iter().zip(&seen).filter(|(_, seen)| seen.is_none()).map(|(ticket, _)| *ticket).collect();
+            if !self.direct(&open)? {
+                self.land_all()?;
                 return Ok(None);
             }
-            let Some(observations) = self.run_batch(batch)? else { return Ok(None) };
-            seen.extend(observations);
+            if let Some((landed, observation)) = self.land()?
+                && let Some(index) = tickets.iter().position(|ticket| *ticket == landed)
+            {
+                seen[index] = Some(observation);
+            }
         }
-        Ok(Some(seen))
-    }
-
-    fn run_batch(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, SessionError> {
-        let private = private::private_directory(&self.location.idd_directory());
-        while self.sandboxes.len() < tickets.len() {
-            let name = format!("w{}", self.sandboxes.len());
-            self.sandboxes.push(Sandbox::create(&self.root, &name, &private, self.plan.bad)?);
-        }
-        let mut assignments = Vec::new();
-        for (ticket, sandbox) in tickets.iter().zip(&self.sandboxes) {
-            let sequence = self.next_sequence;
-            self.next_sequence += 1;
-            let clean = self.wants_clean(&ticket.probe);
-            let (key, worktree) = (ticket.key.to_string(), sandbox.tree_directory());
-            self.lock().append(&Record::Intent { sequence, key, worktree, clean })?;
-            let exposed_commit = self.exposed(&ticket.probe);
-            let Probe { tree, is_prechecked, .. } = ticket.probe;
-            let job = Job { tree, exposed_commit, is_prechecked, is_clean: clean, limit: self.limit };
-            assignments.push((sequence, job));
-        }
-        self.progress.running(tickets.first().map(|ticket| ticket.probe.phase), self.tally.n_runs());
-        let results = self.in_parallel(&assignments);
-        let mut seen = Vec::new();
-        for ((ticket, (sequence, _)), result) in tickets.iter().zip(&assignments).zip(results) {
-            let Some(observation) = result? else { return Ok(None) };
-            self.observed(ticket, *sequence, &observation)?;
-            seen.push(observation);
-        }
-        self.look_after_the_user(tickets);
-        Ok(Some(seen))
-    }
-
-    fn in_parallel(&mut self, assignments: &[(u64, Job)]) -> Vec<Result<Option<Observation>, SandboxError>> {
-        let commands = &self.commands;
-        let (segment, interrupt) = (&self.segment, &self.interrupt);
-        let work = |sandbox: &mut Sandbox, (sequence, job): &(u64, Job)| {
-            let mut watch = Journalled { sequence: *sequence, segment, interrupt };
-            sandbox.observe(job, commands, &mut watch)
-        };
-        if let [assignment] = assignments {
-            return vec![work(&mut self.sandboxes[0], assignment)];
-        }
-        thread::scope(|scope| {
-            let work = &work;
-            let threads: Vec<_> = self
-                .sandboxes
-                .iter_mut()
-                .zip(assignments)
-                .map(|(sandbox, assignment)| scope.spawn(move || work(sandbox, assignment)))
-                .collect();
-            threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
-        })
+        Ok(Some(seen.into_iter().flatten().collect()))
     }
 
     fn observed(&mut self, ticket: &Ticket, sequence: u64, observation: &Observation) -> Result<(), SessionError> {
@@ -446,7 +419,7 @@ impl<'p> Session<'p> {
     }
 
     /// Notices a test that changes the user's own repository.
-    fn look_after_the_user(&mut self, tickets: &[Ticket]) {
+    fn look_after_the_user(&mut self, tree: TreeId) {
         let glance = Glance::take(&self.location);
         if glance == self.glance {
             return;
@@ -454,9 +427,8 @@ impl<'p> Session<'p> {
         self.glance = glance;
         let state = UserState::read(&self.location);
         for part in self.user_state.changed(&state) {
-            let tree = tickets.first().map(|ticket| ticket.probe.tree.to_string()).unwrap_or_default();
             if self.disturbed.iter().all(|(known, _)| *known != part) {
-                self.disturbed.push((part, tree));
+                self.disturbed.push((part, tree.to_string()));
             }
         }
         self.user_state = state;
@@ -484,16 +456,38 @@ impl Laboratory for Session<'_> {
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
-        match self.outcomes(probes)? {
-            Some(outcomes) => Ok(Reply::Outcomes(outcomes)),
-            None => Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted))),
+        loop {
+            let mut outcomes = Vec::new();
+            let mut open = Vec::new();
+            for probe in probes {
+                match self.state(probe)? {
+                    State::Missing(ticket) => open.push(ticket),
+                    State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
+                    State::Known(_) => {}
+                }
+            }
+            let goes_on = self.direct(&open)?;
+            if !outcomes.is_empty() {
+                return Ok(Reply::Outcomes(outcomes));
+            }
+            if !goes_on {
+                self.land_all()?;
+                return Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)));
+            }
+            self.land()?;
         }
     }
 
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), SessionError> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
+            if let State::Known(seen) = self.state(probe)? {
+                self.is_tampered |= seen.is_tampered;
+                self.is_cut |= seen.is_cut;
+            }
             let keys = [Some(self.key(probe)), self.refusal_key(probe)].into_iter().flatten();
-            for sequence in keys.filter_map(|key| self.unconsumed.remove(&key)).collect::<Vec<_>>() {
+            let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
+            self.tally.n_cached += u64::from(run.is_empty());
+            for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
             }
             *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
@@ -516,24 +510,5 @@ impl Laboratory for Session<'_> {
             }
             self.progress.tell(event, &self.tally);
         }
-    }
-}
-
-/// Writes the process group of a running command into the journal.
-struct Journalled<'s> {
-    sequence: u64,
-    segment: &'s Mutex<Segment>,
-    interrupt: &'s AtomicBool,
-}
-
-impl Watch for Journalled<'_> {
-    fn started(&mut self, group: ProcessGroup) {
-        let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
-        // A full disk shows again when the observation is written, which stops the hunt.
-        let _ = self.segment.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
     }
 }

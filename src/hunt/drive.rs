@@ -25,7 +25,9 @@ pub trait Laboratory {
     /// How many probes are welcome at once; at least one.
     fn width(&self) -> usize;
 
-    /// Answers the probes in their order, or says why the hunt must stop here.
+    /// Answers the first probes in their order, at least one, or says why the hunt must stop here.
+    ///
+    /// The others may be worked on meanwhile: they are asked again unless the answers make them needless.
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Self::Error>;
 
     /// Is told how many answers of the last call were used; the rest was speculation.
@@ -38,7 +40,7 @@ pub trait Laboratory {
 /// An answer of the laboratory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// One outcome for each probe, in order.
+    /// One outcome for each of the first probes, in order; not empty.
     Outcomes(Vec<Outcome>),
     /// No more probes: the budget is used up, or the user interrupts.
     Stop(Conclusion),

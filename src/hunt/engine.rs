@@ -70,6 +70,7 @@ impl Hunter<'_> {
             board.finding.range = if is_range { candidates.clone() } else { Vec::new() };
         }
         self.tell(Event::Culprit { revision: pair.newer.revision });
+        self.check_ends(&pair).await?;
         let mut sufficient = self.sufficient(pair.older.tree, pair.newer.tree, pair.newer.revision).await?;
         if self.order.check_vacuous && Self::is_only_tests(&sufficient) {
             let paths = sufficient.units.iter().map(|unit| unit.path.clone()).collect();

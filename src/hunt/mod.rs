@@ -18,6 +18,7 @@ pub mod interaction;
 pub mod label;
 pub mod linear;
 pub mod minimise;
+mod outlook;
 pub mod pair;
 pub mod prove;
 pub mod repair;
@@ -47,6 +48,7 @@ use crate::revision::TreeId;
 use crate::search::Asker;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// One question to the world: what does this tree show?
@@ -146,6 +148,10 @@ pub struct Board {
     /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
     pub n_refused: usize,
     tested: HashMap<CommitId, Tested>,
+    /// Revisions that may be asked for after the next one, see [`outlook`].
+    guesses: Vec<CommitId>,
+    /// Why revisions could not be tested in a fresh worktree either.
+    confirmed: HashSet<Reason>,
     carried: Option<Rc<Carried>>,
     port_target: Option<CommitId>,
 }
@@ -158,6 +164,8 @@ impl Board {
             events: Vec::new(),
             n_refused: 0,
             tested: HashMap::new(),
+            guesses: Vec::new(),
+            confirmed: HashSet::new(),
             carried: None,
             port_target: None,
         }))

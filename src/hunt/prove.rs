@@ -8,6 +8,7 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Expected;
 use crate::hunt::pair::Pair;
+use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -50,6 +51,25 @@ impl Hunter<'_> {
             "{n_disagreements} of the clean runs did not show what they should: the test is not reproducible"
         ));
         Err(Halt::Concluded(crate::hunt::finding::Conclusion::NotReproducible))
+    }
+
+    /// Runs both ends of a pair in fresh worktrees before anything is built on them.
+    ///
+    /// If one disagrees, old build products led the search astray, and the hunt starts again with clean probes only. Cost:
+    /// two probes that [`prove`](Self::prove) is then spared.
+    pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
+        if self.order.is_clean {
+            return Ok(());
+        }
+        let probe = |end: &Tested| Probe {
+            tree: end.tree,
+            revision: end.revision,
+            phase: Phase::Verify,
+            is_claim: true,
+            is_prechecked: false,
+        };
+        let seen = self.ask(vec![probe(&pair.older), probe(&pair.newer)]).await;
+        if seen == [Outcome::Pass, Outcome::Fail] { Ok(()) } else { Err(Halt::Again(Again::Clean)) }
     }
 
     /// Runs the claims in clean worktrees, writes the evidence down and counts those that do not hold.

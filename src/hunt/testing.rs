@@ -153,14 +153,15 @@ pub struct Oracle<'t, J> {
     trees: &'t MemoryTrees,
     judge: J,
     width: usize,
+    n_asked: usize,
     /// Used probes in order, each tree of a phase once: what a cache would not have answered.
     pub used: Vec<(Phase, TreeId)>,
 }
 
 impl<'t, J: Fn(&Files) -> Outcome> Oracle<'t, J> {
-    /// Answers up to `width` probes at once.
+    /// Is asked up to `width` probes at once, and answers now one, now several of them.
     pub fn new(trees: &'t MemoryTrees, judge: J, width: usize) -> Self {
-        Self { trees, judge, width, used: Vec::new() }
+        Self { trees, judge, width, n_asked: 0, used: Vec::new() }
     }
 
     /// Number of different trees that were probed in a phase.
@@ -178,7 +179,11 @@ impl<J: Fn(&Files) -> Outcome> Laboratory for Oracle<'_, J> {
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
         assert!(!probes.is_empty() && probes.len() <= self.width);
-        Ok(Reply::Outcomes(probes.iter().map(|probe| (self.judge)(&self.trees.files(probe.tree))).collect()))
+        self.n_asked += 1;
+        let n_answered = 1 + self.n_asked % probes.len();
+        Ok(Reply::Outcomes(
+            probes[..n_answered].iter().map(|probe| (self.judge)(&self.trees.files(probe.tree))).collect(),
+        ))
     }
 
     fn used(&mut self, probes: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {

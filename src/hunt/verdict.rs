@@ -6,8 +6,10 @@
 use crate::change::Level;
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
+use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
+use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::repair::Carried;
@@ -77,11 +79,38 @@ impl Hunter<'_> {
     }
 
     async fn bare(&self, revision: CommitId) -> Result<Tested, Halt> {
-        let tree = self.view(revision)?;
-        let outcome = self.probe(tree, revision, Phase::Search).await;
+        let probe = |revision| {
+            let tree = self.view(revision)?;
+            Ok::<_, Halt>(Probe { tree, revision, phase: Phase::Search, is_claim: false, is_prechecked: false })
+        };
+        let asked = probe(revision)?;
+        let guesses = std::mem::take(&mut self.board.borrow_mut().guesses);
+        let is_open = |guess: &CommitId| *guess != revision && !self.board.borrow().tested.contains_key(guess);
+        // A guess whose tree cannot be read is nobody's error before it is asked for.
+        let guesses = guesses.into_iter().filter(is_open).filter_map(|guess| probe(guess).ok());
+        let (tree, outcome) = (asked.tree, self.asker.one_before(asked, guesses).await);
+        self.suspect(asked, outcome).await?;
         let tested = self.record(Tested { revision, tree, outcome, repair: None });
         self.judge_signature()?;
         Ok(tested)
+    }
+
+    /// Runs a bare revision that gives no verdict again in a fresh worktree: old build products may be to blame.
+    ///
+    /// Ends the hunt, which then starts again with clean probes only, if it can be tested there. Where the fresh worktree
+    /// agrees once, others that fail for the same reason are believed: a broken window would cost a clean run for each of
+    /// its revisions, and what is built on them is proved in the end. Cost: one clean run for each reason.
+    async fn suspect(&self, probe: Probe, outcome: Outcome) -> Result<(), Halt> {
+        let Outcome::Unresolved(reason) = outcome else { return Ok(()) };
+        if self.order.is_clean || !reason.may_be_stale() || self.board.borrow().confirmed.contains(&reason) {
+            return Ok(());
+        }
+        let clean = self.asker.one(Probe { phase: Phase::Verify, is_claim: true, ..probe }).await;
+        if clean.is_testable() {
+            return Err(Halt::Again(Again::Clean));
+        }
+        self.board.borrow_mut().confirmed.insert(reason);
+        Ok(())
     }
 
     /// Writes a verdict down and tells it.

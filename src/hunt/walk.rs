@@ -11,6 +11,7 @@ use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
+use crate::hunt::outlook::Position;
 use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Examined;
 use crate::hunt::verdict::Tested;
@@ -102,6 +103,7 @@ impl Hunter<'_> {
             if !self.is_known(line[stop]) {
                 self.tell(Event::Galloping { distance: stop, next: line[stop] });
             }
+            self.look_ahead(&line, Position::Gallop { near, stop });
             let mut seen = (stop, self.as_tested(line[stop]).await?);
             if !seen.1.outcome.is_testable() && stop < last {
                 let further = (2 * distance).min(last);
@@ -207,6 +209,7 @@ impl Hunter<'_> {
             if !self.is_known(line[middle]) {
                 self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
             }
+            self.look_ahead(&line, Position::Bisect { bad: bad_index, good: good_index });
             match self.examine(&line, middle, bad_index).await? {
                 Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {
                     (good, good_index) = (tested, index);

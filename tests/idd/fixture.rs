@@ -184,6 +184,9 @@ impl Fixture {
         command.env("HOME", place.join("home")).env("XDG_CONFIG_HOME", place.join("home"));
         command.env("TMPDIR", place.join("tmp"));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        // How many probes run ahead of the answers is a matter of speed: counts of runs are those of one at a time.
+        let jobs = std::env::var("IDD_TEST_JOBS").unwrap_or_else(|_| "1".to_owned());
+        command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "idd.jobs").env("GIT_CONFIG_VALUE_0", jobs);
         command.env("LC_ALL", "C").env("TZ", "UTC");
         for part in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{part}_NAME"), "A U Thor").env(format!("GIT_{part}_EMAIL"), "author@example.org");

@@ -76,6 +76,7 @@ fixtures! {
     culprit_mends_build: "culprit-mends-build",
     escape_sequences: "escape-sequences",
     fixed_and_broken_again: "fixed-and-broken-again",
+    fixed_port: "fixed-port",
     flaky: "flaky",
     forward_port_conflict: "forward-port-conflict",
     generated_file: "generated-file",
@@ -113,10 +114,13 @@ fixtures! {
     signature_change_across_files: "signature-change-across-files",
     single_commit: "single-commit",
     stacked_repairs: "stacked-repairs",
+    stale_generated: "stale-generated",
+    stale_header: "stale-header",
     test_edits_tracked_file: "test-edits-tracked-file",
     test_needs_newer_api: "test-needs-newer-api",
     two_commits_interact: "two-commits-interact",
     vacuous_pass: "vacuous-pass",
+    version_stamp: "version-stamp",
 }
 
 #[test]

@@ -117,3 +117,18 @@ fn jobs_2_with_a_test_that_cannot_run_twice_at_once_falls_back_to_one() {
     assert_eq!(report.status, Status::Found);
     assert_eq!(finding(&report).first_bad, finding(&fixture.report(&["grep -q 3 value"])).first_bad);
 }
+
+#[test]
+fn what_was_guessed_in_vain_is_ended() {
+    let fixture = Fixture::of(HISTORY);
+    let before = fixture.state();
+    let one = fixture.report(&["-j1", "grep -q 3 value"]);
+    let log = fixture.place().join("asked");
+    // The walk never comes to the fifth change, but with eight workers it is tried all the same, and would never end.
+    let test = format!("if [ $(wc -l < log) = 5 ]; then : > {}; sleep 1000; fi; grep -q 3 value", log.display());
+    let eight = fixture.report(&["-j8", "--no-cache", &test]);
+    assert_eq!((eight.status, eight.first_bad), (Status::Found, one.first_bad));
+    assert!(log.exists());
+    assert_eq!(fixture.processes_left(), Vec::<String>::new());
+    assert_eq!(fixture.state(), before);
+}

@@ -1,7 +1,7 @@
 //! Git repositories and the directories in which their trees are tried.
 //!
 //! - The worker's directory: [`worktree`] (start there), [`settle`](mod@settle), and below them [`survey`](mod@survey)
-//!   (may this tree be written?), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`files`] (all
+//!   (may this tree be written?), [`distance`](mod@distance), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`files`] (all
 //!   access to the file system), [`paths`] (which names are safe).
 //! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
 //! - The user's repository and ours beside it: [`locate`], [`private`], [`graph`], [`store`] (differences, candidates and
@@ -10,6 +10,7 @@
 
 pub mod attributes;
 pub mod conversion;
+pub mod distance;
 pub mod division;
 pub mod edit;
 pub mod files;

@@ -32,11 +32,15 @@ pub struct Settled {
 }
 
 /// Makes the files below `root` what `written` says; the record is brought up to date.
+///
+/// - `cut_ns`: if the commands of the probe were killed, the time in the clock of the file system at which they were
+///   started. Build products that changed since then may be half-written, and no later build would notice: they go, too.
 pub fn settle(
     objects: &Objects<'_>,
     directory: &Path,
     root: BorrowedFd<'_>,
     written: &mut Directory,
+    cut_ns: Option<i128>,
 ) -> Result<Settled, WriteError> {
     let mut settler = Settler {
         objects,
@@ -45,6 +49,7 @@ pub fn settle(
         depth: 0,
         ignored: IgnoreStack::default(),
         last_ctime_ns: last_ctime_ns(written),
+        cut_ns,
         settled: Settled::default(),
     };
     settler.directory(root, written, false)?;
@@ -74,6 +79,7 @@ struct Settler<'a> {
     depth: usize,
     ignored: IgnoreStack,
     last_ctime_ns: i128,
+    cut_ns: Option<i128>,
     settled: Settled,
 }
 
@@ -130,7 +136,10 @@ impl Settler<'_> {
         }
         // No rule covers a `.git`, at the top or in a directory that is not ignored as a whole.
         if is_ignored || name != GIT_FILE && self.ignored.is_ignored(&self.path, is_directory) {
-            return Ok(());
+            return match self.cut_ns {
+                Some(cut_ns) => self.remove_written_since(parent, name, cut_ns),
+                None => Ok(()),
+            };
         }
         if is_directory && name != GIT_FILE && self.depth < MAX_DEPTH {
             let below = files::open_directory(parent, name).map_err(|errno| self.failed(errno, "open"))?;
@@ -145,6 +154,29 @@ impl Settler<'_> {
         }
         let n_removed = files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
         self.settled.removed_untracked += n_removed;
+        Ok(())
+    }
+
+    fn remove_written_since(&mut self, parent: BorrowedFd<'_>, name: &[u8], cut_ns: i128) -> Result<(), WriteError> {
+        let Some(stat) = files::look(parent, name).map_err(|errno| self.failed(errno, "look at"))? else {
+            return Ok(());
+        };
+        if stat.file_type != FileType::Directory {
+            if stat.ctime_ns >= cut_ns {
+                files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
+            }
+            return Ok(());
+        }
+        self.depth += 1;
+        if self.depth < MAX_DEPTH {
+            let below = files::open_directory(parent, name).map_err(|errno| self.failed(errno, "open"))?;
+            for (name, _) in files::list(below.as_fd()).map_err(|errno| self.failed(errno, "list"))? {
+                self.at(&name, |settler| settler.remove_written_since(below.as_fd(), &name, cut_ns))?;
+            }
+        } else {
+            files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
+        }
+        self.depth -= 1;
         Ok(())
     }
 

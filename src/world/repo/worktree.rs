@@ -123,7 +123,7 @@ impl Worktree {
         }
         let moved = writer.moved;
         if writer.has_new_ignore_rules && has_products {
-            self.settle_files(&objects)?;
+            self.settle_files(&objects, None)?;
         }
         self.is_doubtful = false;
         Ok(Ok(moved))
@@ -147,23 +147,25 @@ impl Worktree {
 
     /// Undoes what a probe did: restores tracked files, removes untracked ones that no ignore rule of the tree covers.
     ///
+    /// - `cut_ns`: when a probe whose commands were killed began, see [`settle`](crate::world::repo::settle::settle).
+    ///
     /// Cost: one look at every file; the content is read of those that look different, and of those written last,
-    /// because a change within the same tick of the clock does not show.
-    pub fn settle(&mut self, repository: &git2::Repository) -> Result<Settled, WriteError> {
+    /// because a change within the same tick of the clock does not show. After a kill also one look at every product.
+    pub fn settle(&mut self, repository: &git2::Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
         self.reopen_if_replaced()?;
         if self.is_doubtful {
             self.wipe()?;
             return Ok(Settled::default());
         }
         self.is_doubtful = true;
-        let settled = self.settle_files(&Objects::open(repository)?)?;
+        let settled = self.settle_files(&Objects::open(repository)?, cut_ns)?;
         self.restore_git_file()?;
         self.is_doubtful = false;
         Ok(settled)
     }
 
-    fn settle_files(&mut self, objects: &Objects<'_>) -> Result<Settled, WriteError> {
-        settle(objects, &self.directory, self.root.as_fd(), &mut self.written)
+    fn settle_files(&mut self, objects: &Objects<'_>, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
+        settle(objects, &self.directory, self.root.as_fd(), &mut self.written, cut_ns)
     }
 
     fn restore_git_file(&self) -> Result<(), WriteError> {

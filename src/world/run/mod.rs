@@ -6,10 +6,12 @@
 //! Nothing here knows of revisions, trees or the cache.
 
 use std::io;
+use std::time::Duration;
 
 use thiserror::Error;
 
 pub mod classify;
+pub mod crew;
 mod failure_line;
 mod normalise;
 mod output;
@@ -35,6 +37,13 @@ pub use survivors::ProcessGroup;
 pub use survivors::kill_leftover;
 pub use survivors::kill_leftovers_of;
 pub use survivors::this_process;
+
+/// The processor time of all commands that have ended so far.
+///
+/// Children that nobody waited for are not in it.
+pub fn time_of_commands() -> Duration {
+    process_table::time_of_ended_children()
+}
 
 /// Why a command could not be run; that it fails, hangs or does not exist is an answer, not one of these.
 #[derive(Debug, Error)]

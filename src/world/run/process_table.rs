@@ -58,6 +58,17 @@ pub(super) fn all() -> Vec<Process> {
     numbered_entries("/proc").into_iter().filter_map(read).collect()
 }
 
+/// The processor time of this process' children that have ended, and of theirs; zero if the system does not tell.
+pub(super) fn time_of_ended_children() -> Duration {
+    const USER: usize = 13;
+    const SYSTEM: usize = 14;
+    let stat = fs::read("/proc/self/stat").unwrap_or_default();
+    let fields = fields_after_name(&stat).unwrap_or_default();
+    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+    Duration::from_secs(ticks(USER) + ticks(SYSTEM))
+        / u32::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100)
+}
+
 /// The numbers of the children of `pid`; children that start or end meanwhile may be missing.
 ///
 /// Costs one read per thread of `pid` where the kernel lists children, else a walk over the whole table.
@@ -160,6 +171,18 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(n_asked > 0);
+    }
+
+    #[test]
+    fn the_time_of_a_busy_child_is_counted_and_that_of_a_sleeping_one_is_not() {
+        let run = |line: &str| {
+            let before = time_of_ended_children();
+            std::process::Command::new("sh").args(["-c", line]).status().unwrap();
+            time_of_ended_children() - before
+        };
+        let busy = run("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done");
+        let asleep = run("sleep 0.3");
+        assert!(busy > Duration::from_millis(50) && asleep < busy, "{busy:?} {asleep:?}");
     }
 
     #[test]

@@ -162,6 +162,7 @@ impl Sandbox {
             let ending = Ending::NotRun(Reason::Path);
             return Ok(Some(observation(job, Stage::Test, ending, String::new())));
         }
+        let begin_ns = self.clock_ns()?;
         repo::private::set_head(&self.repository, &self.link, self.head, job.tree)?;
         let mut stage = Stage::Test;
         let mut duration = Duration::ZERO;
@@ -186,7 +187,8 @@ impl Sandbox {
             tested
         };
         self.restore()?;
-        let settled = self.worktree.settle(&self.repository)?;
+        let is_cut = ran.cancelled || ran.ending == Ending::Timeout;
+        let settled = self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?;
         if ran.cancelled {
             return Ok(None);
         }
@@ -243,6 +245,18 @@ impl Sandbox {
             let _ = repo::files::remove(temporary.as_fd(), &name);
         }
         Ok(())
+    }
+
+    /// What the clock of the file system shows now; it may differ from the machine's, and stands still between ticks.
+    fn clock_ns(&self) -> Result<i128, SandboxError> {
+        let path = self.directory.join("tmp");
+        let failed = |source: io::Error| SandboxError::Prepare { path: path.clone(), source };
+        let temporary = repo::files::open_directory(File::open(&self.directory).map_err(failed)?.as_fd(), b"tmp");
+        let temporary = temporary.map_err(|errno| failed(errno.into()))?;
+        let written = repo::files::write_file(temporary.as_fd(), b"clock", b"", false);
+        let stat = written.map_err(|errno| failed(errno.into()))?;
+        repo::files::remove(temporary.as_fd(), b"clock").map_err(|errno| failed(errno.into()))?;
+        Ok(stat.ctime_ns)
     }
 
     /// Output as text, the same in every sandbox.

@@ -219,7 +219,12 @@ impl Bench {
     }
 
     pub fn settle(&mut self) -> Settled {
-        self.worktree.settle(&self.repository).unwrap()
+        self.worktree.settle(&self.repository, None).unwrap()
+    }
+
+    /// After a probe that was killed, which began when the file system's clock showed this.
+    pub fn settle_cut(&mut self, cut_ns: i128) -> Settled {
+        self.worktree.settle(&self.repository, Some(cut_ns)).unwrap()
     }
 
     pub fn picture(&self) -> Leaves {

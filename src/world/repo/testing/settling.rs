@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::thread;
@@ -208,4 +209,36 @@ fn directories_without_permissions_are_opened_by_their_owner() {
         bench
     };
     drop(thread::spawn(run).join().unwrap());
+}
+
+#[test]
+fn what_a_killed_build_wrote_goes_and_what_was_built_before_stays() {
+    let mut bench = Bench::new();
+    let leaves = files(&[(".gitignore", "*.o\nout/\n"), ("main.c", "1"), ("out/kept.c", "1")]);
+    bench.go(&leaves);
+    for path in ["old.o", "rewritten.o", "out/old", "out/deep/old"] {
+        bench.write(path, "built");
+    }
+    bench.settle();
+    // The clock of the file system stands still for some milliseconds.
+    let ctime_ns = |bench: &Bench, path: &str| {
+        let metadata = fs::metadata(bench.path(path)).unwrap();
+        i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+    };
+    let last_ns = ctime_ns(&bench, "out/deep/old");
+    bench.write("new.o", "half");
+    while ctime_ns(&bench, "new.o") == last_ns {
+        bench.write("new.o", "half");
+    }
+    let cut_ns = ctime_ns(&bench, "new.o");
+    for path in ["rewritten.o", "out/new", "out/deep/new"] {
+        bench.write(path, "half");
+    }
+    assert_eq!(bench.settle_cut(cut_ns), Settled::default());
+    for path in ["old.o", "out/old", "out/deep/old", "out/kept.c"] {
+        assert!(bench.path(path).exists(), "{path}");
+    }
+    for path in ["new.o", "rewritten.o", "out/new", "out/deep/new"] {
+        assert!(!bench.path(path).exists(), "{path}");
+    }
 }
