@@ -12,7 +12,7 @@ fn values(text: &[u8]) -> Vec<(usize, Range<usize>)> {
     while let Some(dollar) = text[at..].iter().position(|byte| *byte == b'$') {
         at += dollar + 1;
         let begins = |name: &&str| text[at..].strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b": "));
-        let Some(name) = NAMES.iter().position(|name| begins(&name)) else { continue };
+        let Some(name) = NAMES.iter().position(begins) else { continue };
         let start = at + NAMES[name].len();
         let end = text[start..].iter().position(|byte| matches!(byte, b'$' | b'\n'));
         if let Some(end) = end.map(|length| start + length).filter(|end| text[*end] == b'$') {

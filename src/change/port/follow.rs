@@ -43,6 +43,9 @@ pub struct Followed {
     pub files: BTreeMap<usize, [Vec<u8>; 2]>,
 }
 
+/// Where a function of ours stands, and how it is in the base and in the patched text.
+type Place<'text> = (Range<usize>, [&'text [u8]; 2]);
+
 /// Finds where functions went that a patch edits and that ours has no more in their file; `None` if none is found.
 ///
 /// - `ours` is empty if the file is gone. A function of the same name that shares less than half of the words is another one:
@@ -85,7 +88,7 @@ pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[E
         }
     }
     let mut rest = Vec::new();
-    let mut edits: BTreeMap<usize, Vec<(Range<usize>, [&[u8]; 2])>> = BTreeMap::new();
+    let mut edits: BTreeMap<usize, Vec<Place>> = BTreeMap::new();
     for ((one, there), mut found) in gone.into_iter().zip(found) {
         found.sort_by_key(|(percent, ..)| Reverse(*percent));
         let next = found.get(1).map_or(0, |(percent, ..)| *percent);

@@ -229,6 +229,27 @@ fn new_names_of_ours_are_used_in_what_the_patch_brings() {
 }
 
 #[test]
+fn a_name_that_ours_lacks_in_most_places_was_not_renamed() {
+    let replaced = |name: &str| ["a", "b", "c"].map(|one| format!("void {one}({name} *x, int n);\n")).concat();
+    let lost = |name: &str| ["d", "e"].map(|one| format!("int {one}({name});\n")).concat();
+    let base = replaced("State") + &lost("State *x");
+    check(
+        "c",
+        &base,
+        &(replaced("Object") + &lost("void")),
+        &(base.clone() + "int f(State *x);\n"),
+        Some(&(replaced("Object") + &lost("void") + "int f(State *x);\n")),
+    );
+    check_renamed(
+        "c",
+        &base,
+        &(replaced("Object") + &lost("Object *x")),
+        &(base.clone() + "int f(State *x);\n"),
+        &(replaced("Object") + &lost("Object *x") + "int f(Object *x);\n"),
+    );
+}
+
+#[test]
 fn an_edit_follows_a_method_that_was_renamed() {
     check(
         "java",
