@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Range;
 
 use crate::change::lines::Lines;
@@ -137,6 +138,7 @@ pub(super) fn matches(language: &Language, older: &[Declaration], newer: &[Decla
         let columns = members_of_newer.get(&newer_parent).map_or(&[][..], Vec::as_slice);
         matching.by_key(rows, columns, |one| Some((one.kind, &one.signature[..])).filter(|key| !key.1.is_empty()));
         matching.by_key(rows, columns, |one| Some((one.kind, &one.name[..])).filter(|key| !key.1.is_empty()));
+        matching.by_key(rows, columns, |one| Some((one.kind, &one.content[..])));
         matching.by_content(language, rows, columns);
         bodies.extend(rows.iter().filter_map(|row| Some((Some(*row), Some(matching.of_older[*row]?)))));
     }
@@ -174,11 +176,11 @@ impl<'a> Matching<'a> {
     }
 
     /// Joins those with the same key, the first with the first.
-    fn by_key(
+    fn by_key<K: Eq + Hash + 'a>(
         &mut self,
         rows: &[usize],
         columns: &[usize],
-        key: impl Fn(&'a Declaration) -> Option<(&'static str, &'a [u8])>,
+        key: impl Fn(&'a Declaration) -> Option<(&'static str, &'a [K])>,
     ) {
         let (rows, columns) = self.free(rows, columns);
         let mut waiting: HashMap<_, Vec<usize>> = HashMap::new();

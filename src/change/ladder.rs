@@ -10,15 +10,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::change::group::Group;
+use crate::change::heights::heights;
+use crate::change::named_together::named_together;
+use crate::change::names::Names;
 use crate::change::parsed::Parsed;
 use crate::change::set::Level;
 use crate::change::set::Unit;
 use crate::change::set::UnitKind;
 use crate::change::subset::UnitId;
-use crate::change::uses::Names;
-use crate::change::uses::UnitNames;
-use crate::change::uses::heights;
-use crate::change::uses::named_together;
 
 /// What puts a unit into a group; units with equal keys are in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,10 +102,6 @@ impl Ladder<'_> {
 
     /// Groups of units that change with the same name, wherever they stand; see [`named_together`].
     pub(super) fn named_together(&self) -> [Vec<Group>; 2] {
-        let names_of = |unit: &Unit| match (&self.parsed[unit.file], &unit.kind, lines(&unit.kind)) {
-            (Some(parsed), UnitKind::Lines { .. }, Some(place)) => parsed.names(place),
-            _ => UnitNames::default(),
-        };
         let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
         for parsed in self.parsed.iter().flatten() {
             let (of_older, of_newer) = parsed.all_names();
@@ -114,25 +109,30 @@ impl Ladder<'_> {
             newer.extend(of_newer);
         }
         let on_one_side = older.symmetric_difference(&newer).copied().collect();
-        named_together(&self.units.iter().map(names_of).collect::<Vec<_>>(), &on_one_side)
+        let names: Vec<Names> = self.units.iter().map(|unit| self.names_of([unit])).collect();
+        named_together(&names, &on_one_side)
     }
 
     /// The same groups, those that use what others define behind these; else as they were.
     fn users_last(&self, groups: Vec<Group>) -> Vec<Group> {
         let names_of = |group: &Group| {
-            let mut names = Names::default();
-            for unit in group.spans().iter().cloned().flatten() {
-                let Unit { file, kind } = &self.units[unit as usize];
-                if let (Some(parsed), UnitKind::Lines { .. }, Some(place)) = (&self.parsed[*file], kind, lines(kind)) {
-                    parsed.note_names(place, &mut names);
-                }
-            }
-            names
+            self.names_of(group.spans().iter().flat_map(|span| &self.units[span.start as usize..span.end as usize]))
         };
-        let heights = heights(&groups.iter().map(names_of).collect::<Vec<_>>());
-        let mut ordered: Vec<(usize, Group)> = heights.into_iter().zip(groups).collect();
+        let names: Vec<Names> = groups.iter().map(names_of).collect();
+        let mut ordered: Vec<(usize, Group)> = heights(&names).into_iter().zip(groups).collect();
         ordered.sort_by_key(|(height, _)| *height);
         ordered.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// What the lines of some units do with names.
+    fn names_of<'u>(&self, units: impl IntoIterator<Item = &'u Unit>) -> Names {
+        let mut names = Names::default();
+        for Unit { file, kind } in units {
+            if let (Some(parsed), UnitKind::Lines { .. }, Some(place)) = (&self.parsed[*file], kind, kind.place()) {
+                parsed.note_names(place, &mut names);
+            }
+        }
+        names
     }
 
     /// Per unit the declarations around it, outermost first; never empty.
@@ -143,7 +143,7 @@ impl Ladder<'_> {
             for unit in span.clone() {
                 let unit = unit as usize;
                 let Unit { file, kind } = &self.units[unit];
-                let (Some(parsed), Some((deleted, inserted))) = (&self.parsed[*file], lines(kind)) else {
+                let (Some(parsed), Some((deleted, inserted))) = (&self.parsed[*file], kind.place()) else {
                     keys[unit].push(Key::Hunk { hunk });
                     continue;
                 };
@@ -205,15 +205,5 @@ impl Ladder<'_> {
             }
         }
         keys
-    }
-}
-
-/// The older and newer line of a changed line.
-pub(super) fn lines(kind: &UnitKind) -> Option<(Option<u32>, Option<u32>)> {
-    let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
-    match kind {
-        UnitKind::Lines { deleted, inserted } => Some((first(deleted), first(inserted))),
-        UnitKind::Move { from, .. } => Some((Some(from.start), None)),
-        _ => None,
     }
 }

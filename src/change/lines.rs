@@ -5,6 +5,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::change::pairing::pair;
+use crate::change::parting::Parting;
 
 /// A text and where its lines start.
 #[derive(Debug, Clone, Default)]
@@ -80,9 +81,6 @@ impl Edit {
     }
 }
 
-/// Lines that stand elsewhere on the newer side, with or without changes inside: half-open older and newer lines.
-pub(super) type Moved = (Range<u32>, Range<u32>);
-
 /// The hunks between two texts: maximal runs of changed lines, from top to bottom, each as its edits.
 ///
 /// Steps ascend in both line numbers; the lines between two steps are equal on both sides. Between two modified lines
@@ -112,26 +110,6 @@ pub(super) fn hunks_within(
     let older = Side::of(older, moved[index].0.clone(), std::iter::empty(), &owners.0);
     let newer = Side::of(newer, moved[index].1.clone(), std::iter::empty(), &owners.1);
     compare(&older, &newer, parting)
-}
-
-/// What syntax says about the lines of two texts.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Parting {
-    /// Line ranges that are not compared in place, each with its other place; on neither side do two overlap.
-    pub(super) moved: Vec<Moved>,
-    /// Per older and per newer line whose it is: equal numbers for the same declaration. Missing ones are nobody's.
-    pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
-    /// Per number whether that declaration is on one side only.
-    pub(super) is_alone: Vec<bool>,
-}
-
-impl Parting {
-    /// Whether a line of one declaration can have become a line of the other.
-    fn may_pair(&self, older: Token, newer: Token) -> bool {
-        let (Token::Line(older, _), Token::Line(newer, _)) = (older, newer) else { return false };
-        let is_alone = |owner: Option<usize>| owner.is_some_and(|owner| self.is_alone[owner]);
-        older == newer || (is_alone(older) && is_alone(newer))
-    }
 }
 
 /// A line and whose it is, or moved lines as one.
@@ -253,9 +231,11 @@ fn steps(
     };
     let mut steps = Vec::new();
     let (mut row, mut column) = (deleted.start, inserted.start);
-    let may_pair = |row: usize, column: usize| {
-        parting.may_pair(older.tokens[deleted.start + row], newer.tokens[inserted.start + column])
-    };
+    let may_pair =
+        |row: usize, column: usize| match (older.tokens[deleted.start + row], newer.tokens[inserted.start + column]) {
+            (Token::Line(older, _), Token::Line(newer, _)) => parting.may_pair(older, newer),
+            _ => false,
+        };
     let pairs = pair(&older.lines(deleted.clone()), &newer.lines(inserted.clone()), may_pair);
     let pairs = pairs.into_iter().map(|pair| (pair.0 + deleted.start, pair.1 + inserted.start));
     for (paired_row, paired_column) in pairs.map(|pair| (pair.0, Some(pair.1))).chain([(deleted.end, None)]) {
@@ -280,6 +260,7 @@ fn number(index: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::parting::Moved;
 
     /// Steps as `-deleted+inserted` line numbers, one text per hunk.
     fn shown(older: &str, newer: &str) -> Vec<String> {

@@ -7,16 +7,21 @@
 
 mod balance;
 mod declarations;
+mod divide;
 mod file;
 mod group;
+mod heights;
 mod keywords;
 mod ladder;
 mod lines;
 mod linewise;
 mod moves;
+mod named_together;
+mod names;
 mod needs;
 mod pairing;
 mod parsed;
+mod parting;
 mod plausible;
 pub mod port;
 mod render;
@@ -24,7 +29,6 @@ mod set;
 mod subset;
 mod tied;
 pub mod trees;
-mod uses;
 
 #[cfg(test)]
 mod properties;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::change::declarations::Declaration;
 use crate::change::declarations::similarity;
-use crate::change::lines::Moved;
+use crate::change::parting::Moved;
 
 /// Shorter declarations are deleted and inserted: to say that a line moved tells nobody anything.
 const MIN_LINES: usize = 3;

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::change::balance::ties;
 use crate::change::file::{FilePair, FileSide};
-use crate::change::ladder::lines;
 use crate::change::lines::is_open;
 use crate::change::parsed::Parsed;
 use crate::change::set::{TextPair, Unit, UnitKind};
@@ -144,7 +143,7 @@ pub(super) fn tie_brackets(parsed: &Parsed, units: &[Unit], span: &Range<u32>, n
     let is_step = |id: &UnitId| matches!(units[id.index()].kind, UnitKind::Lines { .. });
     let steps: Vec<UnitId> = span.clone().map(UnitId).filter(is_step).collect();
     let place = |id: &UnitId| {
-        let (deleted, inserted) = lines(&units[id.index()].kind)?;
+        let (deleted, inserted) = units[id.index()].kind.place()?;
         Some(((deleted, inserted), parsed.declarations_around(deleted, inserted).pop()))
     };
     let places: Vec<_> = steps.iter().filter_map(place).collect();

@@ -11,10 +11,9 @@ use crate::change::declarations::declarations;
 use crate::change::declarations::has_lines_alone;
 use crate::change::declarations::matches;
 use crate::change::lines::Lines;
-use crate::change::lines::Moved;
 use crate::change::moves::moves;
-use crate::change::uses::Names;
-use crate::change::uses::UnitNames;
+use crate::change::names::Names;
+use crate::change::parting::Moved;
 use crate::syntax::Class;
 use crate::syntax::Language;
 use crate::syntax::Node;
@@ -200,25 +199,15 @@ impl Parsed {
         (older.iter().flatten().map(Vec::as_slice), newer.iter().flatten().map(Vec::as_slice))
     }
 
-    /// The names in a changed line.
-    pub(super) fn names(&self, (deleted, inserted): (Option<u32>, Option<u32>)) -> UnitNames {
-        let mut names = UnitNames::default();
-        for (side, line) in [(&self.older, deleted), (&self.newer, inserted)] {
-            if let Some(line) = line {
-                names.mentioned.extend(side.names[line as usize].iter().cloned());
-                names.declared.extend(side.declared[line as usize].iter().cloned());
-            }
-        }
-        names
-    }
-
     /// Adds what a changed line does with names to `names`.
     pub(super) fn note_names(&self, (deleted, inserted): (Option<u32>, Option<u32>), names: &mut Names) {
-        if let Some(line) = deleted {
-            names.unused.extend(self.older.names[line as usize].iter().cloned());
-        }
-        if let Some(line) = inserted {
-            names.used.extend(self.newer.names[line as usize].iter().cloned());
+        for (side, line, mentioned) in
+            [(&self.older, deleted, &mut names.unused), (&self.newer, inserted, &mut names.used)]
+        {
+            if let Some(line) = line {
+                mentioned.extend(side.names[line as usize].iter().cloned());
+                names.declared.extend(side.declared[line as usize].iter().cloned());
+            }
         }
         for innermost in [self.innermost(deleted, None), self.innermost(None, inserted)].into_iter().flatten() {
             match (self.side_of(innermost), innermost.checked_sub(self.older.declarations.len())) {

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use crate::change::divide::Builder;
 use crate::change::file::{Content, Division, FilePair, FileSide};
 use crate::change::group::Group;
 use crate::change::ladder::Ladder;
-use crate::change::lines::{self, Edit, Lines, Parting, Step};
+use crate::change::lines::Lines;
 use crate::change::needs::{self, Needs};
 use crate::change::parsed::Parsed;
 use crate::change::plausible::{Plausible, SyntaxCheck};
@@ -42,6 +43,18 @@ pub enum UnitKind {
         /// Half-open, 0-based line numbers in the newer file; empty for a deletion, and then says where.
         inserted: Range<u32>,
     },
+}
+
+impl UnitKind {
+    /// The older and the newer line that it changes; of a declaration that moves, its first older one.
+    pub(super) fn place(&self) -> Option<(Option<u32>, Option<u32>)> {
+        let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
+        match self {
+            Self::Lines { deleted, inserted } => Some((first(deleted), first(inserted))),
+            Self::Move { from, .. } => Some((first(from), None)),
+            _ => None,
+        }
+    }
 }
 
 /// The smallest part of a change that can be taken or left.
@@ -193,10 +206,10 @@ impl ChangeSet {
 
     fn is_trivia(&self, unit: UnitId, parsed: &[Option<Parsed>]) -> bool {
         let Unit { file, kind } = &self.units[unit.index()];
-        let (UnitKind::Lines { deleted, inserted }, Some(parsed)) = (kind, &parsed[*file]) else { return false };
+        let (UnitKind::Lines { .. }, Some(parsed)) = (kind, &parsed[*file]) else { return false };
         let text = self.describe(unit);
-        let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
-        parsed.is_trivia((first(deleted), text.deleted), (first(inserted), text.inserted))
+        kind.place()
+            .is_some_and(|(deleted, inserted)| parsed.is_trivia((deleted, text.deleted), (inserted, text.inserted)))
     }
 
     /// The changed files, by path.
@@ -279,17 +292,37 @@ impl ChangeSet {
         self.file_spans[file].clone()
     }
 
-    /// Added plus removed text lines; a modified line counts twice, as in a patch, and so does each line that moves.
+    /// Added plus removed text lines, as in a patch: a modified line counts twice, and so does each line that moves; what
+    /// goes from a declaration that moves, or comes into it, counts once.
     pub fn n_lines(&self, subset: &Subset) -> usize {
-        let n_lines = |unit: UnitId| match &self.units[unit.index()].kind {
-            UnitKind::Lines { deleted, inserted } => deleted.len() + inserted.len(),
-            UnitKind::Move { from, .. } => 2 * from.len(),
-            UnitKind::Whole | UnitKind::Create | UnitKind::Remove => {
-                self.texts[self.units[unit.index()].file].n_whole_lines
-            }
-            UnitKind::Rename | UnitKind::Mode => 0,
+        let (mut n_added, mut n_removed) = (0, 0);
+        // The last declaration that was met and moves; what changes inside comes right behind it.
+        let mut moved: Option<(&Range<u32>, &Range<u32>)> = None;
+        let is_within = |lines: &Range<u32>, whole: &Range<u32>| {
+            !lines.is_empty() && whole.start <= lines.start && lines.end <= whole.end
         };
-        subset.iter().map(n_lines).sum()
+        for unit in subset {
+            let Unit { file, kind } = &self.units[unit.index()];
+            match kind {
+                UnitKind::Move { from, to, .. } => {
+                    n_removed += from.len();
+                    n_added += from.len();
+                    moved = Some((from, to));
+                }
+                UnitKind::Lines { deleted, inserted } => {
+                    n_added += inserted.len();
+                    if moved.is_some_and(|(from, to)| is_within(deleted, from) || is_within(inserted, to)) {
+                        // It goes with its declaration, and does not arrive.
+                        n_added -= deleted.len();
+                    } else {
+                        n_removed += deleted.len();
+                    }
+                }
+                UnitKind::Whole | UnitKind::Create | UnitKind::Remove => n_added += self.texts[*file].n_whole_lines,
+                UnitKind::Rename | UnitKind::Mode => {}
+            }
+        }
+        n_added + n_removed
     }
 
     /// What a report needs to show `unit`.
@@ -335,159 +368,5 @@ fn slice<'a>(side: Option<&'a FileSide>, lines: &Lines, range: &Range<u32>) -> &
     match side.map(|side| &side.content) {
         Some(Content::Bytes(bytes)) => lines.slice(bytes, range),
         _ => &[],
-    }
-}
-
-#[derive(Default)]
-struct Builder {
-    units: Vec<Unit>,
-    hunks: Vec<Range<u32>>,
-    /// Per file divided so far.
-    parsed: Vec<Option<Parsed>>,
-}
-
-impl Builder {
-    fn n_units(&self) -> u32 {
-        u32::try_from(self.units.len()).expect("a change set has fewer than 2^32 units")
-    }
-
-    fn push_hunk(&mut self, file: usize, kinds: impl IntoIterator<Item = UnitKind>) -> Range<u32> {
-        let start = self.n_units();
-        self.units.extend(kinds.into_iter().map(|kind| Unit { file, kind }));
-        let span = start..self.n_units();
-        if !span.is_empty() {
-            self.hunks.push(span.clone());
-        }
-        span
-    }
-
-    fn divide(&mut self, file: usize, pair: &FilePair, division: &Division) -> TextPair {
-        self.parsed.push(None);
-        let is_whole = matches!(division, Division::Whole { .. });
-        let whole = |side: &FileSide| TextPair {
-            n_whole_lines: side.text().map_or(0, |text| Lines::of(text).len() as usize),
-            ..TextPair::default()
-        };
-        match (&pair.older, &pair.newer) {
-            (None, Some(newer)) if is_whole => {
-                self.push_hunk(file, [UnitKind::Create]);
-                whole(newer)
-            }
-            (Some(older), None) if is_whole => {
-                self.push_hunk(file, [UnitKind::Remove]);
-                whole(older)
-            }
-            (Some(older), Some(newer)) => self.divide_changed(file, (older, newer), division),
-            (None, Some(newer)) => {
-                self.push_hunk(file, [UnitKind::Create]);
-                let lines = newer.text().map(Lines::of).unwrap_or_default();
-                let insert = |line: u32| UnitKind::Lines { deleted: 0..0, inserted: line..line + 1 };
-                self.push_hunk(file, (0..lines.len()).map(insert));
-                let mut text = TextPair { newer: lines, ..TextPair::default() };
-                self.parse(division, (b"", newer.text().unwrap_or_default()), &mut text);
-                text
-            }
-            (Some(older), None) => {
-                let lines = older.text().map(Lines::of).unwrap_or_default();
-                let delete = |line: u32| UnitKind::Lines { deleted: line..line + 1, inserted: 0..0 };
-                self.push_hunk(file, (0..lines.len()).map(delete));
-                self.push_hunk(file, [UnitKind::Remove]);
-                let mut text = TextPair { older: lines, ..TextPair::default() };
-                self.parse(division, (older.text().unwrap_or_default(), b""), &mut text);
-                text
-            }
-            (None, None) => TextPair::default(),
-        }
-    }
-
-    /// Reads the syntax of the file that is being divided, if it has one.
-    fn parse(&mut self, division: &Division, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
-        let Division::Syntax(language) = *division else { return };
-        let parsed = Parsed::of(language, (older, &text.older), (newer, &text.newer));
-        if let Some(parsed) = &parsed {
-            text.check = Some(SyntaxCheck { language, max_errors: parsed.older.n_errors.max(parsed.newer.n_errors) });
-        }
-        *self.parsed.last_mut().expect("the file that is being divided has an entry") = parsed;
-    }
-
-    fn divide_changed(&mut self, file: usize, (older, newer): (&FileSide, &FileSide), division: &Division) -> TextPair {
-        if older.path != newer.path {
-            self.push_hunk(file, [UnitKind::Rename]);
-        }
-        let is_same_type = older.mode == newer.mode || (older.mode.is_file() && newer.mode.is_file());
-        if is_same_type && older.mode != newer.mode {
-            self.push_hunk(file, [UnitKind::Mode]);
-        }
-        if is_same_type && older.content == newer.content {
-            return TextPair::default();
-        }
-        let (Some(older), Some(newer)) = (older.text(), newer.text()) else {
-            self.push_hunk(file, [UnitKind::Whole]);
-            return TextPair::default();
-        };
-        let mut text = TextPair { older: Lines::of(older), newer: Lines::of(newer), ..TextPair::default() };
-        if matches!(division, Division::Whole { .. }) {
-            self.push_hunk(file, [UnitKind::Whole]);
-            let runs = lines::hunks((older, &text.older), (newer, &text.newer), &Parting::default());
-            let steps = runs.into_iter().flatten().filter_map(Edit::step);
-            let n_whole_lines = steps.map(|step| step.deleted.len() + step.inserted.len()).sum();
-            return TextPair { n_whole_lines, ..TextPair::default() };
-        }
-        self.parse(division, (older, newer), &mut text);
-        // A last line without terminator stays where it is.
-        let may_move = !lines::is_open(older) && !lines::is_open(newer);
-        let parsed = self.parsed.last().and_then(Option::as_ref);
-        let moved = parsed.filter(|_| may_move).map(Parsed::moves).unwrap_or_default();
-        let parting = Parting {
-            moved,
-            owners: parsed.map(Parsed::owners).unwrap_or_default(),
-            is_alone: parsed.map(|parsed| parsed.is_alone.clone()).unwrap_or_default(),
-        };
-        let moved = &parting.moved;
-        let sides = ((older, &text.older), (newer, &text.newer));
-        let mut script = Vec::new();
-        // Per moved declaration its unit and the units inside it.
-        let mut ids = vec![(UnitId(0), 0..0); moved.len()];
-        for run in lines::hunks(sides.0, sides.1, &parting) {
-            let mut steps = Vec::new();
-            for edit in run {
-                match edit {
-                    Edit::Step(step) => steps.push(step),
-                    Edit::In(index, at) => {
-                        self.push_steps(file, &mut steps, &mut script);
-                        script.push(Piece::In(UnitId::at(index), 0..0, at));
-                    }
-                    Edit::Out(index) => {
-                        self.push_steps(file, &mut steps, &mut script);
-                        let (from, to) = moved[index].clone();
-                        let unit = UnitId(self.push_hunk(file, [UnitKind::Move { from, to, at: 0 }]).start);
-                        for run in lines::hunks_within(sides.0, sides.1, &parting, index) {
-                            let mut steps = run.into_iter().filter_map(Edit::step).collect();
-                            self.push_steps(file, &mut steps, &mut Vec::new());
-                        }
-                        ids[index] = (unit, unit.0 + 1..self.n_units());
-                        script.push(Piece::Out(unit, ids[index].1.clone()));
-                    }
-                }
-            }
-            self.push_steps(file, &mut steps, &mut script);
-        }
-        for piece in &mut script {
-            if let Piece::In(unit, inner, arrives) = piece {
-                (*unit, *inner) = ids[unit.index()].clone();
-                if let UnitKind::Move { at, .. } = &mut self.units[unit.index()].kind {
-                    *at = *arrives;
-                }
-            }
-        }
-        text.script = (!moved.is_empty()).then_some(script);
-        text
-    }
-
-    /// Makes units of steps that stand beside each other, and empties the list.
-    fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
-        let kind = |step: Step| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };
-        let span = self.push_hunk(file, steps.drain(..).map(kind));
-        script.extend(span.map(|unit| Piece::Unit(UnitId(unit))));
     }
 }

@@ -178,7 +178,8 @@ impl Plan {
             .filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_") && !name.as_bytes().starts_with(b"IDD_"))
             .cloned()
             .collect();
-        let divisions = divisions(around)?;
+        let mut divisions = divisions(around)?;
+        divisions.is_plain = reducer(&args).is_plain();
         let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
         let regeneration = regenerate
             .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
@@ -222,22 +223,13 @@ impl Plan {
             options::Walk::Auto => Walk::Auto,
             options::Walk::Linear => Walk::Linear,
         };
-        let reducer = match effort.reducer {
-            // The linear walk is the paper's, and so is its reduction unless another one is asked for.
-            _ if effort.fast => Reducer::Fast,
-            options::Reducer::Default if walk == Walk::Linear => Reducer::Artho,
-            options::Reducer::Default => Reducer::Hierarchical,
-            options::Reducer::Ddmin => Reducer::Ddmin,
-            options::Reducer::Artho => Reducer::Artho,
-            options::Reducer::ArthoFlat => Reducer::ArthoFlat,
-        };
         Order {
             bad: self.bad,
             goods: self.goods.clone(),
             target: if is_above { self.target } else { self.bad },
             walk,
             first_parent: self.args.history.first_parent,
-            reducer,
+            reducer: reducer(&self.args),
             level: match effort.level {
                 options::Level::File => Level::File,
                 options::Level::Unit => Level::Unit,
@@ -320,6 +312,19 @@ fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
         OnDisk::Link { .. } => Mode::Symlink,
     };
     (mode, file.bytes().to_vec())
+}
+
+/// How the culprit is reduced.
+fn reducer(args: &HuntArgs) -> Reducer {
+    match args.effort.reducer {
+        _ if args.effort.fast => Reducer::Fast,
+        // The linear walk is the paper's, and so is its reduction unless another one is asked for.
+        options::Reducer::Default if args.history.walk == options::Walk::Linear => Reducer::Artho,
+        options::Reducer::Default => Reducer::Hierarchical,
+        options::Reducer::Ddmin => Reducer::Ddmin,
+        options::Reducer::Artho => Reducer::Artho,
+        options::Reducer::ArthoFlat => Reducer::ArthoFlat,
+    }
 }
 
 /// What the configuration says of files: `idd.grammar.*`, `idd.generated`, `idd.regenerate`.

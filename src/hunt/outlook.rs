@@ -4,6 +4,7 @@
 //! walk comes to ask for it, so guessing costs runs, never rightness.
 
 use crate::hunt::Hunter;
+use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use std::collections::VecDeque;
 
@@ -29,7 +30,9 @@ impl Position {
         match self {
             Self::Gallop { near, stop } => {
                 let further = (2 * stop).min(last);
-                [Self::Gallop { near: stop, stop: further }, Self::Bisect { bad: near, good: stop }]
+                // A bisection begins at the bad end; its first stop is `near`, which fails, unless the line was too short.
+                let bad = if stop == 2 * near { near } else { 0 };
+                [Self::Gallop { near: stop, stop: further }, Self::Bisect { bad, good: stop }]
             }
             Self::Bisect { bad, good } => {
                 let middle = self.stop();
@@ -49,10 +52,15 @@ impl Position {
 /// The stops that may follow the one at `position`, the likelier ones first: pass and fail count as equally likely.
 ///
 /// - `last`: the last index of the line.
+/// - `passes`: what is known of an index already; such stops are passed over.
 ///
 /// Indices, each once, lazily. Source: speculative bisection; answers are taken in the order asked, where a search that
 /// takes them as they come would narrow a little sooner, but to a result that depends on the number of workers.
-pub(super) fn stops_after(position: Position, last: usize) -> impl Iterator<Item = usize> {
+pub(super) fn stops_after(
+    position: Position,
+    last: usize,
+    passes: impl Fn(usize) -> Option<bool>,
+) -> impl Iterator<Item = usize> {
     let mut seen = vec![position.stop()];
     let mut queue = VecDeque::from(position.next(last));
     std::iter::from_fn(move || {
@@ -61,11 +69,17 @@ pub(super) fn stops_after(position: Position, last: usize) -> impl Iterator<Item
             if position.is_over() {
                 continue;
             }
-            queue.extend(position.next(last));
-            let stop = position.stop();
-            if !seen.contains(&stop) {
-                seen.push(stop);
-                return Some(stop);
+            let (stop, [if_fails, if_passes]) = (position.stop(), position.next(last));
+            match passes(stop) {
+                Some(true) => queue.push_front(if_passes),
+                Some(false) => queue.push_front(if_fails),
+                None => {
+                    queue.extend([if_fails, if_passes]);
+                    if !seen.contains(&stop) {
+                        seen.push(stop);
+                        return Some(stop);
+                    }
+                }
             }
         }
     })
@@ -77,7 +91,12 @@ const MAX_GUESSES: usize = 64;
 impl Hunter<'_> {
     /// Says what may be asked after the revision that is asked next.
     pub(super) fn look_ahead(&self, line: &[CommitId], position: Position) {
-        let guesses = stops_after(position, line.len() - 1).take(MAX_GUESSES).map(|stop| line[stop]).collect();
+        let passes = |stop: usize| {
+            let outcome = self.board.borrow().tested.get(&line[stop])?.outcome;
+            outcome.is_testable().then_some(outcome == Outcome::Pass)
+        };
+        let stops = stops_after(position, line.len() - 1, passes).take(MAX_GUESSES);
+        let guesses = stops.map(|stop| line[stop]).collect();
         self.board.borrow_mut().guesses = guesses;
     }
 }
@@ -89,22 +108,24 @@ mod tests {
     #[test]
     fn both_ways_out_of_every_stop_are_looked_at_level_by_level() {
         let bisect = Position::Bisect { bad: 0, good: 16 };
-        assert_eq!(stops_after(bisect, 16).take(6).collect::<Vec<_>>(), [12, 4, 14, 10, 6, 2]);
+        assert_eq!(stops_after(bisect, 16, |_| None).take(6).collect::<Vec<_>>(), [12, 4, 14, 10, 6, 2]);
         let gallop = Position::Gallop { near: 2, stop: 4 };
-        assert_eq!(stops_after(gallop, 100).take(6).collect::<Vec<_>>(), [8, 3, 16, 6, 32, 12]);
+        assert_eq!(stops_after(gallop, 100, |_| None).take(6).collect::<Vec<_>>(), [8, 3, 16, 6, 32, 12]);
+        let passes = |stop| [3, 8].contains(&stop).then_some(stop == 8);
+        assert_eq!(stops_after(gallop, 100, passes).collect::<Vec<_>>(), [6, 7, 5]);
     }
 
     #[test]
     fn every_index_between_the_ends_comes_once_and_no_other() {
         for good in 1..40 {
             let position = Position::Bisect { bad: 0, good };
-            let mut stops: Vec<usize> = stops_after(position, good).collect();
+            let mut stops: Vec<usize> = stops_after(position, good, |_| None).collect();
             stops.push(position.stop());
             stops.sort_unstable();
             let expected: Vec<usize> = if good < 2 { vec![0] } else { (1..good).collect() };
             assert_eq!(stops, expected);
         }
-        let mut stops: Vec<usize> = stops_after(Position::Gallop { near: 0, stop: 1 }, 30).collect();
+        let mut stops: Vec<usize> = stops_after(Position::Gallop { near: 0, stop: 1 }, 30, |_| None).collect();
         stops.sort_unstable();
         assert_eq!(stops, (2..=30).collect::<Vec<_>>());
     }

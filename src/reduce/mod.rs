@@ -76,6 +76,11 @@ impl Reducer {
     pub fn is_exact(self) -> bool {
         matches!(self, Self::Hierarchical | Self::Fast | Self::Ddmin)
     }
+
+    /// Whether it works on files, hunks and lines alone, as its paper has it: for change sets in which syntax has no part.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::Ddmin | Self::Artho | Self::ArthoFlat)
+    }
 }
 
 /// A word that names no reducer.

@@ -29,14 +29,14 @@ fn compare(objects: &Objects<'_>, older: TreeId, newer: TreeId, n_different: &mu
     let (older, newer) = (objects.tree(older, b"")?, objects.tree(newer, b"")?);
     let (mut older, mut newer) = (older.iter().peekable(), newer.iter().peekable());
     loop {
-        let order = match (older.peek(), newer.peek()) {
+        let which = match (older.peek(), newer.peek()) {
             (None, None) => return Ok(()),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => key(old).cmp(&key(new)),
         };
-        let old = if order.is_le() { older.next() } else { None };
-        let new = if order.is_ge() { newer.next() } else { None };
+        let old = if which.is_le() { older.next() } else { None };
+        let new = if which.is_ge() { newer.next() } else { None };
         match (old, new) {
             (Some(old), Some(new)) if old == new => {}
             (

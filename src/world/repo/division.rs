@@ -57,6 +57,8 @@ pub struct Divisions {
     generated: Vec<(Pattern, Vec<Vec<u8>>)>,
     /// Whether files that a program writes are no part of any change, because they are written anew for each probe.
     pub is_regenerated: bool,
+    /// Whether every file is divided into lines, whatever is known of it.
+    pub is_plain: bool,
 }
 
 impl Divisions {
@@ -125,8 +127,9 @@ impl Divisions {
             return Division::Lines;
         };
         match self.sources_of(side, marks) {
-            Some(sources) => Division::Whole { sources },
-            None => self.language(&side.path).map_or(Division::Lines, Division::Syntax),
+            Some(sources) if !self.is_plain || self.is_regenerated => Division::Whole { sources },
+            _ if self.is_plain => Division::Lines,
+            _ => self.language(&side.path).map_or(Division::Lines, Division::Syntax),
         }
     }
 
@@ -189,6 +192,8 @@ impl<'r> Marks<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Content;
+    use crate::change::Mode;
     use crate::world::repo::testing::Sandbox;
 
     fn divisions(grammars: &[(&str, &str)], generated: &[&str]) -> Result<Divisions, DivisionError> {
@@ -240,6 +245,29 @@ mod tests {
         assert!(nothing.is_generated(&repository, tree, b"a.c"));
         assert!(!nothing.is_generated(&repository, tree, b"b.c"));
         assert!(!nothing.is_generated(&repository, tree, b"gone.c"));
+    }
+
+    #[test]
+    fn files_are_divided_into_plain_lines_if_that_is_asked_for() {
+        let sandbox = Sandbox::new();
+        let tree = sandbox.stage(&[("a.c".to_owned(), b"int a;\n".to_vec())]);
+        let repository = sandbox.repository();
+        let marks = Marks::new(&repository, repository.find_tree(oid(tree.0)).unwrap());
+        let side = |text: &str| FileSide {
+            path: b"a.c".to_vec(),
+            mode: Mode::Regular,
+            content: Content::Bytes(text.as_bytes().into()),
+        };
+        let of = |divisions: &Divisions, text: &str| {
+            divisions.of(&FilePair { older: None, newer: Some(side(text)) }, &marks, &marks)
+        };
+        let plain = Divisions { is_plain: true, ..Divisions::default() };
+        let generated = "// @generated\n";
+        assert!(matches!(of(&Divisions::default(), "int b;\n"), Division::Syntax(_)));
+        assert!(matches!(of(&Divisions::default(), generated), Division::Whole { .. }));
+        assert_eq!([of(&plain, "int b;\n"), of(&plain, generated)], [Division::Lines, Division::Lines]);
+        let regenerated = Divisions { is_regenerated: true, ..plain };
+        assert!(matches!(of(&regenerated, generated), Division::Whole { .. }));
     }
 
     #[test]

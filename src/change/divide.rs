@@ -1,0 +1,170 @@
+//! A changed file divided into units.
+
+use std::ops::Range;
+
+use crate::change::file::Division;
+use crate::change::file::FilePair;
+use crate::change::file::FileSide;
+use crate::change::lines;
+use crate::change::lines::Edit;
+use crate::change::lines::Lines;
+use crate::change::lines::Step;
+use crate::change::parsed::Parsed;
+use crate::change::parting::Parting;
+use crate::change::plausible::SyntaxCheck;
+use crate::change::set::Piece;
+use crate::change::set::TextPair;
+use crate::change::set::Unit;
+use crate::change::set::UnitKind;
+use crate::change::subset::UnitId;
+
+/// The units of the files divided so far.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub(super) units: Vec<Unit>,
+    /// Half-open ranges of unit ids, ascending.
+    pub(super) hunks: Vec<Range<u32>>,
+    /// Per file divided so far.
+    pub(super) parsed: Vec<Option<Parsed>>,
+}
+
+impl Builder {
+    pub(super) fn n_units(&self) -> u32 {
+        u32::try_from(self.units.len()).expect("a change set has fewer than 2^32 units")
+    }
+
+    fn push_hunk(&mut self, file: usize, kinds: impl IntoIterator<Item = UnitKind>) -> Range<u32> {
+        let start = self.n_units();
+        self.units.extend(kinds.into_iter().map(|kind| Unit { file, kind }));
+        let span = start..self.n_units();
+        if !span.is_empty() {
+            self.hunks.push(span.clone());
+        }
+        span
+    }
+
+    /// Adds the units of a file.
+    pub(super) fn divide(&mut self, file: usize, pair: &FilePair, division: &Division) -> TextPair {
+        self.parsed.push(None);
+        let is_whole = matches!(division, Division::Whole { .. });
+        let whole = |side: &FileSide| TextPair {
+            n_whole_lines: side.text().map_or(0, |text| Lines::of(text).len() as usize),
+            ..TextPair::default()
+        };
+        match (&pair.older, &pair.newer) {
+            (None, Some(newer)) if is_whole => {
+                self.push_hunk(file, [UnitKind::Create]);
+                whole(newer)
+            }
+            (Some(older), None) if is_whole => {
+                self.push_hunk(file, [UnitKind::Remove]);
+                whole(older)
+            }
+            (Some(older), Some(newer)) => self.divide_changed(file, (older, newer), division),
+            (None, Some(newer)) => {
+                self.push_hunk(file, [UnitKind::Create]);
+                let lines = newer.text().map(Lines::of).unwrap_or_default();
+                let insert = |line: u32| UnitKind::Lines { deleted: 0..0, inserted: line..line + 1 };
+                self.push_hunk(file, (0..lines.len()).map(insert));
+                let mut text = TextPair { newer: lines, ..TextPair::default() };
+                self.parse(division, (b"", newer.text().unwrap_or_default()), &mut text);
+                text
+            }
+            (Some(older), None) => {
+                let lines = older.text().map(Lines::of).unwrap_or_default();
+                let delete = |line: u32| UnitKind::Lines { deleted: line..line + 1, inserted: 0..0 };
+                self.push_hunk(file, (0..lines.len()).map(delete));
+                self.push_hunk(file, [UnitKind::Remove]);
+                let mut text = TextPair { older: lines, ..TextPair::default() };
+                self.parse(division, (older.text().unwrap_or_default(), b""), &mut text);
+                text
+            }
+            (None, None) => TextPair::default(),
+        }
+    }
+
+    /// Reads the syntax of the file that is being divided, if it has one.
+    fn parse(&mut self, division: &Division, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
+        let Division::Syntax(language) = *division else { return };
+        let parsed = Parsed::of(language, (older, &text.older), (newer, &text.newer));
+        if let Some(parsed) = &parsed {
+            text.check = Some(SyntaxCheck { language, max_errors: parsed.older.n_errors.max(parsed.newer.n_errors) });
+        }
+        *self.parsed.last_mut().expect("the file that is being divided has an entry") = parsed;
+    }
+
+    fn divide_changed(&mut self, file: usize, (older, newer): (&FileSide, &FileSide), division: &Division) -> TextPair {
+        if older.path != newer.path {
+            self.push_hunk(file, [UnitKind::Rename]);
+        }
+        let is_same_type = older.mode == newer.mode || (older.mode.is_file() && newer.mode.is_file());
+        if is_same_type && older.mode != newer.mode {
+            self.push_hunk(file, [UnitKind::Mode]);
+        }
+        if is_same_type && older.content == newer.content {
+            return TextPair::default();
+        }
+        let (Some(older), Some(newer)) = (older.text(), newer.text()) else {
+            self.push_hunk(file, [UnitKind::Whole]);
+            return TextPair::default();
+        };
+        let mut text = TextPair { older: Lines::of(older), newer: Lines::of(newer), ..TextPair::default() };
+        if matches!(division, Division::Whole { .. }) {
+            self.push_hunk(file, [UnitKind::Whole]);
+            let runs = lines::hunks((older, &text.older), (newer, &text.newer), &Parting::default());
+            let steps = runs.into_iter().flatten().filter_map(Edit::step);
+            let n_whole_lines = steps.map(|step| step.deleted.len() + step.inserted.len()).sum();
+            return TextPair { n_whole_lines, ..TextPair::default() };
+        }
+        self.parse(division, (older, newer), &mut text);
+        let parsed = self.parsed.last().and_then(Option::as_ref);
+        let parting = parsed.map(|parsed| Parting::of(parsed, (older, &text.older), (newer, &text.newer)));
+        let parting = parting.unwrap_or_default();
+        let moved = &parting.moved;
+        let sides = ((older, &text.older), (newer, &text.newer));
+        let mut script = Vec::new();
+        // Per moved declaration its unit and the units inside it.
+        let mut ids = vec![(UnitId(0), 0..0); moved.len()];
+        for run in lines::hunks(sides.0, sides.1, &parting) {
+            let mut steps = Vec::new();
+            for edit in run {
+                match edit {
+                    Edit::Step(step) => steps.push(step),
+                    Edit::In(index, at) => {
+                        self.push_steps(file, &mut steps, &mut script);
+                        script.push(Piece::In(UnitId::at(index), 0..0, at));
+                    }
+                    Edit::Out(index) => {
+                        self.push_steps(file, &mut steps, &mut script);
+                        let (from, to) = moved[index].clone();
+                        let unit = UnitId(self.push_hunk(file, [UnitKind::Move { from, to, at: 0 }]).start);
+                        for run in lines::hunks_within(sides.0, sides.1, &parting, index) {
+                            let mut steps = run.into_iter().filter_map(Edit::step).collect();
+                            self.push_steps(file, &mut steps, &mut Vec::new());
+                        }
+                        ids[index] = (unit, unit.0 + 1..self.n_units());
+                        script.push(Piece::Out(unit, ids[index].1.clone()));
+                    }
+                }
+            }
+            self.push_steps(file, &mut steps, &mut script);
+        }
+        for piece in &mut script {
+            if let Piece::In(unit, inner, arrives) = piece {
+                (*unit, *inner) = ids[unit.index()].clone();
+                if let UnitKind::Move { at, .. } = &mut self.units[unit.index()].kind {
+                    *at = *arrives;
+                }
+            }
+        }
+        text.script = (!moved.is_empty()).then_some(script);
+        text
+    }
+
+    /// Makes units of steps that stand beside each other, and empties the list.
+    fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
+        let kind = |step: Step| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };
+        let span = self.push_hunk(file, steps.drain(..).map(kind));
+        script.extend(span.map(|unit| Piece::Unit(UnitId(unit))));
+    }
+}
