@@ -87,20 +87,7 @@ impl<Q: Clone, A> Asker<Q, A> {
     {
         let mut queries = queries.into_iter();
         let mut index = 0;
-        loop {
-            {
-                let mut mailbox = self.mailbox.borrow_mut();
-                while mailbox.asked.len() < mailbox.width {
-                    match queries.next() {
-                        Some(query) => mailbox.asked.push(query),
-                        None => break,
-                    }
-                }
-                if mailbox.asked.is_empty() {
-                    return None;
-                }
-            }
-            let answer = self.next_told().await;
+        while let Some(answer) = self.next_told(&mut queries).await {
             if is_hit(answer) {
                 let mut mailbox = self.mailbox.borrow_mut();
                 mailbox.asked.clear();
@@ -109,19 +96,22 @@ impl<Q: Clone, A> Asker<Q, A> {
             }
             index += 1;
         }
+        None
     }
 
-    async fn next_told(&self) -> A {
+    /// The answer to the first query that is still open; meanwhile as many are asked as the width allows, which may change
+    /// with every poll. `None` if there are no more.
+    async fn next_told(&self, queries: &mut impl Iterator<Item = Q>) -> Option<A> {
         poll_fn(|_| {
             let mut mailbox = self.mailbox.borrow_mut();
-            match mailbox.told.pop_front() {
-                Some(answer) => {
-                    mailbox.asked.remove(0);
-                    mailbox.used += 1;
-                    Poll::Ready(answer)
-                }
-                None => Poll::Pending,
+            if let Some(answer) = mailbox.told.pop_front() {
+                mailbox.asked.remove(0);
+                mailbox.used += 1;
+                return Poll::Ready(Some(answer));
             }
+            let n_missing = mailbox.width.saturating_sub(mailbox.asked.len());
+            mailbox.asked.extend(queries.take(n_missing));
+            if mailbox.asked.is_empty() { Poll::Ready(None) } else { Poll::Pending }
         })
         .await
     }
@@ -233,6 +223,26 @@ mod tests {
             drive(Asking::new(|asker| async move { asker.first(0..5, |_| false).await }), 2, |query| query);
         assert_eq!(hit, None);
         assert_eq!(used, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_search_speculates_as_far_as_it_is_asked_to_also_after_answers() {
+        let engine = |asker: Asker<u32, u32>| async move {
+            asker.one_before(1, [2, 3]).await;
+            asker.one_before(3, [4, 5, 6]).await;
+            asker.first(10..20, |answer| answer == 12).await
+        };
+        let mut search = Asking::new(engine);
+        assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
+        assert_eq!(search.tell(&[1]), 1);
+        assert_eq!(search.ask(3), Step::Probe(vec![3, 4, 5]));
+        assert_eq!(search.ask(9), Step::Probe(vec![3, 4, 5, 6]));
+        assert_eq!(search.tell(&[3, 4]), 1);
+        assert_eq!(search.ask(3), Step::Probe(vec![10, 11, 12]));
+        assert_eq!(search.tell(&[10]), 1);
+        assert_eq!(search.ask(3), Step::Probe(vec![11, 12, 13]));
+        assert_eq!(search.tell(&[11, 12, 13]), 2);
+        assert_eq!(search.ask(3), Step::Found(Some(2)));
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Hunt<'_> {
             // Whether two at once disturb each other cannot be told from a test that disturbs itself.
             self.session.n_jobs = 1;
         }
-        let n_busy = (time_of_commands() - before).as_secs_f64() / begin.elapsed().as_secs_f64();
+        let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
         if self.session.n_jobs > 1 && self.plan.args.effort.jobs.is_none() && n_busy > MAX_BUSY_OF_ONE {
             self.session.progress.say(&format!(
                 "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` says otherwise)."

@@ -258,6 +258,32 @@ fn ctrl_c_ends_children_and_says_how_to_go_on() {
 }
 
 #[test]
+fn with_several_jobs_a_killed_hunt_goes_on_and_an_interrupted_one_leaves_nothing() {
+    let expected = uninterrupted();
+    for (name, n_records) in [("-KILL", 9), ("-KILL", 30), ("-INT", 9), ("-INT", 30)] {
+        let fixture = Fixture::of(HISTORY);
+        let before = fixture.state();
+        let test = test_command(&fixture, "");
+        let mut child = start(&fixture, &["-j3", "--json", &test]);
+        wait_for_records(&fixture, &mut child, n_records);
+        signal(&child, name);
+        let status = child.wait().unwrap();
+        if status.code() != Some(0) {
+            if name == "-INT" {
+                assert_eq!(status.code(), Some(130));
+                check_nothing_is_left(&fixture, &before);
+            }
+            let report = fixture.report(&["resume"]);
+            let found =
+                |report: &Report| (report.status, report.first_bad.clone(), report.change.clone(), report.fix.clone());
+            assert_eq!(found(&report), found(&expected.report), "{name} after {n_records} records");
+            assert_eq!(segments(&fixture).len(), 1, "the same hunt went on");
+        }
+        check_nothing_is_left(&fixture, &before);
+    }
+}
+
+#[test]
 fn max_probes_stops_with_6_and_resume_goes_on() {
     let expected = uninterrupted();
     let fixture = Fixture::of(HISTORY);

@@ -6,6 +6,7 @@ import ours
 import peers
 from cases import Opened
 from changes import Directory, read_changes
+from running import git
 
 # Options of `git idd minimize`.
 OURS = {
@@ -44,18 +45,20 @@ def measure(name, case, arguments, progress):
 
 
 def removable(bench, tree):
-    """How many of the lines left can be taken out, one alone, and it still fails: 0 for a 1-minimal result."""
+    """The lines left that can be taken out, one alone, and it still fails: none for a 1-minimal result."""
     changes, n_atoms = read_changes(bench.repo, bench.good_tree, tree)
     directory = Directory(bench.checkout("removable", bench.good), changes)
-    n_removable = 0
-    for atom in range(n_atoms):
+    found = []
+    for atom, shown in enumerate(text for change in changes for text in change.shown()):
         directory.put(set(range(n_atoms)) - {atom})
-        n_removable += bench.probe(directory.path, "removable") == "fail"
-    return n_removable
+        if bench.probe(directory.path, "removable") == "fail":
+            found.append(shown)
+    return found
 
 
 def audit(bench):
-    """Builds the candidates that the program says it refused without a probe: for each the reason, and what it shows."""
+    """Builds the candidates that the program says it refused without a probe: for each the reason, what it shows, and,
+    if it was refused wrongly, its patch."""
     listed = bench.repo / ours.AUDIT[1]
     if not listed.exists():
         return []
@@ -67,5 +70,7 @@ def audit(bench):
         changes, n_atoms = read_changes(bench.repo, at, refused["tree"])
         Directory(worktree, changes).put(set(range(n_atoms)))
         at = refused["tree"]
-        outcomes.append([refused["reason"], bench.probe(worktree, "audit")])
+        outcome = bench.probe(worktree, "audit")
+        patch = None if outcome == "unresolved" else git(bench.repo, "diff", bench.good_tree, at)
+        outcomes.append([refused["reason"], outcome, patch])
     return outcomes

@@ -57,6 +57,14 @@ class FileChange:
             at = old_end
         return self.old_mode or self.new_mode, b"".join(text + old[at:])
 
+    def shown(self):
+        """What each atom is: path, sign and line; a whole-file change is its path."""
+        if self.hunks is None:
+            return [self.path]
+        old, new = split(self.old), split(self.new)
+        text = lambda sign, line: f"{self.path}: {sign}{line.decode(errors='replace').rstrip()}"
+        return [text(sign, line) for a, b, c, d in self.hunks for sign, side in (("-", old[a:b]), ("+", new[c:d])) for line in side]
+
 
 def split(text):
     """Lines with their `\\n`, and no other line ends."""

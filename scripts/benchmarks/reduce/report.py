@@ -18,6 +18,11 @@ def share_unresolved(row):
     return round(100 * n_unresolved / n_probes(row)) if row["rows"] else 0
 
 
+def n_removable(row):
+    """Lines left that are not needed; `None` if it was not tested."""
+    return None if row.get("removable") is None else len(row["removable"])
+
+
 def cell(row):
     """Probes / lines left (share unresolved, refused without a probe); `>`: the run was cut."""
     if row is None or "missing" in row:
@@ -26,7 +31,7 @@ def cell(row):
         return f"error after {n_probes(row)}"
     refused = f", {row['refused']} refused" if row.get("refused") else ""
     cut = "> " if row["cut"] else ""
-    wrong = f", {row['removable']} not needed" if row.get("removable") else ""
+    wrong = f", {n_removable(row)} not needed" if n_removable(row) else ""
     return f"{cut}{n_probes(row)} / {row['lines']} ({share_unresolved(row)} %{refused}{wrong})"
 
 
@@ -83,7 +88,7 @@ def long_table(rows):
     for row in rows:
         note = row["error"] or ("cut" if row["cut"] else "")
         lines.append([*about(row["case"]), row["algorithm"], n_probes(row), f"{share_unresolved(row)} %", row.get("refused"),
-                      row["lines"], row["hunks"], row.get("units"), row.get("removable"), row["wall"], note[:80]])
+                      row["lines"], row["hunks"], row.get("units"), n_removable(row), row["wall"], note[:80]])
     return table(head, lines)
 
 
@@ -124,7 +129,7 @@ def audits(rows):
     """Refused candidates that were built all the same."""
     lines = []
     for row in rows:
-        outcomes = [outcome for _, outcome in row.get("audit") or []]
+        outcomes = [refused[1] for refused in row.get("audit") or []]
         if outcomes:
             counts = [outcomes.count(word) for word in ("unresolved", "pass", "fail")]
             lines.append([row["case"]["name"], row["algorithm"], len(outcomes), *counts])

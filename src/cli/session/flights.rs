@@ -47,13 +47,11 @@ impl Session<'_> {
             if self.stops_before_another() {
                 break;
             }
-            match self.free_worker(ticket.0)? {
-                Some(worker) => self.start(worker, *ticket)?,
-                None => {
-                    self.call_back(|flight| !is_wanted(flight));
-                    break;
-                }
-            }
+            let Some(worker) = self.free_worker(ticket.0)? else {
+                self.call_back(|flight| !is_wanted(flight));
+                break;
+            };
+            self.start(worker, *ticket)?;
         }
         Ok(tickets.is_empty() || !self.flights.is_empty() && !self.is_interrupted())
     }

@@ -178,7 +178,7 @@ mod tests {
         let run = |line: &str| {
             let before = time_of_ended_children();
             std::process::Command::new("sh").args(["-c", line]).status().unwrap();
-            time_of_ended_children() - before
+            time_of_ended_children().saturating_sub(before)
         };
         let busy = run("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done");
         let asleep = run("sleep 0.3");
