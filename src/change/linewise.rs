@@ -4,14 +4,24 @@ use similar::Algorithm;
 use similar::DiffOp;
 use similar::capture_diff_slices;
 
+/// What becomes of lines that both sides insert between the same two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Insertions {
+    /// Both stand, those of `ours` first.
+    Joined,
+    /// They conflict: which goes first, and what belongs around them, is for somebody to say who knows the language.
+    Refused,
+}
+
 /// Carries the edits `base` -> `patched` to `ours`; edits of neighbouring lines do not disturb each other.
 ///
 /// An edit fits if the lines that it deletes stand unchanged and together in `ours`; an insertion alone, if the line before
-/// or behind it does. `None` if some edit does not fit.
+/// or behind it does, and if nothing but blank lines was inserted there by `ours` (unless `insertions` says otherwise).
+/// `None` if some edit does not fit.
 ///
 /// A three-way merge by hunks takes touching edits for a conflict, because nobody has seen them together. Here the
 /// result is tested before it is used, so it may be tried.
-pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8]) -> Option<Vec<u8>> {
+pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], insertions: Insertions) -> Option<Vec<u8>> {
     let (base, ours, patched) = (lines(base), lines(ours), lines(patched));
     let place = unchanged(&base, &ours);
     // What stands in place of each line of `ours`, and what is inserted before it (one more for the end).
@@ -27,6 +37,9 @@ pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8]) -> Option<Vec<u8>> 
             }
         };
         let at = if deleted.is_empty() {
+            if insertions == Insertions::Refused && has_inserted(&place, deleted.start, &ours) {
+                return None;
+            }
             insertion_point(&place, deleted.start, ours.len())?
         } else {
             let first = place[deleted.start]?;
@@ -59,6 +72,14 @@ fn insertion_point(place: &[Option<usize>], at: usize, n_ours: usize) -> Option<
     }
 }
 
+/// Whether `ours` has a line, not a blank one, between the neighbours of a place before line `at` of the base.
+fn has_inserted(place: &[Option<usize>], at: usize, ours: &[&[u8]]) -> bool {
+    let start = at.checked_sub(1).map_or(Some(0), |line| place[line].map(|line| line + 1));
+    let end = place.get(at).map_or(Some(ours.len()), |line| *line);
+    let between = start.zip(end).map_or(&[][..], |(start, end)| &ours[start..end]);
+    between.iter().any(|line| !line.trim_ascii().is_empty())
+}
+
 /// For each line of `base` its place in `ours`, if it stands there unchanged.
 fn unchanged(base: &[&[u8]], ours: &[&[u8]]) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
@@ -83,7 +104,7 @@ mod tests {
 
     #[track_caller]
     fn check(base: &str, ours: &str, patched: &str, expected: Option<&str>) {
-        let merged = merge_lines(base.as_bytes(), ours.as_bytes(), patched.as_bytes());
+        let merged = merge_lines(base.as_bytes(), ours.as_bytes(), patched.as_bytes(), Insertions::Refused);
         assert_eq!(merged.map(|text| String::from_utf8(text).unwrap()), expected.map(str::to_owned));
     }
 
@@ -104,12 +125,22 @@ mod tests {
         check("x\ny\n", "w\nz\n", "x\nnew\ny\n", None);
     }
 
+    #[test]
+    fn insertions_of_both_at_one_place_are_joined_only_if_asked_for() {
+        check("x\ny\n", "x\n1\ny\n", "x\n2\ny\n", None);
+        check("x\n", "1\nx\n", "2\nx\n", None);
+        check("x\n", "x\n1\n", "x\n2\n", None);
+        check("x\ny\n", "x\n\ny\n", "x\n2\ny\n", Some("x\n\n2\ny\n"));
+        let joined = merge_lines(b"x\ny\n", b"x\n1\ny\n", b"x\n2\ny\n", Insertions::Joined);
+        assert_eq!(joined.as_deref(), Some(&b"x\n1\n2\ny\n"[..]));
+    }
+
     proptest! {
         #[test]
         fn what_only_one_side_changes_is_taken(base in "([ab]\n){0,8}", other in "([abc]\n){0,8}") {
             let (base, other) = (base.as_bytes(), other.as_bytes());
-            prop_assert_eq!(merge_lines(base, base, other), Some(other.to_vec()));
-            prop_assert_eq!(merge_lines(base, other, base), Some(other.to_vec()));
+            prop_assert_eq!(merge_lines(base, base, other, Insertions::Refused), Some(other.to_vec()));
+            prop_assert_eq!(merge_lines(base, other, base, Insertions::Refused), Some(other.to_vec()));
         }
     }
 }

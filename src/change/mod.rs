@@ -11,6 +11,7 @@ mod divide;
 mod file;
 mod group;
 mod heights;
+mod keywords;
 mod ladder;
 mod lines;
 mod linewise;
@@ -36,7 +37,8 @@ mod syntax_properties;
 
 pub use file::{Content, Division, FilePair, FileSide, Mode};
 pub use group::Group;
-pub use linewise::merge_lines;
+pub use keywords::with_keywords_of;
+pub use linewise::{Insertions, merge_lines};
 pub use render::{Collision, FileEdit};
 pub use set::{ChangeSet, Description, Level, Unit, UnitKind};
 pub use subset::{Subset, UnitId, Units};

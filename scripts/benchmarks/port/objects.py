@@ -21,6 +21,8 @@ class Scratch:
         self.environment = {**environment(self.directory), "GIT_DIR": str(self.git_directory),
                             "GIT_INDEX_FILE": str(self.directory / "index"),
                             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.ours / "objects.git" / "objects")}
+        # A git that is started before a directory of alternates is there never looks into it.
+        (self.ours / "objects.git" / "objects").mkdir(parents=True)
         subprocess.run(["git", "init", "-q", "--bare", self.git_directory], check=True)
         alternates = self.git_directory / "objects" / "info" / "alternates"
         alternates.write_text(f"{self.history / 'objects'}\n", encoding="utf-8")

@@ -346,8 +346,19 @@ impl<'a> Merger<'a> {
         if kept.is_sorted() { Ok(()) } else { Err(Conflict) }
     }
 
-    /// What ours deleted must not have been changed by the patch.
-    fn check_deleted(&self, base: UnitNo) -> Result<(), Conflict> {
+    /// What ours deleted must not have been changed by the patch; of what both deleted, imports alone are nobody's loss.
+    fn check_deleted(&mut self, base: UnitNo) -> Result<(), Conflict> {
+        for unit in &self.base.units[base].members {
+            let (whole, is_gone) = (&self.base.units[*unit], self.to_ours.forward[*unit].is_none());
+            let is_elsewhere = self.unit_drift.get(&whole.hash).is_none_or(|by| *by >= 0);
+            if is_gone
+                && self.to_patched.forward[*unit].is_none()
+                && whole.class == Some(Class::Import)
+                && !is_elsewhere
+            {
+                count(&mut self.common, self.base.words(&whole.tokens), -1);
+            }
+        }
         let is_fine = self.base.units[base].members.iter().all(|unit| {
             self.to_ours.forward[*unit].is_some()
                 || self.to_patched.forward[*unit].is_none_or(|patched| {

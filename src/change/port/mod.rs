@@ -6,6 +6,7 @@
 //! Start reading at [`merge`](self::merge).
 
 mod align;
+mod follow;
 mod matching;
 mod merge;
 mod renames;
@@ -16,6 +17,8 @@ mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use follow::{Elsewhere, Followed, follow};
 
 use crate::change::port::merge::Balance;
 use crate::change::port::merge::Conflict;

@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A name that is not declared in the file counts as renamed if it was replaced in this many declarations.
+/// A name that is not declared in the file counts as renamed if it was replaced in this many declarations,
 const MIN_DECLARATIONS: usize = 3;
+
+/// and for each in which it just went away in this many more. A rename leaves none out; names of another design do.
+const MIN_REPLACED_PER_LOST: usize = 4;
 
 /// All names, when texts are compared without them. No text has this number.
 const ANY_NAME: Word = Word(u32::MAX - 1);
@@ -140,9 +143,18 @@ fn declared_within(version: &Version, unit: UnitNo) -> BTreeSet<Word> {
         .collect()
 }
 
-/// In how many declarations each name of the base stands where ours has which name.
+/// What became of a name, by how many declarations it became that in.
 #[derive(Debug, Default)]
-struct Votes(BTreeMap<Word, BTreeMap<Word, usize>>);
+struct Fate {
+    /// It stands where ours has these names.
+    replaced: BTreeMap<Word, usize>,
+    /// Nothing stands in its place.
+    n_lost: usize,
+}
+
+/// What became of each name of the base.
+#[derive(Debug, Default)]
+struct Votes(BTreeMap<Word, Fate>);
 
 impl Votes {
     /// Counts in two versions of a declaration, aligned without regard to names.
@@ -154,18 +166,24 @@ impl Votes {
         let mut votes = Self::default();
         let place = align(&nameless(base, old), &nameless(ours, new), effort);
         for (index, place) in place.into_iter().enumerate() {
-            let (at, Some(place)) = (old.start + index, place) else { continue };
+            let at = old.start + index;
             if base.tokens[at].is_name {
-                votes.0.entry(base.words[at]).or_default().insert(ours.words[new.start + place], 1);
+                let fate = votes.0.entry(base.words[at]).or_default();
+                fate.replaced.extend(place.map(|place| (ours.words[new.start + place], 1)));
             }
+        }
+        for fate in votes.0.values_mut() {
+            fate.n_lost = usize::from(fate.replaced.is_empty());
         }
         votes
     }
 
     fn add(&mut self, other: &Self) {
-        for (old, places) in &other.0 {
-            for (new, n_declarations) in places {
-                *self.0.entry(*old).or_default().entry(*new).or_default() += n_declarations;
+        for (old, fate) in &other.0 {
+            let sum = self.0.entry(*old).or_default();
+            sum.n_lost += fate.n_lost;
+            for (new, n_declarations) in &fate.replaced {
+                *sum.replaced.entry(*new).or_default() += n_declarations;
             }
         }
     }
@@ -174,7 +192,8 @@ impl Votes {
     fn elected(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>, declared: &Renames) -> Renames {
         let consistent = self.consistent(kept, taken).into_iter();
         let elected = consistent.filter(|(old, (new, n_declarations))| {
-            *n_declarations >= MIN_DECLARATIONS || declared.get(old) == Some(new)
+            let least = MIN_DECLARATIONS.max(MIN_REPLACED_PER_LOST * self.0[old].n_lost);
+            *n_declarations >= least || declared.get(old) == Some(new)
         });
         elected.map(|(old, (new, _))| (old, new)).collect()
     }
@@ -184,9 +203,9 @@ impl Votes {
     fn consistent(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>) -> BTreeMap<Word, (Word, usize)> {
         let mut renames = BTreeMap::new();
         let mut targets: BTreeMap<Word, usize> = BTreeMap::new();
-        for (old, places) in &self.0 {
+        for (old, fate) in &self.0 {
             if let (false, 1, Some((new, n_declarations))) =
-                (kept.contains(old), places.len(), places.first_key_value())
+                (kept.contains(old), fate.replaced.len(), fate.replaced.first_key_value())
                 && !taken.contains(new)
             {
                 renames.insert(*old, (*new, *n_declarations));

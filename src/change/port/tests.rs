@@ -116,6 +116,17 @@ fn declarations_added_by_both_at_one_place_are_kept_ours_first() {
 }
 
 #[test]
+fn an_import_deleted_by_both_does_not_conflict() {
+    check(
+        "java",
+        "import a.A;\nimport b.B;\nclass C {\n  int n = 1;\n}\n",
+        "import a.A;\nclass C {\n  int n = 2;\n}\n",
+        "import a.A;\nclass C {\n  int n = 1;\n  int k;\n}\n",
+        Some("import a.A;\nclass C {\n  int n = 2;\n  int k;\n}\n"),
+    );
+}
+
+#[test]
 fn declarations_added_by_both_with_one_name_conflict_unless_they_are_the_same() {
     let base = "class A {\n  void a() { }\n}\n";
     let added = |body: &str| format!("class A {{\n  void a() {{ }}\n  void b() {{ {body} }}\n}}\n");
@@ -214,6 +225,23 @@ fn new_names_of_ours_are_used_in_what_the_patch_brings() {
         "int f(int n) {\n  int at = n;\n  use(at);\n  return NEW_OK;\n}\nint g(void) { return NEW_OK; }\nint h(void) { return NEW_OK; }\n",
         "int f(int n) {\n  int i = n;\n  if (i > 3) return OLD_OK;\n  use(i);\n  return OLD_OK;\n}\nint g(void) { return OLD_OK; }\nint h(void) { return OLD_OK; }\n",
         "int f(int n) {\n  int at = n;\n  if (at > 3) return NEW_OK;\n  use(at);\n  return NEW_OK;\n}\nint g(void) { return NEW_OK; }\nint h(void) { return NEW_OK; }\n",
+    );
+}
+
+#[test]
+fn a_name_that_ours_lacks_in_most_places_was_not_renamed() {
+    let replaced = |name: &str| ["a", "b", "c"].map(|one| format!("void {one}({name} *x, int n);\n")).concat();
+    let lost = |name: &str| ["d", "e"].map(|one| format!("int {one}({name});\n")).concat();
+    let base = replaced("State") + &lost("State *x");
+    let merged = merge("c", &base, &(replaced("Object") + &lost("void")), &(base.clone() + "int f(State *x);\n"));
+    let expected = replaced("Object") + &lost("void") + "int f(State *x);\n";
+    assert_eq!(merged.map(|(text, _)| text), Some(expected));
+    check_renamed(
+        "c",
+        &base,
+        &(replaced("Object") + &lost("Object *x")),
+        &(base.clone() + "int f(State *x);\n"),
+        &(replaced("Object") + &lost("Object *x") + "int f(Object *x);\n"),
     );
 }
 

@@ -1,5 +1,6 @@
 //! Words: the texts of tokens as numbers, shared by the versions of a file.
 
+use crate::change::keywords::without_keywords;
 use std::collections::HashMap;
 
 /// A text that occurs in some version. Equal texts have equal words.
@@ -26,17 +27,4 @@ impl Words {
         self.numbers.insert(text.into_owned(), word);
         word
     }
-}
-
-/// A text without what a version control system has written into it: `$Id: a.c,v 1.2 2004/05/31 $` is `$Id$`.
-fn without_keywords(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
-    const KEYWORDS: [&[u8]; 6] = [b"$Id: ", b"$Revision: ", b"$Date: ", b"$Header: ", b"$Author: ", b"$Source: "];
-    for keyword in KEYWORDS {
-        let found = text.windows(keyword.len()).position(|window| window == keyword);
-        let Some(start) = found else { continue };
-        let value = start + keyword.len();
-        let Some(length) = text[value..].iter().position(|byte| *byte == b'$') else { continue };
-        return [&text[..value - 2], &text[value + length..]].concat().into();
-    }
-    text.into()
 }

@@ -1,9 +1,12 @@
 //! Resolving the conflicts that a merge of two trees leaves, file by file.
 
+use crate::change::Insertions;
 use crate::change::merge_lines;
 use crate::change::port;
+use crate::change::port::Elsewhere;
 use crate::change::port::merge_syntax;
 use crate::change::trees::Rung;
+use crate::change::with_keywords_of;
 use crate::syntax::Language;
 use crate::world::repo::RepoError;
 use crate::world::repo::division::Divisions;
@@ -29,10 +32,14 @@ const MIN_SHARED_PERCENT: usize = 60;
 /// How much nearer the best of the added files is than the next.
 const MIN_LEAD_PERCENT: usize = 5;
 
+/// Functions that left their file are looked for in at most this many others.
+const MAX_SEARCHED: usize = 200;
+
 /// Resolves what conflicts in `index`, a merge of a patch on `base` into `ours`; the last rung it took, `None` if some is left.
 ///
 /// A file that ours moved and changed too much for the merge is found among those that ours added, by its words. A file that
-/// the patch deletes is deleted if ours only reformatted it.
+/// the patch deletes is deleted if ours only reformatted it. What a patch does to functions that ours moved to other files is
+/// done there.
 pub(super) fn resolve(
     repository: &Repository,
     divisions: &Divisions,
@@ -44,18 +51,34 @@ pub(super) fn resolve(
     let resolver = Resolver { repository, divisions, base, ours, added: OnceCell::new() };
     let mut rung = Rung::Lines;
     let mut files = Vec::new();
+    let mut elsewhere: Vec<IndexEntry> = Vec::new();
     for conflict in &conflicts {
         let IndexConflict { ancestor, our, their } = conflict;
         let (file, needed) = match (ancestor, our, their) {
             (Some(base), Some(ours), Some(patched)) if base.path == ours.path && base.path == patched.path => {
-                let Some((id, needed)) = resolver.merge([base, ours, patched])? else { return Ok(None) };
-                (Some(at(&ours.path, id, ours)), needed)
+                if let Some((id, needed)) = resolver.merge([base, ours, patched])? {
+                    (Some(at(&ours.path, id, ours)), needed)
+                } else {
+                    let Some(followed) = resolver.follow(index, [base, ours, patched])? else { return Ok(None) };
+                    let Some((id, needed)) = resolver.merge([base, ours, &followed.rest])? else { return Ok(None) };
+                    elsewhere.extend(followed.files);
+                    (Some(at(&ours.path, id, ours)), needed.max(followed.rung))
+                }
             }
             (Some(base), None, Some(patched)) if base.path == patched.path => {
-                let Some((path, id)) = resolver.moved(base)? else { return Ok(None) };
-                let ours = at(&path, id, base);
-                let Some((id, needed)) = resolver.merge([base, &ours, patched])? else { return Ok(None) };
-                (Some(at(&path, id, &ours)), needed.max(Rung::Syntax))
+                if let Some((path, id)) = resolver.moved(base)? {
+                    let ours = at(&path, id, base);
+                    let Some((id, needed)) = resolver.merge([base, &ours, patched])? else { return Ok(None) };
+                    (Some(at(&path, id, &ours)), needed.max(Rung::Syntax))
+                } else {
+                    let nothing = at(&base.path, resolver.write(&[])?, base);
+                    let Some(followed) = resolver.follow(index, [base, &nothing, patched])? else { return Ok(None) };
+                    if !resolver.is_reformatted(base, &followed.rest) {
+                        return Ok(None);
+                    }
+                    elsewhere.extend(followed.files);
+                    (None, followed.rung)
+                }
             }
             (Some(base), Some(ours), None) if base.path == ours.path && resolver.is_reformatted(base, ours) => {
                 (None, Rung::Syntax)
@@ -66,6 +89,11 @@ pub(super) fn resolve(
         };
         rung = rung.max(needed);
         files.push((ancestor.as_ref().map(|entry| entry.path.clone()), file));
+    }
+    elsewhere.sort_by(|one, other| one.path.cmp(&other.path));
+    let is_twice = elsewhere.windows(2).any(|pair| pair[0].path == pair[1].path);
+    if is_twice || elsewhere.iter().any(|entry| files.iter().any(|(_, file)| is_at(file.as_ref(), &entry.path))) {
+        return Ok(None);
     }
     for (gone, file) in files {
         let moved = file.as_ref().map(|entry| entry.path.clone());
@@ -78,7 +106,14 @@ pub(super) fn resolve(
             index.add(&entry).map_err(failed)?;
         }
     }
+    for entry in elsewhere {
+        index.add(&entry).map_err(failed)?;
+    }
     Ok((!index.has_conflicts()).then_some(rung))
+}
+
+fn is_at(file: Option<&IndexEntry>, path: &[u8]) -> bool {
+    file.is_some_and(|entry| entry.path == path)
 }
 
 /// An entry without conflict.
@@ -103,6 +138,15 @@ fn at(path: &[u8], id: Oid, like: &IndexEntry) -> IndexEntry {
 /// Path, mode and content of a file.
 type Added = (Vec<u8>, u32, Oid);
 
+/// A patch of a file that was divided among files.
+struct Followed {
+    /// The patched file without what was carried elsewhere.
+    rest: IndexEntry,
+    /// The other files, merged.
+    files: Vec<IndexEntry>,
+    rung: Rung,
+}
+
 struct Resolver<'a> {
     repository: &'a Repository,
     divisions: &'a Divisions,
@@ -126,11 +170,60 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let [Some(old), Some(here), Some(new)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
-        let by_syntax = || merge_syntax(self.divisions.language(&ours.path)?, &old, &here, &new);
-        let merged = merge_lines(&old, &here, &new).map(|text| (text, Rung::Lines)).or_else(by_syntax);
+        let (old, new) = (with_keywords_of(&old, &here), with_keywords_of(&new, &here));
+        let language = self.divisions.language(&ours.path);
+        // In a language that is known, syntax says what may stand together.
+        let insertions = if language.is_some() { Insertions::Refused } else { Insertions::Joined };
+        let by_lines = merge_lines(&old, &here, &new, insertions).map(|text| (text, Rung::Lines));
+        let merged = by_lines.or_else(|| merge_syntax(language?, &old, &here, &new));
         let Some((text, rung)) = merged else { return Ok(None) };
-        let id = self.repository.blob(&text).map_err(|source| RepoError::git("merge two trees", source))?;
-        Ok(Some((id, rung)))
+        Ok(Some((self.write(&text)?, rung)))
+    }
+
+    fn write(&self, text: &[u8]) -> Result<Oid, RepoError> {
+        self.repository.blob(text).map_err(|source| RepoError::git("merge two trees", source))
+    }
+
+    /// Carries edits of functions to the files that ours has them in; `None` if there are none, or they conflict there.
+    ///
+    /// - `index`: the files as they are merged so far.
+    fn follow(&self, index: &Index, entries: [&IndexEntry; 3]) -> Result<Option<Followed>, RepoError> {
+        let Some(language) = self.divisions.language(&entries[0].path) else { return Ok(None) };
+        let [Some(base), Some(ours), Some(patched)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
+        let (mut places, mut files) = (Vec::new(), Vec::new());
+        for (path, before) in self.changed()? {
+            let is_other = path != entries[0].path && self.divisions.language(&path) == Some(language);
+            let Some(entry) = index.get_path(Path::new(OsStr::from_bytes(&path)), 0).filter(|_| is_other) else {
+                continue;
+            };
+            let before = if before.is_zero() { Some(Vec::new()) } else { self.text(before) };
+            if let Some((before, now)) = before.zip(self.text(entry.id)).filter(|_| places.len() < MAX_SEARCHED) {
+                places.push(entry);
+                files.push(Elsewhere { before, now });
+            }
+        }
+        let Some(followed) = port::follow(language, [&base, &ours, &patched], &files) else { return Ok(None) };
+        let rest = at(&entries[2].path, self.write(&followed.rest)?, entries[2]);
+        let (mut rung, mut merged) = (Rung::Syntax, Vec::new());
+        for (file, [old, new]) in followed.files {
+            let Some((text, needed)) = merge_syntax(language, &old, &files[file].now, &new) else { return Ok(None) };
+            rung = rung.max(needed);
+            merged.push(at(&places[file].path, self.write(&text)?, &places[file]));
+        }
+        Ok(Some(Followed { rest, files: merged, rung }))
+    }
+
+    /// What ours has added or changed: path, and content in the base (zero if it is new); added files first.
+    fn changed(&self) -> Result<Vec<(Vec<u8>, Oid)>, RepoError> {
+        let diff = self
+            .repository
+            .diff_tree_to_tree(Some(self.base), Some(self.ours), None)
+            .map_err(|source| RepoError::git("compare two trees", source))?;
+        let kept = diff.deltas().filter(|delta| matches!(delta.status(), Delta::Added | Delta::Modified));
+        let files = kept.filter_map(|delta| Some((delta.new_file().path_bytes()?.to_vec(), delta.old_file().id())));
+        let mut files: Vec<(Vec<u8>, Oid)> = files.collect();
+        files.sort_by_key(|(_, before)| !before.is_zero());
+        Ok(files)
     }
 
     /// Where ours has a file of the base that is gone from its place: path and content.
@@ -256,6 +349,95 @@ mod tests {
             Some((&[("b.c", BOTH), other], Rung::Syntax)),
         );
         check(&[("a.c", OLD), other], &[other], &[("a.c", MENDED), other], None);
+    }
+
+    const PRICES: &str = "int price(int n, int each) {\n  int sum = 0;\n  for (int i = 0; i < n; i++)\n    sum += each;\n  if (n > 5 && each > 5)\n    sum -= n;\n  if (sum > 10)\n    return sum;\n  return 10;\n}\n";
+
+    #[test]
+    fn a_patch_follows_a_function_to_another_file() {
+        let first = "int first;\n";
+        let before = format!("{first}\n{PRICES}");
+        let mended = before.replace("sum > 10", "sum >= 10");
+        let renamed = PRICES.replace("price", "cost").replace("sum", "total");
+        let calls = format!("{first}\nint price(int n, int each) {{\n  return cost(n, each);\n}}\n");
+        let there = format!("int last;\n\n{renamed}");
+        let done = there.replace("total > 10", "total >= 10");
+        let other = ("z.c", "int last;\n");
+        for here in [calls.as_str(), first] {
+            check(
+                &[("a.c", &before), other],
+                &[("a.c", here), ("z.c", &there)],
+                &[("a.c", &mended), other],
+                Some((&[("a.c", here), ("z.c", &done)], Rung::Renamed)),
+            );
+        }
+        // The file that it left is gone.
+        check(
+            &[("a.c", &before), other],
+            &[("z.c", &there)],
+            &[("a.c", &mended), other],
+            Some((&[("z.c", &done)], Rung::Renamed)),
+        );
+        // The rest of the patch stays where it was.
+        check(
+            &[("a.c", &before), other],
+            &[("a.c", first), ("z.c", &there)],
+            &[("a.c", &mended.replace("first", "second")), other],
+            Some((&[("a.c", "int second;\n"), ("z.c", &done)], Rung::Renamed)),
+        );
+    }
+
+    #[test]
+    fn a_patch_follows_no_function_that_may_be_another() {
+        let before = format!("int first;\n\n{PRICES}");
+        let mended = before.replace("sum > 10", "sum >= 10");
+        let there = format!("int last;\n\n{PRICES}");
+        let (here, other) = (("a.c", "int first;\n"), ("z.c", "int last;\n"));
+        let patched = [("a.c", mended.as_str()), other];
+        // It was there before.
+        check(
+            &[("a.c", &before), ("z.c", &there)],
+            &[here, ("z.c", &there)],
+            &[("a.c", &mended), ("z.c", &there)],
+            None,
+        );
+        // There are two.
+        check(&[("a.c", &before), other], &[here, ("y.c", PRICES), ("z.c", &there)], &patched, None);
+        // It is edited there, too.
+        let edited = there.replace("sum > 10", "sum > 12");
+        check(&[("a.c", &before), other], &[here, ("z.c", &edited)], &patched, None);
+        // It is deleted.
+        check(
+            &[("a.c", &before), other],
+            &[here, ("z.c", &there)],
+            &[here, other],
+            Some((&[here, ("z.c", &there)], Rung::Merge)),
+        );
+    }
+
+    #[test]
+    fn what_a_version_control_system_wrote_does_not_conflict() {
+        let text = |id: u32, a: u32, b: u32| format!("$Id: a 1.{id} $\nint a = {a};\nint b;\nint c;\nint b = {b};\n");
+        check(
+            &[("a.txt", &text(1, 1, 1))],
+            &[("a.txt", &text(2, 7, 1))],
+            &[("a.txt", &text(3, 1, 7))],
+            Some((&[("a.txt", &text(2, 7, 7))], Rung::Lines)),
+        );
+    }
+
+    #[test]
+    fn what_both_insert_at_one_place_stands_together_only_where_syntax_allows_it() {
+        let body = |text: &str| format!("int g;\nvoid f(void) {{\n  one();\n{text}}}\n");
+        let (base, ours, patched) = (body(""), body("  two();\n"), body("  three();\n"));
+        check(&[("a.c", &base)], &[("a.c", &ours)], &[("a.c", &patched)], None);
+        let both = body("  two();\n  three();\n");
+        check(
+            &[("a.txt", &base)],
+            &[("a.txt", &ours)],
+            &[("a.txt", &patched)],
+            Some((&[("a.txt", &both)], Rung::Lines)),
+        );
     }
 
     #[test]

@@ -1,0 +1,143 @@
+//! Declarations that ours has in another file than the patch.
+
+use crate::change::keywords::replaced;
+use crate::change::port::align::Effort;
+use crate::change::port::align::likeness;
+use crate::change::port::matching::Matching;
+use crate::change::port::version::Name;
+use crate::change::port::version::UnitNo;
+use crate::change::port::version::Version;
+use crate::change::port::words::Words;
+use crate::syntax::Class;
+use crate::syntax::Language;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Shorter functions are not known by their content.
+const MIN_TOKENS: usize = 30;
+
+/// A function is the one that is gone if they share this part of their words.
+const MIN_SHARED_PERCENT: usize = 70;
+
+/// How much nearer the best function is than the next.
+const MIN_LEAD_PERCENT: usize = 5;
+
+/// A file that ours has changed or added.
+#[derive(Debug)]
+pub struct Elsewhere {
+    /// Its text in the base; empty if it is new.
+    pub before: Vec<u8>,
+    /// Its text in ours.
+    pub now: Vec<u8>,
+}
+
+/// A patch that was divided among files.
+#[derive(Debug)]
+pub struct Followed {
+    /// The patched text without the edits that belong elsewhere.
+    pub rest: Vec<u8>,
+    /// By index of the other files: the text that the patch finds there, and what it makes of it. Both differ from that of
+    /// ours in the functions that moved, which are as they were in the file that they left.
+    pub files: BTreeMap<usize, [Vec<u8>; 2]>,
+}
+
+/// Where a function of ours stands, and how it is in the base and in the patched text.
+type Place<'text> = (Range<usize>, [&'text [u8]; 2]);
+
+/// Finds where functions went that a patch edits and that ours has no more in their file; `None` if none is found.
+///
+/// - `ours` is empty if the file is gone. A function of the same name that shares less than half of the words is another one:
+///   what calls the one that moved, say.
+/// - A function went to another if that one is new in its file, shares seven tenths of the words, and is clearly the most alike in
+///   all of `files`. It may have another name. Two functions never went to one.
+///
+/// Nothing is merged here: each text is one of a three-way merge whose `ours` is the file as it is.
+pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[Elsewhere]) -> Option<Followed> {
+    let (mut words, effort) = (Words::default(), Effort::new());
+    let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
+    let (base, ours, patched) = (base?, ours?, patched?);
+    let gone = gone(&base, &ours, &patched, &effort);
+    if gone.is_empty() {
+        return None;
+    }
+    // Of each function the likest ones: percent, file, bytes there.
+    let mut found: Vec<Vec<(usize, usize, Range<usize>)>> = vec![Vec::new(); gone.len()];
+    let vocabularies: Vec<_> = gone.iter().map(|(one, _)| vocabulary(&base.text[bytes(&base, *one)])).collect();
+    for (index, file) in files.iter().enumerate() {
+        let known = vocabulary(&file.now);
+        let may_have = |words: &BTreeSet<&[u8]>| 2 * words.intersection(&known).count() >= words.len();
+        if !vocabularies.iter().any(may_have) {
+            continue;
+        }
+        let Some(now) = Version::read(language, &file.now, &mut words) else { continue };
+        let Some(before) = Version::read(language, &file.before, &mut words) else { continue };
+        let known: BTreeSet<&Name> = before.units.iter().filter_map(|unit| unit.name.as_ref()).collect();
+        for (at, unit) in now.units.iter().enumerate() {
+            if unit.class != Some(Class::Definition) || unit.name.as_ref().is_none_or(|name| known.contains(name)) {
+                continue;
+            }
+            for ((one, _), found) in gone.iter().zip(&mut found) {
+                let n_words = unit.tokens.len() + base.units[*one].tokens.len();
+                let percent = 200 * likeness(&base, *one, &now, at, &effort) / n_words;
+                if percent + MIN_LEAD_PERCENT > MIN_SHARED_PERCENT {
+                    found.push((percent, index, bytes(&now, at)));
+                }
+            }
+        }
+    }
+    let mut rest = Vec::new();
+    let mut edits: BTreeMap<usize, Vec<Place>> = BTreeMap::new();
+    for ((one, there), mut found) in gone.into_iter().zip(found) {
+        found.sort_by_key(|(percent, ..)| Reverse(*percent));
+        let next = found.get(1).map_or(0, |(percent, ..)| *percent);
+        let Some((percent, index, place)) = found.into_iter().next() else { continue };
+        if percent < MIN_SHARED_PERCENT || percent < next + MIN_LEAD_PERCENT {
+            continue;
+        }
+        let (old, new) = (&base.text[bytes(&base, one)], bytes(&patched, there));
+        edits.entry(index).or_default().push((place, [old, &patched.text[new.clone()]]));
+        rest.push((new, old));
+    }
+    rest.sort_by_key(|(range, _)| range.start);
+    let mut followed = BTreeMap::new();
+    for (index, mut edits) in edits {
+        edits.sort_by_key(|(range, _)| range.start);
+        if edits.windows(2).any(|pair| pair[0].0.end > pair[1].0.start) {
+            return None;
+        }
+        let side =
+            |side: usize| replaced(&files[index].now, edits.iter().map(|(range, texts)| (range.clone(), texts[side])));
+        followed.insert(index, [side(0), side(1)]);
+    }
+    let is_found = !followed.is_empty() && rest.windows(2).all(|pair| pair[0].0.end <= pair[1].0.start);
+    is_found.then(|| Followed { rest: replaced(patched.text, rest.into_iter()), files: followed })
+}
+
+/// The functions of the base that the patch edits and ours has no more, each with its counterpart in the patched version.
+fn gone(base: &Version, ours: &Version, patched: &Version, effort: &Effort) -> Vec<(UnitNo, UnitNo)> {
+    let (to_ours, to_patched) = (Matching::of(base, ours, effort), Matching::of(base, patched, effort));
+    let functions = base.units.iter().enumerate().filter(|(_, unit)| {
+        unit.class == Some(Class::Definition) && unit.name.is_some() && unit.tokens.len() >= MIN_TOKENS
+    });
+    let edited = functions.filter_map(|(at, unit)| {
+        let there = to_patched.forward[at]?;
+        (base.words(&unit.tokens) != patched.words(&patched.units[there].tokens)).then_some((at, there))
+    });
+    edited
+        .filter(|(at, _)| to_ours.forward[*at].is_none_or(|here| likeness(base, *at, ours, here, effort) == 0))
+        .collect()
+}
+
+/// The words of a text, without a parser: most files are passed over by them alone.
+fn vocabulary(text: &[u8]) -> BTreeSet<&[u8]> {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    text.split(|byte| !is_letter(byte)).filter(|word| !word.is_empty()).collect()
+}
+
+/// Where a unit stands in its text.
+fn bytes(version: &Version, unit: UnitNo) -> Range<usize> {
+    let tokens = &version.units[unit].tokens;
+    version.tokens[tokens.start].text.start..version.tokens[tokens.end - 1].text.end
+}
