@@ -53,9 +53,7 @@ impl Fixture {
         let expect = Expect::read(&fs::read_to_string(story(name).join("expect.toml")).unwrap());
         let scratch = TempDir::with_prefix_in(format!("{name}-"), env!("CARGO_TARGET_TMPDIR")).unwrap();
         let fixture = Self { expect, scratch };
-        for directory in ["home", "tmp"] {
-            fs::create_dir(fixture.scratch.path().join(directory)).unwrap();
-        }
+        fixture.furnish(&["home", "tmp"]);
         // Made anew each time: some stories write the place itself into untracked files.
         succeed(Command::new(story(name).join("make.sh")).arg(fixture.repo()));
         let head = fixture.git(&["rev-parse", "HEAD"]);
@@ -67,9 +65,7 @@ impl Fixture {
     pub fn of(script: &str) -> Self {
         let scratch = TempDir::with_prefix_in("inline-", env!("CARGO_TARGET_TMPDIR")).unwrap();
         let fixture = Self { expect: Expect::read("head = ''\narguments = []"), scratch };
-        for directory in ["home", "tmp", "repo"] {
-            fs::create_dir(fixture.place().join(directory)).unwrap();
-        }
+        fixture.furnish(&["home", "tmp", "repo"]);
         fixture.git(&["init", "-q", "-b", "main"]);
         fixture.sh(script);
         fixture
@@ -174,6 +170,16 @@ impl Fixture {
         state
     }
 
+    /// Makes the directories around the repository, and the configuration of the user.
+    fn furnish(&self, directories: &[&str]) {
+        for directory in directories {
+            fs::create_dir(self.place().join(directory)).unwrap();
+        }
+        // How many probes run ahead of the answers is a matter of speed: counts of runs are those of one at a time.
+        let jobs = std::env::var("IDD_TEST_JOBS").unwrap_or_else(|_| "1".to_owned());
+        fs::write(self.place().join("gitconfig"), format!("[idd]\n\tjobs = {jobs}\n")).unwrap();
+    }
+
     fn isolate(&self, command: &mut Command) {
         let place = self.place();
         command.current_dir(self.repo());
@@ -183,10 +189,7 @@ impl Fixture {
         command.env("PATH", std::env::var_os("PATH").unwrap());
         command.env("HOME", place.join("home")).env("XDG_CONFIG_HOME", place.join("home"));
         command.env("TMPDIR", place.join("tmp"));
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        // How many probes run ahead of the answers is a matter of speed: counts of runs are those of one at a time.
-        let jobs = std::env::var("IDD_TEST_JOBS").unwrap_or_else(|_| "1".to_owned());
-        command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "idd.jobs").env("GIT_CONFIG_VALUE_0", jobs);
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", place.join("gitconfig"));
         command.env("LC_ALL", "C").env("TZ", "UTC");
         for part in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{part}_NAME"), "A U Thor").env(format!("GIT_{part}_EMAIL"), "author@example.org");
