@@ -33,7 +33,9 @@ use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
+use signal_hook::consts::SIGQUIT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::consts::SIGXFSZ;
 use std::fmt::Write as _;
@@ -165,7 +167,7 @@ fn hunt_with(
     // Without a handler a limit on the size of files would end the program; with one the write fails, and is reported.
     let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     handled.map_err(|error| Failure::from_error(&error))?;
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         // The second one ends the program at once; the journal is safe at any moment.
         let conditional = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt));
         conditional.map_err(|error| Failure::from_error(&error))?;

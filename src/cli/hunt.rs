@@ -156,6 +156,10 @@ impl Hunt<'_> {
         let mut before_hold = None;
         for _ in 0..MAX_ADJUSTMENTS {
             self.session.is_clean = self.plan.args.effort.clean || adjustments.is_clean;
+            if adjustments.is_clean {
+                // What disturbed an incremental run may have been another one at the same time.
+                self.session.n_jobs = 1;
+            }
             let store = self.store(&adjustments)?;
             match self.reproduce(&adjustments, &store)? {
                 Reproduced::Yes => {}
@@ -297,7 +301,9 @@ fn reason_of(again: &Again) -> &'static str {
         Again::SignatureIsExit => {
             "More than half of the revisions show another failure line: only the way the test ends counts now."
         }
-        Again::Clean => "A clean run contradicts an incremental one: every probe starts from a fresh checkout now.",
+        Again::Clean => {
+            "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."
+        }
     }
 }
 

@@ -51,7 +51,14 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Takes the environment of the process; the current directory is the one it was started in.
-    pub fn new(environment: Vec<(OsString, OsString)>) -> Result<Self, Failure> {
+    ///
+    /// The directory that `git` puts in front of `PATH` for what it starts is left out: `git idd` and `git-idd` see the same.
+    pub fn new(mut environment: Vec<(OsString, OsString)>) -> Result<Self, Failure> {
+        for (_, path) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
+            let rest = std::env::split_paths(path).skip_while(|directory| directory.ends_with("git-core"));
+            // What was split can be joined.
+            *path = std::env::join_paths(rest).unwrap_or_else(|_| path.clone());
+        }
         let directory = std::env::current_dir().map_err(|error| Failure::from_error(&error))?;
         Ok(Self { directory, environment, configuration: Vec::new() })
     }

@@ -26,6 +26,8 @@ fn a_command_that_writes_generated_files_and_fails_is_a_build_that_fails() {
     fixture.git(&["config", "idd.regenerate", "test -f glyph.c && false"]);
     let report = fixture.report(&fixture.expect.arguments);
     assert_eq!(report.status.word(), "nothing_testable");
+    let message = String::from_utf8(report.error.unwrap().message.as_bytes().to_vec()).unwrap();
+    assert!(message.ends_with("git-idd: `idd.regenerate` ended with exit code 1"), "{message}");
 }
 
 #[test]

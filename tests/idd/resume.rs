@@ -225,7 +225,7 @@ fn another_hunt_ends_what_a_killed_one_left() {
 #[test]
 fn ctrl_c_ends_children_and_says_how_to_go_on() {
     let expected = uninterrupted();
-    for name in ["-INT", "-TERM"] {
+    for name in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let fixture = Fixture::of(HISTORY);
         let before = fixture.state();
         let block = fixture.place().join("block");
@@ -302,6 +302,17 @@ fn max_probes_stops_with_6_and_resume_goes_on() {
     assert_eq!(stable(&report), stable(&expected.report));
     assert_eq!(runs(&fixture), expected.runs);
     check_nothing_is_left(&fixture, &before);
+}
+
+#[test]
+fn started_by_git_or_by_itself_it_is_the_same_hunt() {
+    let fixture = Fixture::of(HISTORY);
+    let first = fixture.report(&["--max-probes", "4", &test_command(&fixture, "")]);
+    assert_eq!((first.status, first.probes.run), (Status::Budget, 4));
+    let line = format!("git -c alias.idd='!{}' idd resume --json || true", env!("CARGO_BIN_EXE_git-idd"));
+    let seen = fixture.sh(&line);
+    assert_eq!(json::read(seen.as_bytes()).unwrap().probes.run, 4);
+    assert_eq!(segments(&fixture).len(), 1, "the same hunt went on");
 }
 
 #[test]

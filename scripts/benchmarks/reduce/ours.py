@@ -36,8 +36,9 @@ def patched(bench, tree, patch, *options):
 def reduce(binary, bench, options, seconds, max_probes, progress):
     """Runs the reduction of the sufficient change only, the one that the others make: the program is interrupted when it
     begins with the next one, which it does by asking for the bad tree itself, the empty part of the reverse change."""
+    jobs = [] if any(option.startswith("-j") for option in options) else ["-j1"]
     command = [binary, "minimize", "--json", "--verbose", "--no-port", "--no-hold", "--no-cache", "--signature", "exit",
-               "--timeout", str(2 * bench.case["timeout"] + 5), "--build", f"{PROBE} build", *options,
+               "--timeout", str(2 * bench.case["timeout"] + 5), "--build", f"{PROBE} build", *jobs, *options,
                bench.good, bench.bad, "--", str(PROBE), "test"]
     begin = time.time()
     child = subprocess.Popen(command, cwd=bench.repo, env=bench.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -63,7 +64,9 @@ def reduce(binary, bench, options, seconds, max_probes, progress):
             if not match or is_over.is_set():
                 continue
             phase, tree, outcome = match.groups()
-            if phase == "verify" or (phase == "reduce" and tree == bench.bad_tree[:12]):
+            # Both ends are verified before the reduction, its result after it.
+            is_after = phase == "verify" and any(row["phase"] == "reduce" for row in used)
+            if is_after or (phase == "reduce" and tree == bench.bad_tree[:12]):
                 is_complete = True
                 end = time.time()
                 stop()

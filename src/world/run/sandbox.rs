@@ -171,9 +171,12 @@ impl Sandbox {
         let precheck = commands.precheck.as_ref().filter(|_| job.is_prechecked);
         let steps = [(Stage::Build, regenerate), (Stage::Precheck, precheck), (Stage::Build, commands.build.as_ref())];
         for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
-            let built = self.run(step, job, commands, watch)?;
+            let mut built = self.run(step, job, commands, watch)?;
             duration += built.duration;
             if built.cancelled || built.ending != Ending::Exit(0) {
+                if Some(step) == regenerate {
+                    built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
+                }
                 stage = step_of;
                 ran = Some(built);
                 break;
