@@ -71,6 +71,12 @@ commit() {
 # next <author> <message>: the same, some hours after the commit before.
 next() { commit "$1" $((clock + 97 + clock % 613)) "$2"; }
 
+# news <author> <text>: the same, for an everyday commit that only adds the text to the news file.
+news() {
+    printf '* %s\n' "$2" >>NEWS
+    next "$1" "$2"
+}
+
 # branch <name> [<start>]: creates the branch and switches to it; switch <name>: goes back to one.
 branch() { git checkout -q -b "$@"; }
 switch() { git checkout -q "$1"; }

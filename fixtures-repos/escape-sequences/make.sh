@@ -4,12 +4,6 @@ story=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 . "$story/../lib.sh"
 begin "$@"
 
-# news <author> <text>: a commit that only touches the news file.
-news() {
-    printf '* %s\n' "$2" >>NEWS
-    next "$1" "$2"
-}
-
 esc=$(printf '\033') bel=$(printf '\007')
 bidi=$(printf '\342\200\256') pop=$(printf '\342\200\254') # U+202E, U+202C
 

@@ -4,12 +4,6 @@ story=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 . "$story/../lib.sh"
 begin "$@"
 
-# news <author> <text>: a commit that only touches the news file.
-news() {
-    printf '* %s\n' "$2" >>NEWS
-    next "$1" "$2"
-}
-
 put .gitignore <<'END'
 *.o
 fold

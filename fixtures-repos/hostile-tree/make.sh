@@ -4,12 +4,6 @@ story=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 . "$story/../lib.sh"
 begin "$@"
 
-# news <author> <text>: a commit that only touches the news file.
-news() {
-    printf '* %s\n' "$2" >>NEWS
-    next "$1" "$2"
-}
-
 # The sentinel: no probe may write there. The history names it by a path that holds everywhere: a process whose working directory is the
 # repository reaches it through the link below .git, which is not part of the history.
 sentinel=$PWD.outside

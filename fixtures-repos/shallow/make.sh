@@ -3,12 +3,6 @@ set -eu
 story=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 . "$story/../lib.sh"
 
-# news <author> <text>: a commit that only touches the news file.
-news() {
-    printf '* %s\n' "$2" >>NEWS
-    next "$1" "$2"
-}
-
 [ $# -eq 1 ] || die 'usage: make.sh <target-dir>'
 mkdir -p -- "$1"
 target=$(cd -- "$1" && pwd)

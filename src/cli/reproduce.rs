@@ -125,16 +125,17 @@ impl Hunt<'_> {
         let repeat = self.plan.args.test.repeat;
         let (begin, before) = (Instant::now(), time_of_commands());
         let Some(mut seen) = self.session.reproduce(probe, &[0]).map_err(failed)? else { return Ok(None) };
-        if self.session.n_jobs > 1 && self.plan.args.effort.jobs.is_none() && repeat > 1 {
-            // Whether two at once disturb each other cannot be told from a test that disturbs itself.
-            self.session.n_jobs = 1;
-        }
-        let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
-        if self.session.n_jobs > 1 && self.plan.args.effort.jobs.is_none() && n_busy > MAX_BUSY_OF_ONE {
-            self.session.progress.say(&format!(
-                "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` says otherwise)."
-            ));
-            self.session.n_jobs = 1;
+        if self.session.n_jobs > 1 && self.plan.args.effort.jobs.is_none() {
+            let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
+            if n_busy > MAX_BUSY_OF_ONE {
+                self.session.progress.say(&format!(
+                    "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` says otherwise)."
+                ));
+            }
+            // With `--repeat`, two that disturb each other cannot be told from one that disturbs itself.
+            if n_busy > MAX_BUSY_OF_ONE || repeat > 1 {
+                self.session.n_jobs = 1;
+            }
         }
         let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
         if self.session.n_jobs > 1 && repeat == 1 {

@@ -45,10 +45,12 @@ def git(repo, *arguments):
 
 
 def idd(binary, repo, arguments, progress, seconds=None):
-    """Hunts; returns the report with `progress`, the file that stderr was written to, and `wall`."""
+    """Hunts, one test at a time; returns the report with `progress`, the file that stderr was written to, and `wall`."""
     with tempfile.TemporaryDirectory() as home, open(progress, "wb") as stderr:
         command = [binary, "--json", *arguments]
-        stdout, code, wall = run(command, repo, environment(home), seconds, stderr)
+        # Unless the arguments say otherwise: runs that were guessed ahead would be counted too.
+        one_by_one = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "idd.jobs", "GIT_CONFIG_VALUE_0": "1"}
+        stdout, code, wall = run(command, repo, {**environment(home), **one_by_one}, seconds, stderr)
     try:
         report = json.loads(stdout)
     except ValueError:

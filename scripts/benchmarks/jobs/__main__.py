@@ -6,6 +6,7 @@ tests are spread, whatever the machine. Beside the search stands `git bisect run
 
 import argparse
 import json
+import shlex
 import statistics
 import subprocess
 import tempfile
@@ -71,8 +72,8 @@ with tempfile.TemporaryDirectory() as scratch:
         for jobs in [1, *options.jobs]:
             taken, probes = measure(f"{name} -j{jobs}", [*words, f"-j{jobs}", "--", "sh", "-c", test], repo, env)
             base = base or taken
-            rows.append([name, f"-j{jobs}", probes, taken, round(taken / base, 2)])
-    bisect = f"git bisect start {bad} {good} && git bisect run sh -c '{test.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}' && git bisect reset"
+            rows.append([name, f"-j{jobs}", probes, taken, f"{taken / base:.2f}"])
+    bisect = f"git bisect start {bad} {good} && git bisect run sh -c {shlex.quote(test)} && git bisect reset"
     taken, _ = measure("git bisect run", ["sh", "-c", bisect + " >&2"], repo, env)
     rows.append(["search", "git bisect run", None, taken, None])
     print(table(["what", "how", "runs", "s", "over -j1"], rows))

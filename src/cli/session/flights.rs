@@ -3,6 +3,7 @@
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
+use crate::hunt::drive::Laboratory;
 use crate::outcome::Observation;
 use crate::world::journal::Record;
 use crate::world::journal::Segment;
@@ -32,10 +33,10 @@ pub(super) struct Flight {
 impl Session<'_> {
     /// Sends workers for these tickets, first ones first, and calls others back if they are needed for that.
     ///
-    /// Returns whether something is under way then, or is not wanted at all: if not, the hunt stops here.
+    /// Returns whether the hunt goes on: something is under way then, or nothing is wanted.
     pub(super) fn direct(&mut self, tickets: &[Ticket]) -> Result<bool, SessionError> {
         let tickets: Vec<(Ticket, bool)> =
-            tickets.iter().take(self.n_jobs.max(1)).map(|ticket| (*ticket, self.wants_clean(&ticket.probe))).collect();
+            tickets.iter().take(self.width()).map(|ticket| (*ticket, self.wants_clean(&ticket.probe))).collect();
         let is_wanted = |flight: &Flight| tickets.contains(&(flight.ticket, flight.is_clean));
         let is_under_way = |session: &Self, ticket: &(Ticket, bool)| {
             session.flights.iter().any(|flight| (flight.ticket, flight.is_clean) == *ticket && !flight.is_leaving())
@@ -66,13 +67,13 @@ impl Session<'_> {
     /// An idle worker, the one whose files are nearest; a new one as long as there are fewer than jobs.
     fn free_worker(&mut self, ticket: Ticket) -> Result<Option<usize>, SessionError> {
         let idle = self.crew.idle();
-        if idle.is_empty() && self.crew.size() < self.n_jobs.max(1) {
+        if idle.is_empty() && self.crew.size() < self.width() {
             let private = private::private_directory(&self.location.idd_directory());
             self.crew.hire(&self.root, &private, self.plan.bad)?;
             return Ok(Some(self.crew.size() - 1));
         }
         // More workers than jobs are left over if the test turned out not to run twice at once.
-        if self.flights.len() >= self.n_jobs.max(1) {
+        if self.flights.len() >= self.width() {
             return Ok(None);
         }
         match idle[..] {

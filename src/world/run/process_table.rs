@@ -180,7 +180,7 @@ mod tests {
             std::process::Command::new("sh").args(["-c", line]).status().unwrap();
             time_of_ended_children().saturating_sub(before)
         };
-        let busy = run("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done");
+        let busy = run("i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done");
         let asleep = run("sleep 0.3");
         assert!(busy > Duration::from_millis(50) && asleep < busy, "{busy:?} {asleep:?}");
     }
@@ -196,14 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn a_process_without_environment_is_not_waited_for() {
+    fn a_process_without_environment_is_known_as_such() {
         let mut child = std::process::Command::new("/bin/sleep").arg("100").env_clear().spawn().unwrap();
-        let begin = Instant::now();
-        assert_eq!(environment_value(child.id().cast_signed(), "PATH"), None);
-        assert!(begin.elapsed() < MAX_EXEC, "{:?}", begin.elapsed());
-        child.kill().unwrap();
-        assert_eq!(environment_value(child.id().cast_signed(), "PATH"), None);
-        assert!(begin.elapsed() < MAX_EXEC, "{:?}", begin.elapsed());
+        let pid = child.id().cast_signed();
+        for is_killed in [false, true] {
+            if is_killed {
+                child.kill().unwrap();
+            }
+            assert_eq!(environment_value(pid, "PATH"), None);
+            assert!(is_without_environment(pid), "else it is waited for");
+        }
         child.wait().unwrap();
     }
 }

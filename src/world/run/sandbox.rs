@@ -146,7 +146,8 @@ impl Sandbox {
         self.worktree.notices()
     }
 
-    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what they changed. `None` if it was interrupted.
+    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what
+    /// they changed. `None` if it was interrupted.
     pub fn observe(
         &mut self,
         job: &Job,
