@@ -1,6 +1,6 @@
 //! Resolving the conflicts that a merge of two trees leaves, file by file.
 
-use crate::change::Insertions;
+use crate::change::Touching;
 use crate::change::merge_lines;
 use crate::change::port;
 use crate::change::port::Elsewhere;
@@ -173,8 +173,8 @@ impl Resolver<'_> {
         let (old, new) = (with_keywords_of(&old, &here), with_keywords_of(&new, &here));
         let language = self.divisions.language(&ours.path);
         // In a language that is known, syntax says what may stand together.
-        let insertions = if language.is_some() { Insertions::Refused } else { Insertions::Joined };
-        let by_lines = merge_lines(&old, &here, &new, insertions).map(|text| (text, Rung::Lines));
+        let touching = if language.is_some() { Touching::Judged } else { Touching::Joined };
+        let by_lines = merge_lines(&old, &here, &new, touching).map(|text| (text, Rung::Lines));
         let merged = by_lines.or_else(|| merge_syntax(language?, &old, &here, &new));
         let Some((text, rung)) = merged else { return Ok(None) };
         Ok(Some((self.write(&text)?, rung)))
