@@ -38,6 +38,14 @@ pub enum DivisionError {
         /// What could have been given.
         known: Vec<&'static str>,
     },
+    /// No file of a tree can have this path, or the files that it is for are written by hand.
+    #[error("bad source `{source_path}` of `{glob}` in the configuration key `idd.generated`")]
+    Source {
+        /// The files that are written from it.
+        glob: String,
+        /// What was given.
+        source_path: String,
+    },
     /// The pattern can match nothing.
     #[error("bad pattern `{pattern}` in the configuration key `{key}`")]
     Pattern {
@@ -85,8 +93,13 @@ impl Divisions {
         }
         for text in generated {
             let (glob, sources) = text.split_once(": ").unwrap_or((text, ""));
+            let pattern = pattern("idd.generated", glob)?;
+            let is_path = |source: &str| !source.starts_with('/') && !source.contains(['*', '?', '[', '\\']);
+            if let Some(bad) = sources.split_whitespace().find(|source| pattern.is_negated || !is_path(source)) {
+                return Err(DivisionError::Source { glob: glob.to_owned(), source_path: bad.to_owned() });
+            }
             let sources = sources.split_whitespace().map(|source| source.as_bytes().to_vec()).collect();
-            divisions.generated.push((pattern("idd.generated", glob)?, sources));
+            divisions.generated.push((pattern, sources));
         }
         Ok(divisions)
     }
@@ -225,6 +238,16 @@ mod tests {
         let error = divisions(&[("*.x", "cobol")], &[]).unwrap_err();
         insta::assert_snapshot!(error, @"bad value `cobol` of the configuration key `idd.grammar.*.x`: expected one of c, java, python, none");
         assert!(matches!(divisions(&[("[", "c")], &[]), Err(DivisionError::Pattern { key: "idd.grammar", .. })));
+    }
+
+    #[test]
+    fn a_source_that_is_no_path_of_a_tree_is_refused() {
+        let error = divisions(&[], &["a.c: /usr/share/x"]).unwrap_err();
+        insta::assert_snapshot!(error, @"bad source `/usr/share/x` of `a.c` in the configuration key `idd.generated`");
+        for text in ["a.c: table.txt *.txt", "a.c: x?", "!a.c: table.txt"] {
+            assert!(matches!(divisions(&[], &[text]), Err(DivisionError::Source { .. })), "{text}");
+        }
+        assert!(divisions(&[], &["*.c: ../gen/table.txt", "!b.c"]).is_ok());
     }
 
     #[test]
