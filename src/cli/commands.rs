@@ -15,6 +15,7 @@ use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
+use crate::cli::unknown;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
@@ -151,6 +152,7 @@ fn start(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
+    unknown::refuse(&args, around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let plan = Plan::new(args, pair, location, &user, around)?;
     hunt_with(&plan, location, &user, around, console)
