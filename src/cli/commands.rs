@@ -2,6 +2,7 @@
 
 use crate::cli::args::HuntArgs;
 use crate::cli::args::Request;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
@@ -118,7 +119,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
     match request {
         Request::Hunt(args) => start(args, None, &location, around, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
-        Request::Resume => resume(&location, around, console),
+        Request::Resume { allowance } => resume(allowance, &location, around, console),
         Request::Status => status(&location, console),
         Request::Log { format } => log(&location, format),
         Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
@@ -186,7 +187,12 @@ fn progress(console: Console) -> Progress {
     Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal)
 }
 
-fn resume(location: &Location, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
+fn resume(
+    allowance: Allowance,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
     let (_, replay) = saved::current_replay(location)?;
     let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
         Failure::from_error(&error).with_hint("the hunt was started by another version; start it again")
@@ -206,11 +212,13 @@ fn resume(location: &Location, around: &Surroundings, console: Console) -> Resul
     args.history.bad.clone_from(&plan.bad);
     args.history.good.clone_from(&plan.goods);
     let resolved = Plan::new(args, pair, &place, &user, around)?;
-    let plan = Plan { args: plan.args.clone(), target, ..resolved };
+    let saved = plan;
+    let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
+    allowance.replace(&mut plan.args.effort);
     if !saved::is_same(&plan, &replay.plan.digest)? {
-        progress(console).say(
-            "Something that results depend on (test script, held file, environment, tool) has changed since; starting over.",
-        );
+        let changed = Terminal.line(&Untrusted::from(saved.changed(&plan).join(", ")));
+        let what = if changed.is_empty() { "this program".to_owned() } else { changed };
+        progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }
     hunt_with(&plan, &place, &user, around, console)
 }

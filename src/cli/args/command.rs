@@ -17,6 +17,7 @@ use clap::error::ErrorKind;
 use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
@@ -95,6 +96,8 @@ pub enum Subcommand {
     },
     /// Go on with a hunt that was interrupted, or ran out of its budget.
     Resume {
+        #[command(flatten)]
+        allowance: Allowance,
         #[command(flatten)]
         output: Output,
     },

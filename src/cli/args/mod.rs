@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::Subcommand;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
@@ -53,7 +54,10 @@ pub enum Request {
     /// Say what the hunt of this worktree has come to.
     Status,
     /// Go on with the hunt of this worktree.
-    Resume,
+    Resume {
+        /// How much it may do.
+        allowance: Allowance,
+    },
     /// Print what was tested.
     Log {
         /// In which form.
@@ -162,7 +166,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
         Some(Subcommand::Status { output }) => (Request::Status, output),
-        Some(Subcommand::Resume { output }) => (Request::Resume, output),
+        Some(Subcommand::Resume { allowance, output }) => (Request::Resume { allowance }, output),
         Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
         Some(Subcommand::Show { output }) => (Request::Show, output),
         Some(Subcommand::Apply { output }) => (Request::Apply, output),

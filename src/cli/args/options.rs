@@ -160,6 +160,32 @@ pub struct Effort {
     pub max_probes: Option<u64>,
 }
 
+/// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "How much work")]
+pub struct Allowance {
+    /// Number of tests that run at once (default: as before).
+    #[arg(id = "new_jobs", short, long = "jobs", value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub jobs: Option<u32>,
+
+    /// Stop after this time (default: as before, counted anew).
+    #[arg(id = "new_budget", long = "budget", value_name = "DURATION", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+
+    /// Stop after this many runs of the test (default: as before, counted anew).
+    #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub max_probes: Option<u64>,
+}
+
+impl Allowance {
+    /// Puts what was given in the place of what `effort` had.
+    pub fn replace(self, effort: &mut Effort) {
+        effort.jobs = self.jobs.or(effort.jobs);
+        effort.budget = self.budget.or(effort.budget);
+        effort.max_probes = self.max_probes.or(effort.max_probes);
+    }
+}
+
 /// How to talk to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Output")]

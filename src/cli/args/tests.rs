@@ -80,7 +80,7 @@ fn every_option_of_a_hunt_is_understood() {
 fn the_first_word_decides_whether_it_is_a_subcommand() {
     let request = |line| parse_with(line, &[]).unwrap().request;
     assert_eq!(request("git-idd status"), Request::Status);
-    assert_eq!(request("git-idd -q --color never resume"), Request::Resume);
+    assert_eq!(request("git-idd -q --color never resume"), Request::Resume { allowance: Allowance::default() });
     assert_eq!(request("git-idd log --format=bisect"), Request::Log { format: LogFormat::Bisect });
     assert_eq!(request("git-idd --json show"), Request::Show);
     assert_eq!(request("git-idd apply"), Request::Apply);
