@@ -6,6 +6,7 @@ use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::ReportFormat;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -34,6 +35,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::repo::origin;
 use crate::world::repo::private;
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
@@ -123,6 +125,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Status => status(&location, console),
         Request::Log { format } => log(&location, format),
         Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
+        Request::Report { format } => report_as(format, &location, console),
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
@@ -306,6 +309,30 @@ fn named(user: &Repository, commit: CommitId) -> String {
     let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
     let subject = revision.map(|revision| revision.subject).unwrap_or_default();
     format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
+}
+
+/// The finding in a form for others.
+fn report_as(format: ReportFormat, location: &Location, console: Console) -> Result<Answer, Failure> {
+    let (_, replay) = saved::current_replay(location)?;
+    let (_, report) = finding(location)?;
+    let saved: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
+    let test = Untrusted::from(saved.args.command.to_line());
+    let mut out = Vec::new();
+    let result = match format {
+        _ if console.is_json => report::json::write(&report, &mut out),
+        ReportFormat::Json => report::json::write(&report, &mut out),
+        ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
+        ReportFormat::Markdown => report::markdown::write(&report, &test, &mut out),
+        ReportFormat::Github => report::github::write(&report, &test, &mut out),
+        ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
+        ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
+        ReportFormat::Sarif => {
+            let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+            report::sarif::write(&report, &test, origin::address(&user).as_deref(), &mut out)
+        }
+    };
+    result.map_err(|error| Failure::from_error(&error))?;
+    Ok(Answer::Text(out))
 }
 
 fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {

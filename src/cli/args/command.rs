@@ -22,6 +22,7 @@ use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Test;
 
 /// Find the change that broke a test.
@@ -111,6 +112,14 @@ pub enum Subcommand {
     },
     /// Print the finding again.
     Show {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the finding for other people and programs.
+    Report {
+        /// Form of the report.
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+        format: ReportFormat,
         #[command(flatten)]
         output: Output,
     },

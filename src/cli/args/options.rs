@@ -279,6 +279,26 @@ pub enum LogFormat {
     Bisect,
 }
 
+/// Form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ReportFormat {
+    /// For an issue, a mail or the summary of a job.
+    #[default]
+    Markdown,
+    /// For code scanning and editors; version 2.1.0.
+    Sarif,
+    /// Annotations: lines that GitHub Actions reads from a job's output.
+    Github,
+    /// Code quality report of GitLab.
+    Gitlab,
+    /// Test report as Jenkins and others read it.
+    Junit,
+    /// As `git idd show`.
+    Text,
+    /// As `git idd show --json`.
+    Json,
+}
+
 fn parse_duration(text: &str) -> Result<Duration, String> {
     static PARSER: SpanParser = SpanParser::new();
     let duration = match text.parse::<u64>() {
