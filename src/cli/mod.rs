@@ -17,6 +17,7 @@ pub mod saved;
 pub mod session;
 pub mod suite;
 pub mod tally;
+mod unknown;
 
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;

@@ -7,6 +7,7 @@ mod docs;
 mod expect;
 mod files;
 mod fixture;
+mod forms;
 mod hostile;
 mod hunt;
 mod places;
