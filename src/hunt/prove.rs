@@ -159,7 +159,7 @@ impl Hunter<'_> {
     fn claims(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
         let mut claims = Vec::new();
         let mut claim = |text: &str, revision, tree, expected| {
-            claims.push(Claim { text: text.to_owned(), revision, tree, expected, unit: None })
+            claims.push(Claim { text: text.to_owned(), revision, tree, expected, unit: None });
         };
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
