@@ -61,9 +61,12 @@ pub enum Answer {
 
 /// How to talk to whoever called.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Console {
     /// One JSON object on stdout.
     pub is_json: bool,
+    /// Every end of a hunt but a breakdown and an interrupt is a success.
+    pub is_exit_zero: bool,
     /// How much progress is told.
     pub volume: Volume,
     /// Colours on stdout.
@@ -81,6 +84,7 @@ impl Console {
     pub fn plain() -> Self {
         Self {
             is_json: false,
+            is_exit_zero: false,
             volume: Volume::Normal,
             out_style: Style::PLAIN,
             err_style: Style::PLAIN,
@@ -106,7 +110,21 @@ impl Console {
         let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
         // Without cursor movements nothing can be shown for the moment only.
         let is_err_terminal = is_err_terminal && !is_dumb;
-        Self { is_json: output.json, volume, out_style, err_style, is_terminal, is_err_terminal }
+        Self {
+            is_json: output.json,
+            is_exit_zero: output.exit_zero,
+            volume,
+            out_style,
+            err_style,
+            is_terminal,
+            is_err_terminal,
+        }
+    }
+
+    /// The exit code for a hunt that ended so.
+    pub fn code(self, status: Status) -> u8 {
+        let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
+        if self.is_exit_zero && !is_broken { 0 } else { status.code() }
     }
 }
 

@@ -10,6 +10,7 @@ mod fixture;
 mod forms;
 mod hostile;
 mod hunt;
+mod nightly;
 mod places;
 mod resume;
 mod scan;
