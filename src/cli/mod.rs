@@ -4,6 +4,7 @@
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
 pub mod args;
+mod certificate;
 pub mod commands;
 pub mod failure;
 pub mod finding;
@@ -69,11 +70,11 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(report.status.code()),
+        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(console.code(report.status)),
         Ok(Answer::Shown(report)) => print(&report, console).unwrap_or(0),
-        Ok(Answer::Text(text)) => {
+        Ok(Answer::Text(text, code)) => {
             let mut out = io::stdout();
-            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(0)
+            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(code)
         }
         Err(failure) => fail(&failure, console),
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod certificate;
 mod commands;
 mod docs;
 mod expect;
@@ -10,6 +11,7 @@ mod fixture;
 mod forms;
 mod hostile;
 mod hunt;
+mod nightly;
 mod places;
 mod resume;
 mod scan;

@@ -189,6 +189,7 @@ impl Allowance {
 /// How to talk to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub struct Output {
     /// Print one JSON object to stdout.
     #[arg(long)]
@@ -205,6 +206,10 @@ pub struct Output {
     /// When to use colour.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
+
+    /// End with 0 however a hunt ends, unless it breaks down or is interrupted.
+    #[arg(long)]
+    pub exit_zero: bool,
 }
 
 /// How to go through history.
@@ -293,6 +298,8 @@ pub enum ReportFormat {
     Gitlab,
     /// Test report as Jenkins and others read it.
     Junit,
+    /// What proves the finding, for `git idd verify` in another clone.
+    Certificate,
     /// As `git idd show`.
     Text,
     /// As `git idd show --json`.
