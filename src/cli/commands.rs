@@ -8,6 +8,7 @@ use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::certificate;
+use crate::cli::completions;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -134,9 +135,14 @@ impl Console {
 
 /// Does what was asked for.
 pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
-    if request == Request::Man {
-        let mut page = Vec::new();
-        man::write(&mut page).map_err(|error| Failure::from_error(&error))?;
+    let mut page = Vec::new();
+    let about_itself = match &request {
+        Request::Man => Some(man::write(&mut page)),
+        Request::Completions { shell } => Some(completions::write(*shell, &mut page)),
+        _ => None,
+    };
+    if let Some(written) = about_itself {
+        written.map_err(|error| Failure::from_error(&error))?;
         return Ok(Answer::Text(page, 0));
     }
     let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
@@ -152,7 +158,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
-        Request::Man => unreachable!("answered above"),
+        Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
 }
 

@@ -20,11 +20,15 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 4] = [
+const SYNOPSIS: [&str; 8] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
-    "(status | resume | show | apply | reset | gc) [--json]",
+    "(status | show | apply | reset | gc) [--json]",
+    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--json]",
     "log [--format=(text | bisect)]",
+    "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
+    "verify [--yes] <certificate>",
+    "completions (bash | zsh | fish)",
 ];
 
 const DESCRIPTION: [&str; 6] = [

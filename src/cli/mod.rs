@@ -6,6 +6,7 @@
 pub mod args;
 mod certificate;
 pub mod commands;
+mod completions;
 pub mod failure;
 pub mod finding;
 pub mod hold;

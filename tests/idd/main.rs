@@ -4,6 +4,7 @@
 
 mod certificate;
 mod commands;
+mod completions;
 mod docs;
 mod expect;
 mod files;

@@ -23,6 +23,7 @@ use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
+use crate::cli::args::options::Shell;
 use crate::cli::args::options::Test;
 
 /// Find the change that broke a test.
@@ -146,6 +147,14 @@ pub enum Subcommand {
     },
     /// Remove what no hunt needs any more.
     Gc {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: Shell,
         #[command(flatten)]
         output: Output,
     },

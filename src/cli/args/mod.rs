@@ -23,6 +23,7 @@ use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
+use crate::cli::args::options::Shell;
 use crate::cli::args::options::SignatureMode;
 use crate::cli::args::options::Test;
 
@@ -85,6 +86,11 @@ pub enum Request {
     Reset,
     /// Remove what no hunt needs any more.
     Gc,
+    /// Print completions.
+    Completions {
+        /// For this shell.
+        shell: Shell,
+    },
     /// Print the man page.
     Man,
 }
@@ -216,6 +222,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Apply { output }) => (Request::Apply, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
+        Some(Subcommand::Completions { shell, output }) => (Request::Completions { shell }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
     })
 }

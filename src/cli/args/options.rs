@@ -284,6 +284,17 @@ pub enum LogFormat {
     Bisect,
 }
 
+/// A shell that completes words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// For `~/.local/share/bash-completion/completions/git-idd`, or to be evaluated.
+    Bash,
+    /// For a directory of `fpath`, as `_git-idd`.
+    Zsh,
+    /// For `~/.config/fish/conf.d/git-idd.fish`.
+    Fish,
+}
+
 /// Form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ReportFormat {

@@ -88,6 +88,8 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);
+    assert_eq!(request("git-idd completions fish"), Request::Completions { shell: Shell::Fish });
+    assert_eq!(request("git-idd verify c --yes"), Request::Verify { file: "c".into(), is_agreed: true });
     assert_eq!(hunt("git-idd -- status").command, TestCommand::Shell("status".into()));
     assert_eq!(hunt("git-idd -- log --format=bisect").command, TestCommand::Argv(words("log --format=bisect")));
     assert_eq!(hunt("git-idd ./t status").command, TestCommand::Argv(words("./t status")));
