@@ -12,6 +12,7 @@ mod fixture;
 mod forms;
 mod hostile;
 mod hunt;
+mod measuring;
 mod nightly;
 mod places;
 mod resume;
