@@ -1,9 +1,9 @@
 """A large repository: how long until the first test starts, how long between two tests, and how much memory.
 
 The history is made here (`--commits`, `--files`, `--bytes`), or kept in `--keep` for the next time. The test takes no time to speak of
-and writes down when it begins and ends, so that what lies between is ours: taking in an answer, choosing the next revision,
-looking after the last probe and writing the files that differ. Beside it stand `git rev-list --bisect`, which only
-chooses, and `git checkout` between the same revisions. Raw rows go to target/bench/large.jsonl.
+and writes down when it begins and ends, and what processor time its parent has used, so that what lies between is ours: taking in an
+answer, choosing the next revision, looking after the last probe and writing the files that differ. Beside it stand `git rev-list --bisect`, which only
+chooses. Raw rows go to target/bench/large.jsonl.
 """
 
 import argparse
@@ -28,7 +28,10 @@ parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--runs", type=int, default=5, help="hunts, whose medians are told")
 parser.add_argument("--keep", type=Path, help="a directory for the repository, which is made unless it is there")
 
-TEST = 'date +%s%N >>"$BENCH_LOG"; ! grep -q bad value; code=$?; date +%s%N >>"$BENCH_LOG"; exit $code'
+# When a test begins, what its parent has used of the processors by then (in ticks), and when it ends.
+TEST = ('echo "$(date +%s%N) $(cut -d" " -f14,15 /proc/$PPID/stat)" >>"$BENCH_LOG"; ! grep -q bad value; code=$?; '
+        'date +%s%N >>"$BENCH_LOG"; exit $code')
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def timed(command, repo, env):
@@ -47,11 +50,15 @@ def hunt(repo, env, log):
     command = [options.binary, "--json", "--no-cache", "--no-port", "--level", "file", "-j1", "--max-probes", "20", "--", TEST]
     stdout, begin, seconds, memory = timed(command, repo, {**env, "BENCH_LOG": str(log)})
     report = json.loads(stdout)
-    marks = [int(line) / 1e9 for line in log.read_text().split()]
-    pauses = [later - earlier for earlier, later in zip(marks[1::2], marks[2::2])]
+    lines = [[int(word) for word in line.split()] for line in log.read_text().splitlines()]
+    begins, ends = lines[::2], [line[0] / 1e9 for line in lines[1::2]]
+    cpu = [(user + system) / TICKS for _, user, system in begins]
     # The first two are reproduction at one revision; the rest is the search.
-    return {"startup": marks[0] - begin, "pauses": pauses, "seconds": seconds, "memory": memory, "status": report["status"],
-            "first_bad": (report["first_bad"] or {}).get("commit"), "n_probes": report["probes"]["run"]}
+    return {"startup": begins[0][0] / 1e9 - begin, "startup_cpu": cpu[0],
+            "pauses": [later[0] / 1e9 - end for end, later in zip(ends, begins[1:])][2:],
+            "pauses_cpu": [later - earlier for earlier, later in zip(cpu, cpu[1:])][2:],
+            "seconds": seconds, "memory": memory, "status": report["status"],
+            "first_bad": (report["first_bad"] or {}).get("commit"), "n_probes": report["probes"]["run"], "load": os.getloadavg()[0]}
 
 
 def measure(repo, env, log):
@@ -64,17 +71,17 @@ def measure(repo, env, log):
         keep("large", {"commits": options.commits, "files": options.files, "bytes": options.bytes, **row})
         rows.append(row)
     median = lambda key: statistics.median(row[key] for row in rows)
-    pauses = [pause for row in rows for pause in row["pauses"][2:]]
-    print(table(["what", "value"], [
-        ["until the first test begins, ms", f"{1000 * median('startup'):.0f}"],
-        ["from one test of the search to the next, ms: median", f"{1000 * statistics.median(pauses):.0f}"],
-        ["the same, longest", f"{1000 * max(pauses):.0f}"],
-        ["`git rev-list --bisect`, ms", f"{1000 * median('rev_list'):.0f}"],
-        ["`git rev-list --bisect --first-parent`, ms", f"{1000 * median('rev_list_first_parent'):.0f}"],
-        ["memory, MiB", f"{median('memory'):.0f}"],
-        ["whole hunt (no reduction, no port), s", f"{median('seconds'):.1f}"],
-        ["tests", str(rows[0]["n_probes"])],
-        ["answer", rows[0]["status"]],
+    ms = lambda seconds: f"{1000 * seconds:.0f}"
+    pauses = [pause for row in rows for pause in row["pauses"]]
+    pauses_cpu = [pause for row in rows for pause in row["pauses_cpu"]]
+    print(table(["what", "wall", "processor time of ours"], [
+        ["until the first test begins, ms", ms(median("startup")), ms(median("startup_cpu"))],
+        ["from one test of the search to the next, ms: median", ms(statistics.median(pauses)), ms(statistics.median(pauses_cpu))],
+        ["`git rev-list --bisect`, ms", ms(median("rev_list")), None],
+        ["`git rev-list --bisect --first-parent`, ms", ms(median("rev_list_first_parent")), None],
+        ["memory (with the packs that are mapped), MiB", f"{median('memory'):.0f}", None],
+        ["tests", str(rows[0]["n_probes"]), None],
+        ["load", f"{median('load'):.1f}", None],
     ]))
 
 
