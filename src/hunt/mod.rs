@@ -28,6 +28,8 @@ pub mod walk;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod testing;
 
 use crate::change::Level;

@@ -31,6 +31,8 @@ pub(super) enum Position {
 struct Walking {
     position: Position,
     last: usize,
+    /// The oldest revision that is known to fail, and the newest one that is known to pass, in turn or not.
+    known: (usize, usize),
 }
 
 impl Course for Walking {
@@ -62,9 +64,15 @@ impl Course for Walking {
         Self { position, ..*self }
     }
 
-    /// Nothing is known of a revision before it is tested.
+    /// What lies between a failing revision and an older failing one fails as a rule; it is asked all the same.
     fn odds(&self) -> f64 {
-        0.5
+        const AS_A_RULE: f64 = 0.99;
+        let (fails, passes) = self.known;
+        match self.query() {
+            Some(stop) if stop <= fails => 1.0 - AS_A_RULE,
+            Some(stop) if stop >= passes => AS_A_RULE,
+            _ => 0.5,
+        }
     }
 }
 
@@ -73,6 +81,27 @@ impl Course for Walking {
 pub(super) struct Outlook {
     line: Vec<CommitId>,
     position: Position,
+}
+
+impl Outlook {
+    /// Between which two stops the first failure lies, if the walk is at a bisection and what was overheard is as a rule.
+    fn known_by(&self, overheard: &HashMap<Probe, Outcome>) -> (usize, usize) {
+        let Position::Bisect { bad, good } = self.position else { return (0, usize::MAX) };
+        let mut known = (bad, good);
+        let shown: HashMap<CommitId, Outcome> = overheard
+            .iter()
+            .filter(|(probe, _)| probe.phase == Phase::Search)
+            .map(|(probe, outcome)| (probe.revision, *outcome))
+            .collect();
+        for stop in bad + 1..good {
+            match shown.get(&self.line[stop]) {
+                Some(Outcome::Fail) => known.0 = stop,
+                Some(Outcome::Pass) => known.1 = known.1.min(stop),
+                _ => {}
+            }
+        }
+        known
+    }
 }
 
 impl Hunter<'_> {
@@ -96,7 +125,8 @@ impl Hunter<'_> {
             outcome.is_testable().then_some(outcome == Outcome::Pass)
         };
         let is_open = |stop: &usize| !self.board.borrow().tested.contains_key(&outlook.line[*stop]);
-        let walking = Walking { position: outlook.position, last: outlook.line.len() - 1 };
+        let last = outlook.line.len() - 1;
+        let walking = Walking { position: outlook.position, last, known: outlook.known_by(overheard) };
         let stops = ahead(walking, known).filter(is_open);
         let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
         // Where histories are short, guesses run out.
@@ -115,7 +145,7 @@ mod tests {
     use super::*;
 
     fn stops_after(position: Position, last: usize, known: impl Fn(usize) -> Option<bool>) -> Vec<usize> {
-        ahead(Walking { position, last }, |stop| known(*stop)).take(100).collect()
+        ahead(Walking { position, last, known: (0, usize::MAX) }, |stop| known(*stop)).take(100).collect()
     }
 
     #[test]
