@@ -2,9 +2,11 @@
 
 use crate::cli::args::HuntArgs;
 use crate::cli::args::Request;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::ReportFormat;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -15,6 +17,7 @@ use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
+use crate::cli::unknown;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
@@ -32,6 +35,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::repo::origin;
 use crate::world::repo::private;
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
@@ -57,9 +61,12 @@ pub enum Answer {
 
 /// How to talk to whoever called.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Console {
     /// One JSON object on stdout.
     pub is_json: bool,
+    /// Every end of a hunt but a breakdown and an interrupt is a success.
+    pub is_exit_zero: bool,
     /// How much progress is told.
     pub volume: Volume,
     /// Colours on stdout.
@@ -77,6 +84,7 @@ impl Console {
     pub fn plain() -> Self {
         Self {
             is_json: false,
+            is_exit_zero: false,
             volume: Volume::Normal,
             out_style: Style::PLAIN,
             err_style: Style::PLAIN,
@@ -102,7 +110,21 @@ impl Console {
         let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
         // Without cursor movements nothing can be shown for the moment only.
         let is_err_terminal = is_err_terminal && !is_dumb;
-        Self { is_json: output.json, volume, out_style, err_style, is_terminal, is_err_terminal }
+        Self {
+            is_json: output.json,
+            is_exit_zero: output.exit_zero,
+            volume,
+            out_style,
+            err_style,
+            is_terminal,
+            is_err_terminal,
+        }
+    }
+
+    /// The exit code for a hunt that ended so.
+    pub fn code(self, status: Status) -> u8 {
+        let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
+        if self.is_exit_zero && !is_broken { 0 } else { status.code() }
     }
 }
 
@@ -117,10 +139,11 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
     match request {
         Request::Hunt(args) => start(args, None, &location, around, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
-        Request::Resume => resume(&location, around, console),
+        Request::Resume { allowance } => resume(allowance, &location, around, console),
         Request::Status => status(&location, console),
         Request::Log { format } => log(&location, format),
         Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
+        Request::Report { format } => report_as(format, &location, console),
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
@@ -151,6 +174,7 @@ fn start(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
+    unknown::refuse(&args, around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let plan = Plan::new(args, pair, location, &user, around)?;
     hunt_with(&plan, location, &user, around, console)
@@ -184,7 +208,12 @@ fn progress(console: Console) -> Progress {
     Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal)
 }
 
-fn resume(location: &Location, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
+fn resume(
+    allowance: Allowance,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
     let (_, replay) = saved::current_replay(location)?;
     let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
         Failure::from_error(&error).with_hint("the hunt was started by another version; start it again")
@@ -204,11 +233,13 @@ fn resume(location: &Location, around: &Surroundings, console: Console) -> Resul
     args.history.bad.clone_from(&plan.bad);
     args.history.good.clone_from(&plan.goods);
     let resolved = Plan::new(args, pair, &place, &user, around)?;
-    let plan = Plan { args: plan.args.clone(), target, ..resolved };
+    let saved = plan;
+    let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
+    allowance.replace(&mut plan.args.effort);
     if !saved::is_same(&plan, &replay.plan.digest)? {
-        progress(console).say(
-            "Something that results depend on (test script, held file, environment, tool) has changed since; starting over.",
-        );
+        let changed = Terminal.line(&Untrusted::from(saved.changed(&plan).join(", ")));
+        let what = if changed.is_empty() { "this program".to_owned() } else { changed };
+        progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }
     hunt_with(&plan, &place, &user, around, console)
 }
@@ -296,6 +327,30 @@ fn named(user: &Repository, commit: CommitId) -> String {
     let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
     let subject = revision.map(|revision| revision.subject).unwrap_or_default();
     format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
+}
+
+/// The finding in a form for others.
+fn report_as(format: ReportFormat, location: &Location, console: Console) -> Result<Answer, Failure> {
+    let (_, replay) = saved::current_replay(location)?;
+    let (_, report) = finding(location)?;
+    let saved: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
+    let test = Untrusted::from(saved.args.command.to_line());
+    let mut out = Vec::new();
+    let result = match format {
+        _ if console.is_json => report::json::write(&report, &mut out),
+        ReportFormat::Json => report::json::write(&report, &mut out),
+        ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
+        ReportFormat::Markdown => report::markdown::write(&report, &test, &mut out),
+        ReportFormat::Github => report::github::write(&report, &test, &mut out),
+        ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
+        ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
+        ReportFormat::Sarif => {
+            let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+            report::sarif::write(&report, &test, origin::address(&user).as_deref(), &mut out)
+        }
+    };
+    result.map_err(|error| Failure::from_error(&error))?;
+    Ok(Answer::Text(out))
 }
 
 fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {

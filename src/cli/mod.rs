@@ -17,6 +17,7 @@ pub mod saved;
 pub mod session;
 pub mod suite;
 pub mod tally;
+mod unknown;
 
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;
@@ -68,7 +69,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(report.status.code()),
+        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(console.code(report.status)),
         Ok(Answer::Shown(report)) => print(&report, console).unwrap_or(0),
         Ok(Answer::Text(text)) => {
             let mut out = io::stdout();

@@ -10,11 +10,25 @@ mod base64;
 
 pub mod commit;
 
+pub mod github;
+
+pub mod gitlab;
+
 pub mod json;
+
+pub mod junit;
+
+pub mod markdown;
+
+pub mod places;
+
+pub mod sarif;
 
 pub mod status;
 
 pub mod style;
+
+mod summary;
 
 pub mod text;
 

@@ -17,10 +17,12 @@ use clap::error::ErrorKind;
 use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Test;
 
 /// Find the change that broke a test.
@@ -96,6 +98,8 @@ pub enum Subcommand {
     /// Go on with a hunt that was interrupted, or ran out of its budget.
     Resume {
         #[command(flatten)]
+        allowance: Allowance,
+        #[command(flatten)]
         output: Output,
     },
     /// Print what was tested.
@@ -108,6 +112,14 @@ pub enum Subcommand {
     },
     /// Print the finding again.
     Show {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the finding for other people and programs.
+    Report {
+        /// Form of the report.
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+        format: ReportFormat,
         #[command(flatten)]
         output: Output,
     },

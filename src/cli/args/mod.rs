@@ -9,6 +9,7 @@ pub mod config;
 pub mod options;
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 use clap::FromArgMatches;
 use serde::Deserialize;
@@ -16,10 +17,12 @@ use serde::Serialize;
 
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::Subcommand;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::SignatureMode;
 use crate::cli::args::options::Test;
 
@@ -53,7 +56,10 @@ pub enum Request {
     /// Say what the hunt of this worktree has come to.
     Status,
     /// Go on with the hunt of this worktree.
-    Resume,
+    Resume {
+        /// How much it may do.
+        allowance: Allowance,
+    },
     /// Print what was tested.
     Log {
         /// In which form.
@@ -61,6 +67,11 @@ pub enum Request {
     },
     /// Print the finding again.
     Show,
+    /// Print the finding for other people and programs.
+    Report {
+        /// In which form.
+        format: ReportFormat,
+    },
     /// Put the fix into the user's working tree.
     Apply,
     /// Forget the hunt of this worktree.
@@ -94,6 +105,17 @@ pub enum TestCommand {
 }
 
 impl TestCommand {
+    /// As a line for the shell.
+    pub fn to_line(&self) -> Vec<u8> {
+        match self {
+            Self::Shell(line) => line.as_bytes().to_vec(),
+            Self::Argv(words) => {
+                let words: Vec<Vec<u8>> = words.iter().map(|word| quoted(word.as_bytes())).collect();
+                words.join(&b' ')
+            }
+        }
+    }
+
     fn from_words(mut words: Vec<OsString>) -> Option<Self> {
         let is_blank = words.first()?.to_string_lossy().trim().is_empty();
         match words.len() {
@@ -102,6 +124,23 @@ impl TestCommand {
             _ => Some(Self::Argv(words)),
         }
     }
+}
+
+/// A word as the shell reads it back: in single quotes where it has a meaning of its own there.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        match byte {
+            b'\'' => quoted.extend_from_slice(b"'\\''"),
+            _ => quoted.push(*byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
 }
 
 /// Why there is no request.
@@ -162,9 +201,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
         Some(Subcommand::Status { output }) => (Request::Status, output),
-        Some(Subcommand::Resume { output }) => (Request::Resume, output),
+        Some(Subcommand::Resume { allowance, output }) => (Request::Resume { allowance }, output),
         Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
         Some(Subcommand::Show { output }) => (Request::Show, output),
+        Some(Subcommand::Report { format, output }) => (Request::Report { format }, output),
         Some(Subcommand::Apply { output }) => (Request::Apply, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),

@@ -21,6 +21,7 @@ pub mod index;
 pub mod keep;
 pub mod locate;
 pub mod object;
+pub mod origin;
 pub mod paths;
 pub mod pattern;
 pub mod private;
