@@ -103,3 +103,33 @@ fn time(ns: i128) -> [u32; 2] {
 fn low_bits(number: u128) -> u32 {
     u32::try_from(number & u128::from(u32::MAX)).expect("it was cut")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::repo::Worktree;
+    use crate::world::repo::testing::Leaf;
+    use crate::world::repo::testing::Sandbox;
+    use crate::world::repo::testing::files;
+    use crate::world::repo::testing::tree_of;
+    use std::fs;
+
+    #[test]
+    fn git_reads_from_it_the_tree_that_was_written_and_sees_no_file_changed() {
+        let sandbox = Sandbox::new();
+        let repository = sandbox.repository();
+        let long = "long".repeat(20);
+        let mut leaves = files(&[("a.b", "1\n"), ("a/b", "2\n"), ("a/b.c", "3\n"), ("a0", "4\n"), (&long, "5\n")]);
+        leaves.insert(b"run".to_vec(), Leaf::Executable(b"#!/bin/sh\n".to_vec()));
+        leaves.insert(b"to".to_vec(), Leaf::Link(b"a0".to_vec()));
+        leaves.insert(b"module".to_vec(), Leaf::Submodule);
+        let tree_id = tree_of(&repository, &leaves);
+        let mut worktree = Worktree::create(&sandbox.path("tree")).unwrap();
+        worktree.move_to(&repository, tree_id).unwrap().unwrap();
+        fs::write(sandbox.path(".git/index"), bytes(worktree.written())).unwrap();
+        assert_eq!(sandbox.git(&["write-tree", "--missing-ok"]).trim(), tree_id.to_string());
+        assert_eq!(sandbox.git(&["--work-tree=tree", "diff-files"]), "");
+        sandbox.write("tree/a/b", b"9\n");
+        assert!(sandbox.git(&["--work-tree=tree", "diff-files"]).ends_with("M\ta/b\n"));
+    }
+}
