@@ -14,6 +14,9 @@ use crate::search::{Course, ahead};
 /// Guesses are looked for among so many candidates at most.
 const MAX_FORESEEN: usize = 64;
 
+/// Behind so many candidates in a row that are known or refused nothing is foreseen: the filter takes its time, too.
+const MAX_PASSED_OVER: usize = 100;
+
 /// One reduction under way.
 pub(super) struct Session<'a, J> {
     judge: &'a mut J,
@@ -196,6 +199,7 @@ impl<P: Plan + Clone> Course for Reducing<'_, P> {
             let digest = digest(&candidate);
             Some((candidate, digest))
         })
+        .take(MAX_PASSED_OVER)
         .find(|(candidate, digest)| {
             let is_judged = memory.judged.contains(digest) || missed.contains(digest);
             !is_judged && (!is_filtered || memory.is_plausible(candidate, *digest))
