@@ -7,6 +7,7 @@ use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
+use crate::cli::certificate;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -15,6 +16,7 @@ use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
+use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
 use crate::cli::unknown;
@@ -42,8 +44,10 @@ use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGQUIT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::consts::SIGXFSZ;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -55,8 +59,8 @@ pub enum Answer {
     Report(Box<Report>),
     /// A report that is shown again: the program did what it was asked for.
     Shown(Box<Report>),
-    /// Bytes as they are.
-    Text(Vec<u8>),
+    /// Bytes as they are, and the exit code.
+    Text(Vec<u8>, u8),
 }
 
 /// How to talk to whoever called.
@@ -133,7 +137,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
     if request == Request::Man {
         let mut page = Vec::new();
         man::write(&mut page).map_err(|error| Failure::from_error(&error))?;
-        return Ok(Answer::Text(page));
+        return Ok(Answer::Text(page, 0));
     }
     let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
     match request {
@@ -143,7 +147,8 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Status => status(&location, console),
         Request::Log { format } => log(&location, format),
         Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
-        Request::Report { format } => report_as(format, &location, console),
+        Request::Report { format } => report_as(format, &location, around, console),
+        Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
@@ -187,6 +192,16 @@ fn hunt_with(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
+    let interrupt = interrupt()?;
+    let mut progress = progress(console);
+    let saved = saved::open(plan, location)?;
+    saved.remarks.iter().for_each(|remark| progress.say(remark));
+    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
+    Ok(Answer::Report(Box::new(report)))
+}
+
+/// What the signals set that ask the program to end.
+fn interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let interrupt = Arc::new(AtomicBool::new(false));
     // Without a handler a limit on the size of files would end the program; with one the write fails, and is reported.
     let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
@@ -197,11 +212,7 @@ fn hunt_with(
         conditional.map_err(|error| Failure::from_error(&error))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupt)).map_err(|error| Failure::from_error(&error))?;
     }
-    let mut progress = progress(console);
-    let saved = saved::open(plan, location)?;
-    saved.remarks.iter().for_each(|remark| progress.say(remark));
-    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
-    Ok(Answer::Report(Box::new(report)))
+    Ok(interrupt)
 }
 
 fn progress(console: Console) -> Progress {
@@ -276,7 +287,7 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
     let (pass, fail, unresolved) = (count("pass"), count("fail"), count("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }
 
 /// What can be said of a hunt that has no finding yet.
@@ -320,7 +331,7 @@ fn log(location: &Location, format: LogFormat) -> Result<Answer, Failure> {
         let hash = if format == LogFormat::Bisect { "# " } else { "" };
         let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
     }
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }
 
 fn named(user: &Repository, commit: CommitId) -> String {
@@ -330,8 +341,13 @@ fn named(user: &Repository, commit: CommitId) -> String {
 }
 
 /// The finding in a form for others.
-fn report_as(format: ReportFormat, location: &Location, console: Console) -> Result<Answer, Failure> {
-    let (_, replay) = saved::current_replay(location)?;
+fn report_as(
+    format: ReportFormat,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let (id, replay) = saved::current_replay(location)?;
     let (_, report) = finding(location)?;
     let saved: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
     let test = Untrusted::from(saved.args.command.to_line());
@@ -344,13 +360,36 @@ fn report_as(format: ReportFormat, location: &Location, console: Console) -> Res
         ReportFormat::Github => report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
         ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
+        ReportFormat::Certificate => {
+            let limit = saved::limit(location, &id)?.unwrap_or(FIRST_LIMIT);
+            let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
+            let certificate = certificate::make(&report, &saved, limit, regenerate, location)?;
+            out = serde_json::to_vec_pretty(&certificate).map_err(|error| Failure::from_error(&error))?;
+            writeln!(out)
+        }
         ReportFormat::Sarif => {
             let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
             report::sarif::write(&report, &test, origin::address(&user).as_deref(), &mut out)
         }
     };
     result.map_err(|error| Failure::from_error(&error))?;
-    Ok(Answer::Text(out))
+    Ok(Answer::Text(out, 0))
+}
+
+fn verify(
+    file: &OsStr,
+    is_agreed: bool,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let bytes = files::bytes(&around.directory.join(file)).map_err(|error| {
+        let name = file.to_string_lossy();
+        Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
+            .with_hint("`git idd report --format certificate` makes one from a finding")
+    })?;
+    let (text, code) = certificate::verify(&bytes, location, around, (console, is_agreed, &interrupt()?))?;
+    Ok(Answer::Text(text, code))
 }
 
 fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
@@ -370,12 +409,12 @@ fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> 
     })?;
     let plural = if fix.lines == 1 { "" } else { "s" };
     let text = format!("Applied the fix ({} line{plural}) to the working tree.\n", fix.lines);
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }
 
 fn reset(location: &Location) -> Result<Answer, Failure> {
     saved::forget(location)?;
-    Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec()))
+    Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
 }
 
 /// Removes old journals and, if no hunt runs, the candidates of all hunts: they can be made again.
@@ -398,5 +437,5 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
     }
     let note = if is_running { " A hunt is running; its candidates were left alone." } else { "" };
     let text = format!("Removed {} old journals; {} KiB freed.{note}\n", freed.segments, bytes / 1024);
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }

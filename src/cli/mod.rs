@@ -4,6 +4,7 @@
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
 pub mod args;
+mod certificate;
 pub mod commands;
 pub mod failure;
 pub mod finding;
@@ -71,9 +72,9 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
     match commands::run(request, &around, console) {
         Ok(Answer::Report(report)) => print(&report, console).unwrap_or(console.code(report.status)),
         Ok(Answer::Shown(report)) => print(&report, console).unwrap_or(0),
-        Ok(Answer::Text(text)) => {
+        Ok(Answer::Text(text, code)) => {
             let mut out = io::stdout();
-            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(0)
+            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(code)
         }
         Err(failure) => fail(&failure, console),
     }

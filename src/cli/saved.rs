@@ -190,7 +190,8 @@ fn sign(segment: &mut Segment) -> Result<(), Failure> {
     Ok(())
 }
 
-fn lock(location: &Location) -> Result<FileLock, Failure> {
+/// One command at a time may make sandboxes for a worktree.
+pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     let path = location.session_directory().join("lock");
     let lock = FileLock::at(&path).map_err(|error| {
         Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
@@ -260,6 +261,16 @@ pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, 
         verdicts.push((id, outcome.to_owned(), is_repaired));
     }
     Ok(verdicts)
+}
+
+/// The time limit of the last probe in a journal; `None` if there was none.
+pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure> {
+    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
+    let limit = |record: &Record| match record {
+        Record::Observed { observation, .. } => Some(observation.limit),
+        _ => None,
+    };
+    Ok(read.records.iter().rev().find_map(limit))
 }
 
 /// The note that [`verdicts`] reads.

@@ -7,8 +7,8 @@ use crate::cli::plan::Surroundings;
 use crate::report::Status;
 use crate::world::run::toolchain;
 
-const SUBCOMMANDS: [&str; 11] =
-    ["minimize", "status", "resume", "log", "show", "report", "apply", "reset", "gc", "man", "help"];
+const SUBCOMMANDS: [&str; 12] =
+    ["minimize", "status", "resume", "log", "show", "report", "verify", "apply", "reset", "gc", "man", "help"];
 
 /// Refuses a test whose program is a plain word that `PATH` does not have. Nothing was written or run yet.
 ///

@@ -4,6 +4,8 @@
 //! for `git idd show`, and read back. Nothing here searches or runs anything. Text that came from a repository, from a
 //! test or from the user's words is [`Untrusted`]: only an escaper of [`escape`] turns it into output.
 
+pub mod certificate;
+
 pub mod escape;
 
 mod base64;

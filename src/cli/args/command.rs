@@ -123,6 +123,17 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Run what proves a finding again, from a certificate (`git idd report --format certificate`).
+    Verify {
+        /// The certificate.
+        #[arg(value_name = "FILE")]
+        file: OsString,
+        /// Its commands may be run here.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Put the fix into the working tree.
     Apply {
         #[command(flatten)]

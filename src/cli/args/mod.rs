@@ -72,6 +72,13 @@ pub enum Request {
         /// In which form.
         format: ReportFormat,
     },
+    /// Run what proves a finding again.
+    Verify {
+        /// The certificate.
+        file: OsString,
+        /// Whether its commands may be run.
+        is_agreed: bool,
+    },
     /// Put the fix into the user's working tree.
     Apply,
     /// Forget the hunt of this worktree.
@@ -205,6 +212,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
         Some(Subcommand::Show { output }) => (Request::Show, output),
         Some(Subcommand::Report { format, output }) => (Request::Report { format }, output),
+        Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
         Some(Subcommand::Apply { output }) => (Request::Apply, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),

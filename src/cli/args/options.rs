@@ -298,6 +298,8 @@ pub enum ReportFormat {
     Gitlab,
     /// Test report as Jenkins and others read it.
     Junit,
+    /// What proves the finding, for `git idd verify` in another clone.
+    Certificate,
     /// As `git idd show`.
     Text,
     /// As `git idd show --json`.
