@@ -150,8 +150,9 @@ impl<'a, Q, A, F> Asking<'a, Q, A, F> {
         E: FnOnce(Asker<Q, A>) -> Fut,
         Fut: Future<Output = F> + 'a,
     {
-        let (asked, told, overheard) = (Vec::new(), VecDeque::new(), HashMap::new());
-        let mailbox = Rc::new(RefCell::new(Mailbox { width: 1, asked, told, used: 0, overheard }));
+        let mailbox =
+            Mailbox { width: 1, asked: Vec::new(), told: VecDeque::new(), used: 0, overheard: HashMap::new() };
+        let mailbox = Rc::new(RefCell::new(mailbox));
         let asker = Asker { mailbox: Rc::clone(&mailbox) };
         Self { mailbox, future: Some(Box::pin(engine(asker))), found: None }
     }

@@ -81,7 +81,9 @@ pub fn drive<L: Laboratory>(
         match laboratory.answer(&probes)? {
             Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
             Reply::Overheard(known) => {
-                known.into_iter().for_each(|(probe, outcome)| search.overhear(probe, outcome));
+                for (probe, outcome) in known {
+                    search.overhear(probe, outcome);
+                }
             }
             Reply::Outcomes(outcomes) => {
                 let n_used = search.tell(&outcomes);

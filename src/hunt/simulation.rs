@@ -157,9 +157,10 @@ fn a_search_comes_near_what_any_number_of_workers_can_do() {
         let bound = f64::from(u32::try_from(N_REVISIONS).expect("it is small")).ln()
             / f64::from(u32::try_from(n_workers + 1).expect("it is small")).ln();
         let ratio = time / bound;
-        table += &format!(
+        let line = format!(
             "{n_workers:2} workers: {time:5.2} tests after each other, {n_starts:5.1} begun, {ratio:.2} of the bound\n"
         );
+        table.push_str(&line);
     }
     insta::assert_snapshot!(table, @r"
      1 workers:  9.88 tests after each other,  12.0 begun, 0.99 of the bound

@@ -187,7 +187,7 @@ impl<J: Fn(&Files) -> Outcome> Laboratory for Oracle<'_, J> {
         self.n_asked += 1;
         let answer = |probe: &Probe| (self.judge)(&self.trees.files(probe.tree));
         if let [_, .., last] = probes
-            && self.n_asked % 3 == 0
+            && self.n_asked.is_multiple_of(3)
         {
             return Ok(Reply::Overheard(vec![(*last, answer(last))]));
         }

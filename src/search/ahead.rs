@@ -13,6 +13,7 @@ pub trait Course: Sized {
     fn query(&self) -> Option<Self::Query>;
 
     /// Where it stands after the answer to [`query`](Self::query).
+    #[must_use]
     fn after(&self, is_yes: bool) -> Self;
 
     /// How likely a yes is, from 0 to 1.
