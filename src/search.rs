@@ -5,9 +5,14 @@
 //! ordinary nested call, and [`Asking`] turns the outermost one into a `Search`. No runtime is involved: the only
 //! thing such a function ever waits for is the next [`Search::tell`].
 
+mod ahead;
+
+pub use ahead::{Course, ahead};
+
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
+use std::hash::Hash;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -32,12 +37,17 @@ pub trait Search {
     /// What the search is for.
     type Found;
 
-    /// Returns at most `width` queries (`width` >= 1), best first. Asking again without telling asks the same.
+    /// Returns at most `width` queries (`width` >= 1), best first; all but the first are speculation. Asking again without
+    /// telling asks the same, unless something was overheard.
     fn ask(&mut self, width: usize) -> Step<Self::Query, Self::Found>;
 
     /// Takes the answers to the first `answers.len()` queries of the last [`ask`](Self::ask); returns how many were used,
     /// the rest was speculation.
     fn tell(&mut self, answers: &[Self::Answer]) -> usize;
+
+    /// Takes an answer out of turn, to a query behind the first. Nothing is decided by it before its turn comes; till then it
+    /// is not asked again, and what is asked ahead takes it into account.
+    fn overhear(&mut self, query: Self::Query, answer: Self::Answer);
 }
 
 struct Mailbox<Q, A> {
@@ -45,6 +55,33 @@ struct Mailbox<Q, A> {
     asked: Vec<Q>,
     told: VecDeque<A>,
     used: usize,
+    overheard: HashMap<Q, A>,
+}
+
+impl<Q: Clone + Eq + Hash, A> Mailbox<Q, A> {
+    /// Asks for `query`, and for what of `guesses` is still open as far as the width allows.
+    fn ask(&mut self, query: Q, guesses: impl Iterator<Item = Q>) {
+        self.asked = vec![query];
+        for guess in guesses {
+            if self.asked.len() >= self.width {
+                break;
+            }
+            if !self.overheard.contains_key(&guess) && !self.asked.contains(&guess) {
+                self.asked.push(guess);
+            }
+        }
+    }
+
+    /// Takes the answer to the first query; those to the others count only if `next` is the second.
+    fn take(&mut self, next: Option<&Q>) -> Option<A> {
+        let answer = self.told.pop_front()?;
+        self.used += 1;
+        self.asked.remove(0);
+        if self.asked.first() != next {
+            self.told.clear();
+        }
+        Some(answer)
+    }
 }
 
 /// The engine's end of the protocol: a handle to ask through, cheap to clone.
@@ -58,62 +95,44 @@ impl<Q, A> Clone for Asker<Q, A> {
     }
 }
 
-impl<Q: Clone, A> Asker<Q, A> {
+impl<Q: Clone + Eq + Hash, A> Asker<Q, A> {
     /// Asks for one answer.
     pub async fn one(&self, query: Q) -> A {
-        self.one_before(query, std::iter::empty()).await
+        self.one_before(query, |_, _| Vec::new()).await
     }
 
-    /// Asks for one answer, and as speculation for what may be asked next, best first.
+    /// Asks for one answer, and as speculation for what may be asked next.
     ///
-    /// `guesses` is drawn only as far as the width in force allows; what they show counts once it is asked for.
-    pub async fn one_before(&self, query: Q, guesses: impl IntoIterator<Item = Q>) -> A {
-        let mut answer = None;
-        self.first(std::iter::once(query).chain(guesses), |given| {
-            answer = Some(given);
-            true
-        })
-        .await;
-        answer.expect("a search that goes on was told an answer")
-    }
-
-    /// Asks for `queries` in order until `is_hit` accepts an answer; returns the index of that query.
-    ///
-    /// `queries` is drawn only as far as the width in force allows, so a long lazy list costs nothing.
-    pub async fn first<I, H>(&self, queries: I, mut is_hit: H) -> Option<usize>
-    where
-        I: IntoIterator<Item = Q>,
-        H: FnMut(A) -> bool,
-    {
-        let mut queries = queries.into_iter();
-        let mut index = 0;
-        while let Some(answer) = self.next_told(&mut queries).await {
-            if is_hit(answer) {
-                let mut mailbox = self.mailbox.borrow_mut();
-                mailbox.asked.clear();
-                mailbox.told.clear();
-                return Some(index);
-            }
-            index += 1;
-        }
-        None
-    }
-
-    /// The answer to the first query that is still open; meanwhile as many are asked as the width allows, which may change
-    /// with every poll. `None` if there are no more.
-    async fn next_told(&self, queries: &mut impl Iterator<Item = Q>) -> Option<A> {
+    /// - `ahead`: is given what was overheard and how many guesses are welcome, at least one; returns them, best first. It is
+    ///   called again whenever there is news. What guesses show counts once they are asked for.
+    pub async fn one_before(&self, query: Q, ahead: impl Fn(&HashMap<Q, A>, usize) -> Vec<Q>) -> A {
         poll_fn(|_| {
             let mut mailbox = self.mailbox.borrow_mut();
-            if let Some(answer) = mailbox.told.pop_front() {
-                mailbox.asked.remove(0);
-                mailbox.used += 1;
-                return Poll::Ready(Some(answer));
+            if let Some(answer) = mailbox.take(None) {
+                return Poll::Ready(answer);
             }
-            let n_missing = mailbox.width.saturating_sub(mailbox.asked.len());
-            mailbox.asked.extend(queries.take(n_missing));
-            if mailbox.asked.is_empty() { Poll::Ready(None) } else { Poll::Pending }
+            let n_welcome = mailbox.width - 1;
+            let guesses = if n_welcome == 0 { Vec::new() } else { ahead(&mailbox.overheard, n_welcome) };
+            mailbox.ask(query.clone(), guesses.into_iter());
+            Poll::Pending
         })
         .await
+    }
+
+    /// Asks for all these answers, and returns them in the order of `queries`.
+    pub async fn all(&self, queries: &[Q]) -> Vec<A> {
+        let mut answers = Vec::with_capacity(queries.len());
+        poll_fn(|_| {
+            let mut mailbox = self.mailbox.borrow_mut();
+            while let Some(answer) = mailbox.take(queries.get(answers.len() + 1)) {
+                answers.push(answer);
+            }
+            let Some((next, behind)) = queries[answers.len()..].split_first() else { return Poll::Ready(()) };
+            mailbox.ask(next.clone(), behind.iter().cloned());
+            Poll::Pending
+        })
+        .await;
+        answers
     }
 }
 
@@ -131,7 +150,9 @@ impl<'a, Q, A, F> Asking<'a, Q, A, F> {
         E: FnOnce(Asker<Q, A>) -> Fut,
         Fut: Future<Output = F> + 'a,
     {
-        let mailbox = Rc::new(RefCell::new(Mailbox { width: 1, asked: Vec::new(), told: VecDeque::new(), used: 0 }));
+        let mailbox =
+            Mailbox { width: 1, asked: Vec::new(), told: VecDeque::new(), used: 0, overheard: HashMap::new() };
+        let mailbox = Rc::new(RefCell::new(mailbox));
         let asker = Asker { mailbox: Rc::clone(&mailbox) };
         Self { mailbox, future: Some(Box::pin(engine(asker))), found: None }
     }
@@ -146,7 +167,7 @@ impl<'a, Q, A, F> Asking<'a, Q, A, F> {
     }
 }
 
-impl<Q: Clone, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
+impl<Q: Clone + Eq + Hash, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
     type Query = Q;
     type Answer = A;
     type Found = F;
@@ -161,14 +182,14 @@ impl<Q: Clone, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
         }
         let mailbox = self.mailbox.borrow();
         assert!(!mailbox.asked.is_empty(), "a search waits only for answers that it asked for");
-        Step::Probe(mailbox.asked.iter().take(width.max(1)).cloned().collect())
+        Step::Probe(mailbox.asked.clone())
     }
 
     fn tell(&mut self, answers: &[A]) -> usize {
         let used_before = {
             let mut mailbox = self.mailbox.borrow_mut();
             mailbox.told.extend(answers.iter().cloned());
-            // Nothing new is drawn while answers are consumed; the next `ask` says how much it wants.
+            // No guess is drawn while answers are consumed; the next `ask` says how many it wants.
             mailbox.width = 1;
             mailbox.used
         };
@@ -176,6 +197,10 @@ impl<Q: Clone, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
         let mut mailbox = self.mailbox.borrow_mut();
         mailbox.told.clear();
         mailbox.used - used_before
+    }
+
+    fn overhear(&mut self, query: Q, answer: A) {
+        self.mailbox.borrow_mut().overheard.insert(query, answer);
     }
 }
 
@@ -190,47 +215,46 @@ mod tests {
         answer: impl Fn(u32) -> u32,
     ) -> (F, Vec<u32>) {
         let mut used = Vec::new();
-        loop {
+        for round in 0.. {
             match search.ask(width) {
                 Step::Found(found) => return (found, used),
                 Step::Probe(queries) => {
                     assert!(queries.len() <= width);
+                    if let [_, .., last] = queries[..]
+                        && round % 3 == 0
+                    {
+                        search.overhear(last, answer(last));
+                        continue;
+                    }
                     let answers: Vec<u32> = queries.iter().map(|query| answer(*query)).collect();
                     let n_used = search.tell(&answers);
                     used.extend(&queries[..n_used]);
                 }
             }
         }
+        unreachable!("a search ends")
     }
 
-    async fn two_nested_searches(asker: Asker<u32, u32>) -> (Option<usize>, u32) {
-        let hit = asker.first(10..20, |answer| answer == 13).await;
-        let sum = asker.one(1).await + asker.one(2).await;
-        (hit, sum)
+    async fn two_nested_searches(asker: Asker<u32, u32>) -> (Vec<u32>, u32) {
+        let all = asker.all(&[10, 11, 12, 13]).await;
+        let sum = asker.one_before(1, |_, _| vec![5, 2]).await + asker.one(2).await;
+        (all, sum)
     }
 
     #[test]
     fn the_result_and_the_used_answers_do_not_depend_on_the_width() {
-        let expected = ((Some(3), 3), vec![10, 11, 12, 13, 1, 2]);
+        let expected = ((vec![10, 11, 12, 13], 3), vec![10, 11, 12, 13, 1, 2]);
         for width in 1..8 {
             assert_eq!(drive(Asking::new(two_nested_searches), width, |query| query), expected, "width {width}");
         }
     }
 
     #[test]
-    fn a_list_without_a_hit_is_asked_to_its_end() {
-        let (hit, used) =
-            drive(Asking::new(|asker| async move { asker.first(0..5, |_| false).await }), 2, |query| query);
-        assert_eq!(hit, None);
-        assert_eq!(used, [0, 1, 2, 3, 4]);
-    }
-
-    #[test]
     fn a_search_speculates_as_far_as_it_is_asked_to_also_after_answers() {
         let engine = |asker: Asker<u32, u32>| async move {
-            asker.one_before(1, [2, 3]).await;
-            asker.one_before(3, [4, 5, 6]).await;
-            asker.first(10..20, |answer| answer == 12).await
+            asker.one_before(1, |_, _| vec![2, 3]).await;
+            asker.one_before(3, |_, _| vec![4, 5, 6]).await;
+            asker.all(&[10, 11, 12, 13]).await
         };
         let mut search = Asking::new(engine);
         assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
@@ -241,8 +265,32 @@ mod tests {
         assert_eq!(search.ask(3), Step::Probe(vec![10, 11, 12]));
         assert_eq!(search.tell(&[10]), 1);
         assert_eq!(search.ask(3), Step::Probe(vec![11, 12, 13]));
-        assert_eq!(search.tell(&[11, 12, 13]), 2);
-        assert_eq!(search.ask(3), Step::Found(Some(2)));
+        assert_eq!(search.tell(&[11, 12, 13]), 3);
+        assert_eq!(search.ask(3), Step::Found(vec![10, 11, 12, 13]));
+    }
+
+    #[test]
+    fn what_was_overheard_is_not_asked_before_its_turn() {
+        let mut search = Asking::new(|asker: Asker<u32, u32>| async move { asker.all(&[1, 2, 3, 4]).await });
+        assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
+        search.overhear(2, 20);
+        assert_eq!(search.ask(2), Step::Probe(vec![1, 3]));
+        assert_eq!(search.tell(&[10, 30]), 1);
+        assert_eq!(search.ask(2), Step::Probe(vec![2, 3]));
+        assert_eq!(search.tell(&[20, 30]), 2);
+        assert_eq!(search.tell(&[]), 0);
+        assert_eq!(search.ask(2), Step::Probe(vec![4]));
+    }
+
+    #[test]
+    fn guesses_are_drawn_anew_with_what_was_overheard() {
+        let engine = |asker: Asker<u32, u32>| async move {
+            asker.one_before(1, |heard, _| if heard.contains_key(&2) { vec![2, 7] } else { vec![2, 3] }).await
+        };
+        let mut search = Asking::new(engine);
+        assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
+        search.overhear(2, 0);
+        assert_eq!(search.ask(2), Step::Probe(vec![1, 7]));
     }
 
     #[test]

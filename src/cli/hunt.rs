@@ -37,6 +37,7 @@ use crate::world::cache;
 use crate::world::cache::Observations;
 use crate::world::files;
 use crate::world::journal::Record;
+use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
@@ -51,6 +52,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// Plans are adjusted at most so often in one hunt.
@@ -83,13 +86,15 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
                 .with_hint("`--audit` takes the name of a file that can be written")
         })?;
     }
-    let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+    let failed = |error: RepoError| Failure::from_error(&error);
     let mut tips = vec![plan.bad];
     tips.extend(&plan.goods);
     tips.push(plan.target);
-    let (revisions, shallow) = graph::load(user, &tips).map_err(failed)?;
-    let history = Rc::new(History::new(revisions, shallow));
-    progress.use_history(Rc::clone(&history));
+    let git_directory = user.path().to_owned();
+    let reading = thread::spawn(move || {
+        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
+        Ok(History::new(revisions, shallow))
+    });
     drop(private::create(&location.idd_directory(), user, plan.bad).map_err(failed)?);
     let (observations, events) =
         Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
@@ -119,7 +124,8 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let mut hunt = Hunt {
         plan,
         location,
-        history,
+        reading: Some(reading),
+        history: Rc::default(),
         session: Session::new(start, criteria, limit),
         signature: None,
         is_hopeless: false,
@@ -150,6 +156,9 @@ const PRECHECK_USELESS: &str =
 pub(super) struct Hunt<'h> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
+    /// What reads the history, which reproduction can do without.
+    reading: Option<JoinHandle<Result<History, RepoError>>>,
+    /// Empty until it is [asked for](Hunt::know_history).
     pub(super) history: Rc<History>,
     pub(super) session: Session<'h>,
     pub(super) signature: Option<Signature>,
@@ -171,7 +180,9 @@ impl Hunt<'_> {
                 self.session.n_jobs = 1;
             }
             let store = self.store(&adjustments)?;
-            match self.reproduce(&adjustments, &store)? {
+            let reproduced = self.reproduce(&adjustments, &store)?;
+            self.know_history()?;
+            match reproduced {
                 Reproduced::Yes => {}
                 Reproduced::No(conclusion, error) => {
                     let finding = Finding { conclusion, ..Finding::new(self.plan.bad) };
@@ -241,8 +252,17 @@ impl Hunt<'_> {
         Ok(())
     }
 
+    /// Waits until the history is read.
+    pub(super) fn know_history(&mut self) -> Result<(), Failure> {
+        let Some(reading) = self.reading.take() else { return Ok(()) };
+        let history = reading.join().expect("reading the history does not panic");
+        self.history = Rc::new(history.map_err(|error| Failure::from_error(&error))?);
+        self.session.progress.use_history(Rc::clone(&self.history));
+        Ok(())
+    }
+
     fn store(&self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
-        let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+        let failed = |error: RepoError| Failure::from_error(&error);
         let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(failed);
         let pathspecs: Vec<String> =
             self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();

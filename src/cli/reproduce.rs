@@ -19,6 +19,7 @@ use crate::outcome::Signature;
 use crate::report::ErrorReport;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::world::repo::graph;
 use crate::world::repo::store::TreeStore;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::Shown;
@@ -54,7 +55,8 @@ impl Hunt<'_> {
     /// Runs the test at the bad revision twice and takes the signature.
     pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
         use crate::change::trees::Trees;
-        let tree = store.view(self.history.get(self.plan.bad).tree).map_err(|error| Failure::from_error(&error))?;
+        let tree = graph::tree_of(store.repository(), self.plan.bad).map_err(|error| Failure::from_error(&error))?;
+        let tree = store.view(tree).map_err(|error| Failure::from_error(&error))?;
         let probe =
             Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, is_prechecked: false };
         self.session.criteria = criteria(self.plan, None)?;
@@ -179,6 +181,7 @@ impl Hunt<'_> {
         use crate::change::trees::Trees;
         let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };
         let failed = |error: TreesError| Failure::from_error(&error);
+        self.know_history()?;
         let bad = store.view(self.history.get(self.plan.bad).tree).map_err(failed)?;
         if let Some(script) = &self.plan.program {
             let file = store.file(bad, script).map_err(|error| Failure::from_error(&error))?;

@@ -478,13 +478,17 @@ impl Laboratory for Session<'_> {
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
         loop {
             let mut outcomes = Vec::new();
+            let mut overheard = Vec::new();
             let mut open = Vec::new();
             for probe in probes {
                 match self.state(probe)? {
                     State::Missing(ticket) => open.push(ticket),
                     State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
-                    State::Known(_) => {}
+                    State::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
                 }
+            }
+            if outcomes.is_empty() && !overheard.is_empty() {
+                return Ok(Reply::Overheard(overheard));
             }
             let goes_on = self.direct(&open)?;
             if !outcomes.is_empty() {

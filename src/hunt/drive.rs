@@ -25,7 +25,8 @@ pub trait Laboratory {
     /// How many probes are welcome at once; at least one.
     fn width(&self) -> usize;
 
-    /// Answers the first probes in their order, at least one, or says why the hunt must stop here.
+    /// Answers the first probes in their order, at least one, or tells what it knows of those behind, or says why the hunt must
+    /// stop here.
     ///
     /// The others may be worked on meanwhile: they are asked again unless the answers make them needless.
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Self::Error>;
@@ -42,6 +43,8 @@ pub trait Laboratory {
 pub enum Reply {
     /// One outcome for each of the first probes, in order; not empty.
     Outcomes(Vec<Outcome>),
+    /// Outcomes of probes behind the first, which is still out; not empty. They are not asked again before their turn.
+    Overheard(Vec<(Probe, Outcome)>),
     /// No more probes: the budget is used up, or the user interrupts.
     Stop(Conclusion),
 }
@@ -77,6 +80,11 @@ pub fn drive<L: Laboratory>(
         };
         match laboratory.answer(&probes)? {
             Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
+            Reply::Overheard(known) => {
+                for (probe, outcome) in known {
+                    search.overhear(probe, outcome);
+                }
+            }
             Reply::Outcomes(outcomes) => {
                 let n_used = search.tell(&outcomes);
                 laboratory.used(&probes[..n_used], &outcomes[..n_used])?;

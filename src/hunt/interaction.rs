@@ -4,11 +4,13 @@ use crate::change::trees::Favor;
 use crate::change::trees::Merged;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
+use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
 use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
+use std::collections::HashMap;
 
 impl Hunter<'_> {
     /// Looks for older commits that the culprit needs: if its lines alone do not break an older pass, others take part.
@@ -42,18 +44,29 @@ impl Hunter<'_> {
             line.truncate(bound + 1);
         }
         let last = line.len() - 1;
-        let mut distance = 1;
-        let mut stop = 0;
-        while stop < last {
-            stop = distance.min(last);
-            distance *= 2;
+        let stops =
+            std::iter::successors(Some(1), |distance| Some(2 * distance)).map(|distance: usize| distance.min(last));
+        let stops: Vec<usize> = stops.take_while(|stop| *stop < last).chain((last > 0).then_some(last)).collect();
+        let with_change = |stop: usize| {
             let bare = self.view(line[stop])?;
             let merged = self.trees.merge(sufficient.older, bare, sufficient.newer, Favor::Neither)?;
             let Merged::Clean(tree, _) = merged else { return Ok(None) };
-            match self.probe(tree, line[stop], Phase::Reduce).await {
+            let (revision, phase) = (line[stop], Phase::Reduce);
+            let probe = Probe { tree, revision, phase, is_claim: false, is_prechecked: false };
+            Ok::<_, Halt>(Some((probe, tree == bare)))
+        };
+        for (index, stop) in stops.iter().copied().enumerate() {
+            let Some((probe, is_bare)) = with_change(stop)? else { return Ok(None) };
+            // As a rule nothing takes part, so that all of them are asked.
+            let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
+                let further = stops[index + 1..].iter().map_while(|stop| with_change(*stop).ok().flatten());
+                let probes = further.map(|(probe, _)| probe);
+                probes.filter(|probe| !overheard.contains_key(probe)).take(n).collect()
+            };
+            match self.asker.one_before(probe, guesses).await {
                 Outcome::Fail => {}
                 Outcome::Unresolved(_) => return Ok(None),
-                Outcome::Pass if tree == bare => return Ok(None),
+                Outcome::Pass if is_bare => return Ok(None),
                 Outcome::Pass => {
                     let tested = self.as_tested(line[stop]).await?;
                     let is_bare_pass = tested.outcome == Outcome::Pass && tested.repair.is_none();

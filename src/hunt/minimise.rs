@@ -15,12 +15,14 @@ use crate::hunt::finding::Edit;
 use crate::hunt::finding::Labelled;
 use crate::outcome::Outcome;
 use crate::reduce;
+use crate::reduce::Ahead;
 use crate::reduce::Judge;
 use crate::reduce::Reducer;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 /// Which way a change set leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,8 @@ struct Probing<'h, 'a, W> {
     /// Whether a check before the build may refuse a candidate.
     is_prechecked: bool,
     wanted: W,
+    /// The trees of candidates, guesses too.
+    composed: RefCell<HashMap<Subset, Option<TreeId>>>,
 }
 
 /// What is tested for a subset.
@@ -57,60 +61,58 @@ fn candidate(set: &ChangeSet, phase: Phase, subset: &Subset) -> Subset {
 }
 
 impl<W: Fn(Outcome) -> bool> Probing<'_, '_, W> {
-    /// The tree of a candidate; `None` if its units do not fit into one tree.
-    fn tree(&self, subset: &Subset) -> Result<Option<TreeId>, Halt> {
-        let candidate = candidate(self.set, self.phase, subset);
-        Ok(self.hunter.trees.compose(self.set, self.older, &candidate)?)
+    /// The probe of a candidate; `None` if its units do not fit into one tree.
+    fn probe(&self, subset: &Subset) -> Result<Option<Probe>, Halt> {
+        /// What was composed is kept as long as it may be asked for soon.
+        const MAX_KEPT: usize = 1000;
+        if let Some(tree) = self.composed.borrow().get(subset) {
+            return Ok(tree.map(|tree| self.probe_of(tree)));
+        }
+        let tree = self.hunter.trees.compose(self.set, self.older, &candidate(self.set, self.phase, subset))?;
+        let mut composed = self.composed.borrow_mut();
+        if composed.len() == MAX_KEPT {
+            composed.clear();
+        }
+        composed.insert(subset.clone(), tree);
+        Ok(tree.map(|tree| self.probe_of(tree)))
+    }
+
+    fn probe_of(&self, tree: TreeId) -> Probe {
+        let Self { revision, phase, is_prechecked, .. } = *self;
+        Probe { tree, revision, phase, is_claim: false, is_prechecked }
     }
 }
 
 impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
     type Error = Halt;
 
-    async fn first(&mut self, candidates: impl Iterator<Item = Subset>) -> Result<Option<usize>, Halt> {
-        let mut failed = None;
-        let mut asked: Vec<(usize, usize, TreeId)> = Vec::new();
-        let mut unfit: Vec<usize> = Vec::new();
-        let hit = {
-            let this = &*self;
-            let asked = &mut asked;
-            let unfit = &mut unfit;
-            let failed = &mut failed;
-            let probes = candidates.enumerate().map_while(move |(index, subset)| match this.tree(&subset) {
-                Ok(Some(tree)) => {
-                    asked.push((index, subset.len(), tree));
-                    Some(Some(Probe {
-                        tree,
-                        revision: this.revision,
-                        phase: this.phase,
-                        is_claim: false,
-                        is_prechecked: this.is_prechecked,
-                    }))
-                }
-                Ok(None) => {
-                    unfit.push(index);
-                    Some(None)
-                }
-                Err(error) => {
-                    *failed = Some(error);
-                    None
-                }
-            });
-            this.hunter.asker.first(probes.flatten(), &this.wanted).await
+    async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Halt> {
+        let Some(probe) = self.probe(candidate)? else {
+            self.note_refused(1);
+            return Ok(false);
         };
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let hit = hit.map(|hit| asked[hit]);
-        self.note_refused(unfit.iter().filter(|index| hit.is_none_or(|(hit, ..)| **index < hit)).count());
-        if let Some((_, n_units, tree)) = hit {
-            let n_total = self.set.units().len();
+        let outcome = {
+            let this = &*self;
+            // A guess that cannot be composed is nobody's error before it is asked about.
+            let of_guess = |subset: &Subset| this.probe(subset).ok().flatten();
+            let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
+                let known = |subset: &Subset| match of_guess(subset) {
+                    Some(probe) => overheard.get(&probe).map(|outcome| (this.wanted)(*outcome)),
+                    None => Some(false),
+                };
+                ahead(&known, n).iter().filter_map(of_guess).collect()
+            };
+            this.hunter.asker.one_before(probe, guesses).await
+        };
+        let is_hit = (self.wanted)(outcome);
+        if is_hit {
+            let (n_units, n_total) = (candidate.len(), self.set.units().len());
             self.hunter.tell(Event::Reducing { what: self.what, n_units, n_total });
             if self.keeps_best {
-                self.hunter.keep_best(self.older, tree);
+                self.hunter.keep_best(self.older, probe.tree);
             }
         }
-        Ok(hit.map(|(index, ..)| index))
+        Ok(is_hit)
     }
 
     fn note_refused(&mut self, n_refused: usize) {
@@ -143,7 +145,9 @@ impl Hunter<'_> {
     ) -> Result<Subset, Halt> {
         let keeps_best = what == SUFFICIENT;
         let is_prechecked = self.order.has_precheck;
-        let mut judge = Probing { hunter: self, set, older, revision, phase, what, keeps_best, is_prechecked, wanted };
+        let composed = RefCell::default();
+        let mut judge =
+            Probing { hunter: self, set, older, revision, phase, what, keeps_best, is_prechecked, wanted, composed };
         let is_left = set.has_single_lines();
         let reducer = if is_left { Reducer::Fast } else { self.order.reducer };
         let options = reduce::Options { reducer, finest: self.order.level, is_reversed: is_left };

@@ -28,6 +28,8 @@ pub mod walk;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod testing;
 
 use crate::change::Level;
@@ -38,6 +40,7 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
+use crate::hunt::outlook::Outlook;
 use crate::hunt::repair::Carried;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
@@ -148,8 +151,8 @@ pub struct Board {
     /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
     pub n_refused: usize,
     tested: HashMap<CommitId, Tested>,
-    /// Revisions that may be asked for after the next one, see [`outlook`].
-    guesses: Vec<CommitId>,
+    /// What the walk stands before, if it was told.
+    outlook: Option<Outlook>,
     /// Why revisions could not be tested in a fresh worktree either.
     confirmed: HashSet<Reason>,
     carried: Option<Rc<Carried>>,
@@ -164,7 +167,7 @@ impl Board {
             events: Vec::new(),
             n_refused: 0,
             tested: HashMap::new(),
-            guesses: Vec::new(),
+            outlook: None,
             confirmed: HashSet::new(),
             carried: None,
             port_target: None,

@@ -3,101 +3,140 @@
 //! With several workers the revisions that may be wanted soon are tested ahead of time. An answer counts only when the
 //! walk comes to ask for it, so guessing costs runs, never rightness.
 
+use crate::hunt::Halt;
 use crate::hunt::Hunter;
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
-use std::collections::VecDeque;
+use crate::search::Course;
+use crate::search::ahead;
+use std::collections::HashMap;
 
 /// Where a walk stands on a line: see [`crate::hunt::walk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
+    /// A revision that is said to pass, at `good`, is verified.
+    Verify { good: usize },
     /// Galloping: the revision at `near` fails, the one at `stop` is asked for.
     Gallop { near: usize, stop: usize },
     /// Bisecting between a failing index and a passing one.
     Bisect { bad: usize, good: usize },
+    /// What follows is not foreseen.
+    Over,
 }
 
-impl Position {
-    fn stop(self) -> usize {
-        match self {
-            Self::Gallop { stop, .. } => stop,
-            Self::Bisect { bad, good } => bad + (good - bad) / 2,
-        }
-    }
-
-    /// Where the walk stands if its stop fails, and if it passes.
-    fn next(self, last: usize) -> [Self; 2] {
-        match self {
-            Self::Gallop { near, stop } => {
-                let further = (2 * stop).min(last);
-                // A bisection begins at the bad end; its first stop is `near`, which fails, unless the line was too short.
-                let bad = if stop == 2 * near { near } else { 0 };
-                [Self::Gallop { near: stop, stop: further }, Self::Bisect { bad, good: stop }]
-            }
-            Self::Bisect { bad, good } => {
-                let middle = self.stop();
-                [Self::Bisect { bad: middle, good }, Self::Bisect { bad, good: middle }]
-            }
-        }
-    }
-
-    fn is_over(self) -> bool {
-        match self {
-            Self::Gallop { near, stop } => near == stop,
-            Self::Bisect { bad, good } => good - bad < 2,
-        }
-    }
-}
-
-/// The stops that may follow the one at `position`, the likelier ones first: pass and fail count as equally likely.
-///
-/// - `last`: the last index of the line.
-/// - `passes`: what is known of an index already; such stops are passed over.
-///
-/// Indices, each once, lazily. Source: speculative bisection; answers are taken in the order asked, where a search that
-/// takes them as they come would narrow a little sooner, but to a result that depends on the number of workers.
-pub(super) fn stops_after(
+/// A walk on a line whose last index is `last`.
+#[derive(Debug, Clone, Copy)]
+struct Walking {
     position: Position,
     last: usize,
-    passes: impl Fn(usize) -> Option<bool>,
-) -> impl Iterator<Item = usize> {
-    let mut seen = vec![position.stop()];
-    let mut queue = VecDeque::from(position.next(last));
-    std::iter::from_fn(move || {
-        loop {
-            let position = queue.pop_front()?;
-            if position.is_over() {
-                continue;
-            }
-            let (stop, [if_fails, if_passes]) = (position.stop(), position.next(last));
-            match passes(stop) {
-                Some(true) => queue.push_front(if_passes),
-                Some(false) => queue.push_front(if_fails),
-                None => {
-                    queue.extend([if_fails, if_passes]);
-                    if !seen.contains(&stop) {
-                        seen.push(stop);
-                        return Some(stop);
-                    }
-                }
-            }
-        }
-    })
+    /// The oldest revision that is known to fail, and the newest one that is known to pass, in turn or not.
+    known: (usize, usize),
 }
 
-/// More guesses than this are never asked at once.
-const MAX_GUESSES: usize = 64;
+impl Course for Walking {
+    type Query = usize;
+
+    fn query(&self) -> Option<usize> {
+        match self.position {
+            Position::Verify { good } => Some(good),
+            Position::Gallop { near, stop } => (near < stop).then_some(stop),
+            Position::Bisect { bad, good } => (good - bad > 1).then_some(bad + (good - bad) / 2),
+            Position::Over => None,
+        }
+    }
+
+    fn after(&self, passes: bool) -> Self {
+        let position = match (self.position, passes) {
+            (Position::Verify { good }, true) => Position::Bisect { bad: 0, good },
+            (Position::Gallop { stop, .. }, false) => Position::Gallop { near: stop, stop: (2 * stop).min(self.last) },
+            // A bisection begins at the bad end; its first stop is `near`, which fails, unless the line was too short.
+            (Position::Gallop { near, stop }, true) => {
+                Position::Bisect { bad: if stop == 2 * near { near } else { 0 }, good: stop }
+            }
+            (Position::Bisect { bad, good }, passes) => {
+                let middle = bad + (good - bad) / 2;
+                if passes { Position::Bisect { bad, good: middle } } else { Position::Bisect { bad: middle, good } }
+            }
+            (Position::Verify { .. } | Position::Over, _) => Position::Over,
+        };
+        Self { position, ..*self }
+    }
+
+    /// What lies between a failing revision and an older failing one fails as a rule; it is asked all the same.
+    fn odds(&self) -> f64 {
+        const AS_A_RULE: f64 = 0.99;
+        let (fails, passes) = self.known;
+        match self.query() {
+            Some(stop) if stop <= fails => 1.0 - AS_A_RULE,
+            Some(stop) if stop >= passes => AS_A_RULE,
+            _ => 0.5,
+        }
+    }
+}
+
+/// What a walk stands before.
+#[derive(Debug, Clone)]
+pub(super) struct Outlook {
+    line: Vec<CommitId>,
+    position: Position,
+}
+
+impl Outlook {
+    /// Between which two stops the first failure lies, if the walk is at a bisection and what was overheard is as a rule.
+    fn known_by(&self, overheard: &HashMap<Probe, Outcome>) -> (usize, usize) {
+        let Position::Bisect { bad, good } = self.position else { return (0, usize::MAX) };
+        let mut known = (bad, good);
+        let shown: HashMap<CommitId, Outcome> = overheard
+            .iter()
+            .filter(|(probe, _)| probe.phase == Phase::Search)
+            .map(|(probe, outcome)| (probe.revision, *outcome))
+            .collect();
+        for stop in bad + 1..good {
+            match shown.get(&self.line[stop]) {
+                Some(Outcome::Fail) => known.0 = stop,
+                Some(Outcome::Pass) => known.1 = known.1.min(stop),
+                _ => {}
+            }
+        }
+        known
+    }
+}
 
 impl Hunter<'_> {
-    /// Says what may be asked after the revision that is asked next.
+    /// Says where the walk on `line` stands when the next revision is asked for.
     pub(super) fn look_ahead(&self, line: &[CommitId], position: Position) {
-        let passes = |stop: usize| {
-            let outcome = self.board.borrow().tested.get(&line[stop])?.outcome;
+        self.board.borrow_mut().outlook = Some(Outlook { line: line.to_vec(), position });
+    }
+
+    /// What may be asked after the revision at which `outlook` stands: at most `n` probes, `asked` not among them.
+    pub(super) fn guesses(
+        &self,
+        outlook: &Outlook,
+        asked: &Probe,
+        (overheard, n): (&HashMap<Probe, Outcome>, usize),
+    ) -> Vec<Probe> {
+        // A guess whose tree cannot be read is nobody's error before it is asked for.
+        let probe = |stop: usize| self.bare_probe(outlook.line[stop]).ok();
+        let known = |stop: &usize| {
+            let tested = self.board.borrow().tested.get(&outlook.line[*stop]).map(|tested| tested.outcome);
+            let outcome = tested.or_else(|| overheard.get(&probe(*stop)?).copied())?;
             outcome.is_testable().then_some(outcome == Outcome::Pass)
         };
-        let stops = stops_after(position, line.len() - 1, passes).take(MAX_GUESSES);
-        let guesses = stops.map(|stop| line[stop]).collect();
-        self.board.borrow_mut().guesses = guesses;
+        let is_open = |stop: &usize| !self.board.borrow().tested.contains_key(&outlook.line[*stop]);
+        let last = outlook.line.len() - 1;
+        let walking = Walking { position: outlook.position, last, known: outlook.known_by(overheard) };
+        let stops = ahead(walking, known).filter(is_open);
+        let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
+        // Where histories are short, guesses run out.
+        stops.filter_map(probe).filter(is_new).take(n).collect()
+    }
+
+    /// The probe of a revision as it is. Cost: none, it is only named.
+    pub(super) fn bare_probe(&self, revision: CommitId) -> Result<Probe, Halt> {
+        let tree = self.view(revision)?;
+        Ok(Probe { tree, revision, phase: Phase::Search, is_claim: false, is_prechecked: false })
     }
 }
 
@@ -105,28 +144,28 @@ impl Hunter<'_> {
 mod tests {
     use super::*;
 
+    fn stops_after(position: Position, last: usize, known: impl Fn(usize) -> Option<bool>) -> Vec<usize> {
+        ahead(Walking { position, last, known: (0, usize::MAX) }, |stop| known(*stop)).take(100).collect()
+    }
+
     #[test]
     fn both_ways_out_of_every_stop_are_looked_at_level_by_level() {
         let bisect = Position::Bisect { bad: 0, good: 16 };
-        assert_eq!(stops_after(bisect, 16, |_| None).take(6).collect::<Vec<_>>(), [12, 4, 14, 10, 6, 2]);
+        assert_eq!(stops_after(bisect, 16, |_| None)[..6], [12, 4, 14, 10, 6, 2]);
         let gallop = Position::Gallop { near: 2, stop: 4 };
-        assert_eq!(stops_after(gallop, 100, |_| None).take(6).collect::<Vec<_>>(), [8, 3, 16, 6, 32, 12]);
+        assert_eq!(stops_after(gallop, 100, |_| None)[..6], [8, 3, 16, 6, 32, 12]);
         let passes = |stop| [3, 8].contains(&stop).then_some(stop == 8);
-        assert_eq!(stops_after(gallop, 100, passes).collect::<Vec<_>>(), [6, 7, 5]);
+        assert_eq!(stops_after(gallop, 100, passes), [6, 7, 5]);
+        assert_eq!(stops_after(Position::Verify { good: 8 }, 8, |_| None), [4, 6, 2, 7, 5, 3, 1]);
     }
 
     #[test]
     fn every_index_between_the_ends_comes_once_and_no_other() {
-        for good in 1..40 {
-            let position = Position::Bisect { bad: 0, good };
-            let mut stops: Vec<usize> = stops_after(position, good, |_| None).collect();
-            stops.push(position.stop());
+        for good in 2..40 {
+            let mut stops = stops_after(Position::Bisect { bad: 0, good }, good, |_| None);
+            stops.push(good / 2);
             stops.sort_unstable();
-            let expected: Vec<usize> = if good < 2 { vec![0] } else { (1..good).collect() };
-            assert_eq!(stops, expected);
+            assert_eq!(stops, (1..good).collect::<Vec<_>>());
         }
-        let mut stops: Vec<usize> = stops_after(Position::Gallop { near: 0, stop: 1 }, 30, |_| None).collect();
-        stops.sort_unstable();
-        assert_eq!(stops, (2..=30).collect::<Vec<_>>());
     }
 }

@@ -1,6 +1,5 @@
 //! Properties of whole hunts over random histories, against what is true of them by construction.
 
-use crate::change::Level;
 use crate::hunt::Board;
 use crate::hunt::Halt;
 use crate::hunt::Order;
@@ -12,12 +11,12 @@ use crate::hunt::finding::Change;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
+use crate::hunt::testing;
 use crate::hunt::testing::Files;
 use crate::hunt::testing::MemoryTrees;
 use crate::hunt::testing::Oracle;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
-use crate::reduce::Reducer;
 use crate::revision::CommitId;
 use crate::revision::Revision;
 use proptest::prelude::*;
@@ -92,24 +91,7 @@ fn judge(files: &Files) -> Outcome {
 }
 
 fn order(story: &Story, walk: Walk) -> Order {
-    let head = Story::id(story.n - 1);
-    Order {
-        bad: head,
-        goods: Vec::new(),
-        target: head,
-        walk,
-        first_parent: false,
-        reducer: Reducer::Hierarchical,
-        level: Level::Line,
-        is_retried: false,
-        is_audited: false,
-        port: true,
-        check_vacuous: true,
-        may_release: true,
-        may_widen: true,
-        is_clean: false,
-        has_precheck: false,
-    }
+    Order { walk, ..testing::order(Story::id(story.n - 1), Vec::new()) }
 }
 
 /// Hunts through a story; returns the finding, and how many trees were probed to find the pair.

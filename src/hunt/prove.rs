@@ -68,7 +68,7 @@ impl Hunter<'_> {
             is_claim: true,
             is_prechecked: false,
         };
-        let seen = self.ask(vec![probe(&pair.older), probe(&pair.newer)]).await;
+        let seen = self.asker.all(&[probe(&pair.older), probe(&pair.newer)]).await;
         if seen == [Outcome::Pass, Outcome::Fail] { Ok(()) } else { Err(Halt::Again(Again::Clean)) }
     }
 
@@ -81,7 +81,8 @@ impl Hunter<'_> {
             is_claim: true,
             is_prechecked: false,
         };
-        let seen = self.ask(claims.iter().map(probe).collect()).await;
+        let probes: Vec<Probe> = claims.iter().map(probe).collect();
+        let seen = self.asker.all(&probes).await;
         for (claim, seen) in claims.iter().zip(&seen) {
             self.note_shown(claim.unit, *seen);
         }
@@ -99,18 +100,6 @@ impl Hunter<'_> {
         let n_disagreements = evidence.iter().filter(|evidence| !evidence.holds()).count();
         self.board.borrow_mut().finding.evidence = evidence;
         n_disagreements
-    }
-
-    /// The outcomes of all these probes, in their order.
-    async fn ask(&self, probes: Vec<Probe>) -> Vec<Outcome> {
-        let mut seen: Vec<Outcome> = Vec::with_capacity(probes.len());
-        self.asker
-            .first(probes, |outcome| {
-                seen.push(outcome);
-                false
-            })
-            .await;
-        seen
     }
 
     fn note_shown(&self, unit: Option<UnitOf>, outcome: Outcome) {
@@ -150,7 +139,8 @@ impl Hunter<'_> {
                 }
             }
         }
-        let seen = self.ask(open.iter().map(|(_, probe)| *probe).collect()).await;
+        let probes: Vec<Probe> = open.iter().map(|(_, probe)| *probe).collect();
+        let seen = self.asker.all(&probes).await;
         for ((unit, _), seen) in open.into_iter().zip(seen) {
             self.note_shown(Some(unit), seen);
         }

@@ -16,6 +16,7 @@ use crate::hunt::repair::Carried;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use std::collections::HashMap;
 
 /// What a revision showed, and the tree that showed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,15 +80,11 @@ impl Hunter<'_> {
     }
 
     async fn bare(&self, revision: CommitId) -> Result<Tested, Halt> {
-        let probe = |revision| {
-            let tree = self.view(revision)?;
-            Ok::<_, Halt>(Probe { tree, revision, phase: Phase::Search, is_claim: false, is_prechecked: false })
+        let asked = self.bare_probe(revision)?;
+        let outlook = self.board.borrow_mut().outlook.take();
+        let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
+            outlook.as_ref().map_or_else(Vec::new, |outlook| self.guesses(outlook, &asked, (overheard, n)))
         };
-        let asked = probe(revision)?;
-        let guesses = std::mem::take(&mut self.board.borrow_mut().guesses);
-        let is_open = |guess: &CommitId| *guess != revision && !self.board.borrow().tested.contains_key(guess);
-        // A guess whose tree cannot be read is nobody's error before it is asked for.
-        let guesses = guesses.into_iter().filter(is_open).filter_map(|guess| probe(guess).ok());
         let (tree, outcome) = (asked.tree, self.asker.one_before(asked, guesses).await);
         self.suspect(asked, outcome).await?;
         let tested = self.record(Tested { revision, tree, outcome, repair: None });

@@ -56,12 +56,18 @@ impl Hunter<'_> {
 
     /// The line to a revision that is said to pass, verified. `None` if it cannot bound the search.
     async fn bracket_from(&self, good: CommitId, bad: Tested) -> Result<Option<Bracket>, Halt> {
+        let base = self.history.merge_base(bad.revision, good);
+        let line = base.and_then(|base| self.history.path(bad.revision, base));
+        let line = line.map(|line| self.in_scope(&line)).transpose()?;
+        if let Some(line) = line.as_ref().filter(|line| line.len() > 1 && base == Some(good)) {
+            self.look_ahead(line, Position::Verify { good: line.len() - 1 });
+        }
         let tested = self.as_tested(good).await?;
         if tested.outcome == Outcome::Fail {
             self.board.borrow_mut().finding.last_good = Some(good);
             return Err(Halt::Concluded(Conclusion::GoodFails));
         }
-        let Some(base) = self.history.merge_base(bad.revision, good) else {
+        let Some(base) = base else {
             self.note("a revision given as good shares no history with the bad one and is left aside".to_owned());
             return Ok(None);
         };
@@ -71,8 +77,7 @@ impl Hunter<'_> {
                     .to_owned(),
             );
         }
-        let Some(line) = self.history.path(bad.revision, base) else { return Ok(None) };
-        let line = self.in_scope(&line)?;
+        let Some(line) = line else { return Ok(None) };
         let last = line.len() - 1;
         if last == 0 {
             return Ok(None);

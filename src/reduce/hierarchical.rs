@@ -1,11 +1,14 @@
 //! The default: coarse before fine, bisection before counting, singles at the end.
 
 use std::collections::HashMap;
+use std::mem;
+use std::rc::Rc;
 
-use crate::change::{Group, Level};
+use crate::change::{Group, Level, Subset};
 use crate::reduce::Judge;
 use crate::reduce::bisection::Bisection;
 use crate::reduce::counting::Counting;
+use crate::reduce::plan::{Plan, left_of};
 use crate::reduce::session::Session;
 use crate::reduce::singles::Singles;
 
@@ -46,36 +49,24 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
     if finest == Level::Line {
         rungs.splice(1..1, session.named_together());
     }
-    let (finest, coarse) = rungs.split_last().expect("a change set has at least one rung");
-    let n_units = finest.iter().map(Group::n_units).sum();
-    let mut memory = Memory { n_units, n_seen: 0, is_dense: false, tried_on: HashMap::new() };
+    let finest = rungs.last().expect("a change set has at least one rung").clone();
+    let mut rounds = Rounds::new(rungs);
     loop {
         session.is_filtered = true;
-        loop {
-            let mut is_changed = false;
-            for (rung, groups) in coarse.iter().enumerate() {
-                is_changed |= visit(session, (rung, groups), &mut memory).await?;
-            }
-            if !is_changed {
-                break;
-            }
-        }
-        if visit(session, (coarse.len(), finest), &mut memory).await? {
-            continue;
-        }
-        let mut singles = Singles::new(session.left_of(finest));
-        if session.run(&mut singles.clone()).await? {
-            continue;
-        }
+        session.run(&mut rounds).await?;
         session.is_filtered = false;
-        if !session.run(&mut singles).await? {
+        if !session.run(&mut Singles::new(session.left_of(&finest))).await? {
             return Ok(());
         }
+        rounds.begin(0);
     }
 }
 
-/// What was learned on the way.
-struct Memory {
+/// Steps 1 and 2, as one plan: what comes behind each answer can be foreseen over the borders of rungs.
+#[derive(Clone)]
+struct Rounds {
+    /// Coarse before fine.
+    rungs: Rc<Vec<Vec<Group>>>,
     /// Units of the whole change.
     n_units: usize,
     /// Rungs visited so far; they are visited in order for the first time.
@@ -83,33 +74,118 @@ struct Memory {
     /// Whether a bisection gave up: too much of the change matters, or answers are not monotone. Finer rungs are no better.
     is_dense: bool,
     /// The groups that were tried alone in vain, and on which rung first.
-    tried_on: HashMap<Group, usize>,
+    tried_on: Rc<HashMap<Group, usize>>,
+    /// The rung that is visited.
+    rung: usize,
+    /// Whether anything was taken out in this round over the coarse rungs, this visit of the finest one, or by the singles.
+    is_changed: bool,
+    stage: Stage,
 }
 
-/// One visit of one rung, given with its number; returns whether anything was taken out.
-async fn visit<J: Judge>(
-    session: &mut Session<'_, J>,
-    (rung, groups): (usize, &[Group]),
-    memory: &mut Memory,
-) -> Result<bool, J::Error> {
-    let is_first = rung == memory.n_seen;
-    memory.n_seen = memory.n_seen.max(rung + 1);
-    let is_open = |group: &Group, memory: &Memory| memory.tried_on.get(group).is_none_or(|first| *first == rung);
-    let mut left = session.left_of(groups);
-    let mut is_changed = false;
-    // Only what divides the change is bisected: groups of names overlap.
-    let is_divided = memory.n_units == groups.iter().map(Group::n_units).sum::<usize>();
-    if is_first && is_divided && !memory.is_dense && left.iter().any(|group| is_open(group, memory)) {
-        let mut bisection = Bisection::new(left);
-        is_changed |= session.run(&mut bisection).await?;
-        memory.is_dense = bisection.has_given_up();
-        left = session.left_of(groups);
+/// What runs on a rung.
+#[derive(Clone)]
+enum Stage {
+    /// Nothing yet.
+    Begin,
+    Bisection(Bisection),
+    Counting(Counting),
+    Singles(Singles),
+}
+
+impl Rounds {
+    fn new(rungs: Vec<Vec<Group>>) -> Self {
+        let n_units = rungs.last().map_or(0, |finest| finest.iter().map(Group::n_units).sum());
+        let tried_on = Rc::default();
+        let (rungs, stage) = (Rc::new(rungs), Stage::Begin);
+        Self { rungs, n_units, n_seen: 0, is_dense: false, tried_on, rung: 0, is_changed: false, stage }
     }
-    left.retain(|group| is_open(group, memory));
-    let mut counting = if is_first { Counting::new(left) } else { Counting::again(left) };
-    is_changed |= session.run(&mut counting).await?;
-    for group in counting.into_refused() {
-        memory.tried_on.entry(group).or_insert(rung);
+
+    /// Begins a round, or a visit of the finest rung.
+    fn begin(&mut self, rung: usize) {
+        (self.rung, self.is_changed, self.stage) = (rung, false, Stage::Begin);
     }
-    Ok(is_changed)
+
+    fn finest(&self) -> usize {
+        self.rungs.len() - 1
+    }
+
+    fn is_open(&self, group: &Group) -> bool {
+        self.tried_on.get(group).is_none_or(|first| *first == self.rung)
+    }
+
+    /// What a visit of a rung begins with.
+    fn visit(&mut self, current: &Subset) -> Stage {
+        let groups = &self.rungs[self.rung];
+        let is_first = self.rung == self.n_seen;
+        let left = left_of(groups, current);
+        // Only what divides the change is bisected: groups of names overlap.
+        let is_divided = self.n_units == groups.iter().map(Group::n_units).sum::<usize>();
+        if is_first && is_divided && !self.is_dense && left.iter().any(|group| self.is_open(group)) {
+            return Stage::Bisection(Bisection::new(left));
+        }
+        self.count(left)
+    }
+
+    fn count(&mut self, mut left: Vec<Group>) -> Stage {
+        let is_first = self.rung == self.n_seen;
+        self.n_seen = self.n_seen.max(self.rung + 1);
+        left.retain(|group| self.is_open(group));
+        Stage::Counting(if is_first { Counting::new(left) } else { Counting::again(left) })
+    }
+
+    /// Goes on to the next rung, the next round, or the singles.
+    fn leave(&mut self, current: &Subset) {
+        let finest = self.finest();
+        if self.rung + 1 < finest {
+            (self.rung, self.stage) = (self.rung + 1, Stage::Begin);
+        } else if self.is_changed {
+            self.begin(0);
+        } else if self.rung < finest {
+            self.begin(finest);
+        } else {
+            self.stage = Stage::Singles(Singles::new(left_of(&self.rungs[finest], current)));
+        }
+    }
+}
+
+impl Plan for Rounds {
+    fn next(&mut self, current: &Subset) -> Option<Subset> {
+        loop {
+            let next = match &mut self.stage {
+                Stage::Begin => None,
+                Stage::Bisection(bisection) => bisection.next(current),
+                Stage::Counting(counting) => counting.next(current),
+                Stage::Singles(singles) => singles.next(current),
+            };
+            if next.is_some() {
+                return next;
+            }
+            match mem::replace(&mut self.stage, Stage::Begin) {
+                Stage::Begin => self.stage = self.visit(current),
+                Stage::Bisection(bisection) => {
+                    self.is_dense = bisection.has_given_up();
+                    self.stage = self.count(left_of(&self.rungs[self.rung], current));
+                }
+                Stage::Counting(counting) => {
+                    let tried_on = Rc::make_mut(&mut self.tried_on);
+                    for group in counting.into_refused() {
+                        tried_on.entry(group).or_insert(self.rung);
+                    }
+                    self.leave(current);
+                }
+                Stage::Singles(_) if self.is_changed => self.begin(0),
+                Stage::Singles(_) => return None,
+            }
+        }
+    }
+
+    fn hit(&mut self, current: &Subset) {
+        self.is_changed = true;
+        match &mut self.stage {
+            Stage::Begin => {}
+            Stage::Bisection(bisection) => bisection.hit(current),
+            Stage::Counting(counting) => counting.hit(current),
+            Stage::Singles(singles) => singles.hit(current),
+        }
+    }
 }

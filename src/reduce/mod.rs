@@ -3,7 +3,7 @@
 //! [`reduce`] takes an interesting subset of a [`ChangeSet`] and asks a [`Judge`] about smaller ones. What "interesting"
 //! means (still fails, passes again, can be tested at all) is the judge's affair; an unresolved outcome is plainly "not
 //! interesting". Every engine is a plan: a sequence of parts to take out. One session runs them all,
-//! keeps what is known, and hands the judge as long a list of candidates as can be foreseen, so that several can be
+//! keeps what is known, and tells the judge what may be asked next after either answer, so that several candidates can be
 //! tried at once without changing the result.
 
 mod artho;
@@ -35,22 +35,29 @@ pub trait Judge {
     /// What stops the work (not: a candidate that cannot be tested; that one is not interesting).
     type Error;
 
-    /// Returns the index of the first interesting candidate in list order, or `None`.
+    /// Returns whether a candidate is interesting.
     ///
-    /// - `candidates`: closed subsets, no two equal, drawn lazily: those behind the first hit need not be judged and
-    ///   may be drawn ahead as speculation.
+    /// - `candidate`: a closed subset, never the same twice.
+    /// - `ahead`: what may be asked next, for those who can try several candidates at once.
     ///
     /// The last candidate accepted is the best result so far; a judge that gives up by an error keeps it itself.
-    fn first(
+    fn is_interesting(
         &mut self,
-        candidates: impl Iterator<Item = Subset>,
-    ) -> impl Future<Output = Result<Option<usize>, Self::Error>>;
+        candidate: &Subset,
+        ahead: Ahead<'_>,
+    ) -> impl Future<Output = Result<bool, Self::Error>>;
 
-    /// Is told, after each [`first`](Self::first), how many candidates the filter refused on the way to its answer.
+    /// Is told how many candidates the filter refused on the way to the next one.
     ///
-    /// None is counted twice. Those refused behind a hit were speculation and are not counted.
+    /// None is counted twice, and none that was only looked at ahead.
     fn note_refused(&mut self, n_refused: usize);
 }
+
+/// What is known of a candidate before its turn: whether it is interesting.
+pub type Known<'a> = &'a dyn Fn(&Subset) -> Option<bool>;
+
+/// At most so many candidates that may be asked about next, the likeliest first, given what is known already.
+pub type Ahead<'a> = &'a dyn Fn(Known<'_>, usize) -> Vec<Subset>;
 
 /// Says of a closed candidate whether it is worth asking the judge. Asked lazily, in the order of the candidates.
 pub type Filter<'a> = &'a dyn Fn(&Subset) -> bool;
@@ -131,7 +138,7 @@ impl Default for Options {
 ///   that is promised rests on it. `Ddmin`, `Artho` and `ArthoFlat` do not use it.
 ///
 /// The empty subset is asked first, alone. No subset is asked twice. The result and the candidates consumed are a
-/// function of the answers: they do not depend on how far ahead the judge draws.
+/// function of the answers: they do not depend on how far ahead the judge looks.
 ///
 /// Cost in probes, n = units of `start`, R = rungs down to `finest` with the two of names: `Hierarchical` about m log2 n
 /// when m units matter, each by itself, and at most (1.1R + 1.5) n² + (14R + 3) n + 11R, whatever the filter says; `Fast`

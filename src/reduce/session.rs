@@ -1,46 +1,73 @@
 //! The one loop that runs every engine, and what it remembers.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::hash::DefaultHasher;
 use std::hash::Hash;
 use std::hash::Hasher;
 
-use crate::change::{ChangeSet, Group, Level, Subset, UnitId};
-use crate::reduce::plan::Plan;
-use crate::reduce::{Filter, Judge};
+use crate::change::{ChangeSet, Group, Level, Subset};
+use crate::reduce::plan::{Plan, left_of};
+use crate::reduce::{Filter, Judge, Known};
+use crate::search::{Course, ahead};
+
+/// Guesses are looked for among so many candidates at most.
+const MAX_FORESEEN: usize = 64;
+
+/// Behind so many candidates in a row that are known or refused nothing is foreseen: the filter takes its time, too.
+const MAX_PASSED_OVER: usize = 100;
 
 /// One reduction under way.
 pub(super) struct Session<'a, J> {
-    change_set: &'a ChangeSet,
-    filter: Filter<'a>,
     judge: &'a mut J,
     /// Closed and interesting; only ever shrinks, so an interesting subset is never asked for again.
     current: Subset,
-    /// The closed subsets that were judged not interesting, by digest: whole ones would take n bits for each of n.
-    judged: HashSet<u128>,
-    /// The closed subsets that the filter refused, by digest. Nothing is known of them.
-    refused: HashSet<u128>,
+    memory: Memory<'a>,
     /// Whether the filter is asked at all.
     pub(super) is_filtered: bool,
     /// Whether every list of groups is turned round.
     pub(super) is_reversed: bool,
 }
 
-/// What was drawn for one question to the judge.
-#[derive(Default)]
-struct Drawn {
-    /// The candidates handed out, in order: how many the plan had named with it, and its digest.
-    asked: Vec<(usize, u128)>,
-    /// The refused ones in between: how many were handed out before it, and its digest.
-    refused: Vec<(usize, u128)>,
-    /// All of them.
-    digests: HashSet<u128>,
+/// What was learned about candidates.
+struct Memory<'a> {
+    change_set: &'a ChangeSet,
+    filter: Filter<'a>,
+    /// The closed subsets that were judged not interesting, by digest: whole ones would take n bits for each of n.
+    judged: HashSet<u128>,
+    /// The closed subsets that the filter refused, by digest. Nothing is known of them.
+    refused: HashSet<u128>,
+    /// What the filter said, by digest: it is asked about guesses, too.
+    plausible: RefCell<HashMap<u128, bool>>,
+    /// How often of late a candidate was interesting, from 0 to 1.
+    odds: f64,
+}
+
+impl Memory<'_> {
+    fn is_plausible(&self, candidate: &Subset, digest: u128) -> bool {
+        let known = self.plausible.borrow().get(&digest).copied();
+        known.unwrap_or_else(|| {
+            let is_plausible = (self.filter)(candidate);
+            self.plausible.borrow_mut().insert(digest, is_plausible);
+            is_plausible
+        })
+    }
+
+    fn learn(&mut self, digest: u128, is_hit: bool) {
+        /// How much the last answer weighs.
+        const WEIGHT: f64 = 0.15;
+        if !is_hit {
+            self.judged.insert(digest);
+        }
+        self.odds += WEIGHT * (f64::from(u8::from(is_hit)) - self.odds);
+    }
 }
 
 impl<'a, J: Judge> Session<'a, J> {
     pub(super) fn new(change_set: &'a ChangeSet, start: Subset, filter: Filter<'a>, judge: &'a mut J) -> Self {
-        let (judged, refused) = (HashSet::new(), HashSet::new());
-        Self { change_set, filter, judge, current: start, judged, refused, is_filtered: false, is_reversed: false }
+        let (judged, refused, plausible) = (HashSet::new(), HashSet::new(), RefCell::default());
+        let memory = Memory { change_set, filter, judged, refused, plausible, odds: 0.5 };
+        Self { judge, current: start, memory, is_filtered: false, is_reversed: false }
     }
 
     pub(super) fn into_current(self) -> Subset {
@@ -49,23 +76,23 @@ impl<'a, J: Judge> Session<'a, J> {
 
     /// Asks whether nothing at all is interesting; a start that is empty is, by contract.
     pub(super) async fn is_empty_interesting(&mut self) -> Result<bool, J::Error> {
-        let empty = self.change_set.empty();
+        let empty = self.memory.change_set.empty();
         if self.current == empty {
             return Ok(true);
         }
-        let hit = self.judge.first(std::iter::once(empty.clone())).await?;
-        self.judged.insert(digest(&empty));
-        Ok(hit.is_some())
+        let is_hit = self.judge.is_interesting(&empty, &|_, _| Vec::new()).await?;
+        self.memory.judged.insert(digest(&empty));
+        Ok(is_hit)
     }
 
     /// What is left of the groups of `level`.
     pub(super) fn groups(&self, level: Level) -> Vec<Group> {
-        self.left_of(&self.ordered(self.change_set.groups(level)))
+        self.left_of(&self.ordered(self.memory.change_set.groups(level)))
     }
 
     /// The partitions of all units down to `finest`, coarse before fine.
     pub(super) fn rungs(&self, finest: Level) -> Vec<Vec<Group>> {
-        self.change_set.rungs(finest).map(|groups| self.ordered(groups)).collect()
+        self.memory.change_set.rungs(finest).map(|groups| self.ordered(groups)).collect()
     }
 
     fn ordered(&self, groups: &[Group]) -> Vec<Group> {
@@ -78,73 +105,110 @@ impl<'a, J: Judge> Session<'a, J> {
 
     /// The groups of units that change with the same name: joined, then name by name; the largest last.
     pub(super) fn named_together(&self) -> Vec<Vec<Group>> {
-        self.change_set.named_together().iter().map(|groups| self.ordered(groups)).collect()
+        self.memory.change_set.named_together().iter().map(|groups| self.ordered(groups)).collect()
     }
 
     /// What is left of `groups`: their units in the current subset, without those groups that have none.
     pub(super) fn left_of(&self, groups: &[Group]) -> Vec<Group> {
-        let left = |group: &Group| {
-            let ids = group.spans().iter().flat_map(|span| span.clone().map(UnitId));
-            Group::of(ids.filter(|id| self.current.contains(*id)))
-        };
-        groups.iter().filter(|group| self.current.has_any_of(group)).map(left).collect()
+        left_of(groups, &self.current)
     }
 
     /// Follows `plan` to its end, where it is left; returns whether anything was taken out.
-    pub(super) async fn run(&mut self, plan: &mut impl Plan) -> Result<bool, J::Error> {
+    ///
+    /// Candidates that were judged before or are refused are passed over.
+    pub(super) async fn run(&mut self, plan: &mut (impl Plan + Clone)) -> Result<bool, J::Error> {
         let mut is_changed = false;
-        while let Some((n_steps, subset)) = self.first(plan.clone()).await? {
-            (0..n_steps).for_each(|_| drop(plan.next(&self.current)));
-            self.current = subset;
-            plan.hit(&self.current);
-            is_changed = true;
+        while let Some((candidate, digest)) = self.next(plan) {
+            let is_hit = {
+                let (memory, is_filtered) = (&self.memory, self.is_filtered);
+                let foreseen = |known: Known<'_>, n: usize| {
+                    let (plan, current) = (plan.clone(), self.current.clone());
+                    let missed = Vec::new();
+                    let asked = Some((candidate.clone(), digest));
+                    let start = Reducing { memory, is_filtered, plan, current, asked, missed };
+                    let open = ahead(start, |subset| known(subset)).take(MAX_FORESEEN);
+                    open.take(n).collect()
+                };
+                self.judge.is_interesting(&candidate, &foreseen).await?
+            };
+            self.memory.learn(digest, is_hit);
+            if is_hit {
+                self.current = candidate;
+                plan.hit(&self.current);
+                is_changed = true;
+            }
         }
-        while plan.next(&self.current).is_some() {}
         Ok(is_changed)
     }
 
-    /// The first interesting candidate that `plan` names, and how many it named up to there; candidates that were
-    /// judged before or are refused are passed over.
-    async fn first(&mut self, mut plan: impl Plan) -> Result<Option<(usize, Subset)>, J::Error> {
-        let mut n_named = 0;
-        let replay = plan.clone();
-        let mut drawn = Drawn::default();
-        let candidates = std::iter::from_fn(|| {
-            loop {
-                let candidate = self.change_set.close(&plan.next(&self.current)?);
-                n_named += 1;
-                let digest = digest(&candidate);
-                let is_known = self.judged.contains(&digest) || (self.is_filtered && self.refused.contains(&digest));
-                if is_known || !drawn.digests.insert(digest) {
-                    continue;
-                }
-                if self.is_filtered && !(self.filter)(&candidate) {
-                    drawn.refused.push((drawn.asked.len(), digest));
-                    continue;
-                }
-                drawn.asked.push((n_named, digest));
-                return Some(candidate);
+    /// The next candidate to be judged, with its digest.
+    fn next(&mut self, plan: &mut impl Plan) -> Option<(Subset, u128)> {
+        let Self { judge, current, memory, .. } = self;
+        let mut n_refused = 0;
+        let next = loop {
+            let Some(subset) = plan.next(current) else { break None };
+            let candidate = memory.change_set.close(&subset);
+            let digest = digest(&candidate);
+            if memory.judged.contains(&digest) || (self.is_filtered && memory.refused.contains(&digest)) {
+                continue;
             }
-        })
-        .fuse();
-        let hit = self.judge.first(candidates).await?;
-        // What was drawn behind a hit is speculation: whatever it would say was never heard.
-        let hit = hit.map(|index| {
-            drawn.asked.truncate(index + 1);
-            drawn.refused.retain(|(n_before, _)| *n_before <= index);
-            let (n_named, _) = drawn.asked.pop().expect("a hit is one of the candidates that were drawn");
-            (n_named, self.named(replay, n_named))
-        });
-        self.judge.note_refused(drawn.refused.len());
-        self.judged.extend(drawn.asked.into_iter().map(|(_, digest)| digest));
-        self.refused.extend(drawn.refused.into_iter().map(|(_, digest)| digest));
-        Ok(hit)
+            if self.is_filtered && !memory.is_plausible(&candidate, digest) {
+                memory.refused.insert(digest);
+                n_refused += 1;
+                continue;
+            }
+            break Some((candidate, digest));
+        };
+        judge.note_refused(n_refused);
+        next
+    }
+}
+
+/// A plan as it would go on.
+struct Reducing<'m, P> {
+    memory: &'m Memory<'m>,
+    is_filtered: bool,
+    plan: P,
+    current: Subset,
+    /// The candidate at which it stands, with its digest.
+    asked: Option<(Subset, u128)>,
+    /// Candidates on the way here that are taken for not interesting.
+    missed: Vec<u128>,
+}
+
+impl<P: Plan + Clone> Course for Reducing<'_, P> {
+    type Query = Subset;
+
+    fn query(&self) -> Option<Subset> {
+        self.asked.as_ref().map(|(candidate, _)| candidate.clone())
     }
 
-    /// The candidate that `plan` names as its `n`th, counted from 1.
-    fn named(&self, mut plan: impl Plan, n: usize) -> Subset {
-        let named = std::iter::from_fn(|| plan.next(&self.current)).nth(n - 1);
-        self.change_set.close(&named.expect("the plan named it before"))
+    fn after(&self, is_hit: bool) -> Self {
+        let Self { memory, is_filtered, .. } = *self;
+        let (mut plan, mut current, mut missed) = (self.plan.clone(), self.current.clone(), self.missed.clone());
+        if let Some((candidate, digest)) = &self.asked {
+            if is_hit {
+                current = candidate.clone();
+                plan.hit(&current);
+            } else {
+                missed.push(*digest);
+            }
+        }
+        let asked = std::iter::from_fn(|| {
+            let candidate = memory.change_set.close(&plan.next(&current)?);
+            let digest = digest(&candidate);
+            Some((candidate, digest))
+        })
+        .take(MAX_PASSED_OVER)
+        .find(|(candidate, digest)| {
+            let is_judged = memory.judged.contains(digest) || missed.contains(digest);
+            !is_judged && (!is_filtered || memory.is_plausible(candidate, *digest))
+        });
+        Self { memory, is_filtered, plan, current, asked, missed }
+    }
+
+    fn odds(&self) -> f64 {
+        self.memory.odds
     }
 }
 

@@ -1,11 +1,12 @@
 //! What the tests of the reducers share: change sets, answers, filters, and a run that writes down what was used.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use proptest::prelude::*;
 
 use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Mode, Subset, UnitId};
-use crate::reduce::{Filter, Judge, Options, Reducer, reduce};
+use crate::reduce::{Ahead, Filter, Judge, Options, Reducer, reduce};
 use crate::search::{Asker, Asking, Search, Step};
 use crate::syntax::Language;
 
@@ -17,8 +18,9 @@ struct Asked {
 impl Judge for Asked {
     type Error = Infallible;
 
-    async fn first(&mut self, candidates: impl Iterator<Item = Subset>) -> Result<Option<usize>, Infallible> {
-        Ok(self.asker.first(candidates, |is_interesting| is_interesting).await)
+    async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Infallible> {
+        let guesses = |overheard: &HashMap<Subset, bool>, n: usize| ahead(&|subset| overheard.get(subset).copied(), n);
+        Ok(self.asker.one_before(candidate.clone(), guesses).await)
     }
 
     fn note_refused(&mut self, n_refused: usize) {
@@ -50,9 +52,14 @@ pub fn reduced_with(
         (found, judge.n_refused)
     });
     let mut used = Vec::new();
-    loop {
+    for round in 0.. {
         match search.ask(width) {
             Step::Found((found, n_refused)) => return Reduced { found, used, n_refused },
+            Step::Probe(mut candidates) if round % 3 == 0 && candidates.len() > 1 => {
+                let last = candidates.pop().expect("there are two");
+                let answer = is_interesting(&last);
+                search.overhear(last, answer);
+            }
             Step::Probe(candidates) => {
                 let answers: Vec<bool> = candidates.iter().map(&is_interesting).collect();
                 let n_used = search.tell(&answers);
@@ -60,6 +67,7 @@ pub fn reduced_with(
             }
         }
     }
+    unreachable!("a reduction ends")
 }
 
 /// Without a filter: the result and the candidates whose answers were used.

@@ -1,7 +1,7 @@
 //! Git repositories and the directories in which their trees are tried.
 //!
 //! - The worker's directory: [`worktree`] (start there), [`settle`](mod@settle), and below them [`survey`](mod@survey)
-//!   (may this tree be written?), [`distance`](mod@distance), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`files`] (all
+//!   (may this tree be written?), [`distance`](mod@distance), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`index`] (the same for git), [`files`] (all
 //!   access to the file system), [`paths`] (which names are safe).
 //! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
 //! - The user's repository and ours beside it: [`locate`], [`private`], [`graph`], [`store`] (differences, candidates and
@@ -17,6 +17,7 @@ pub mod files;
 pub mod generated;
 pub mod graph;
 pub mod ignored;
+pub mod index;
 pub mod keep;
 pub mod locate;
 pub mod object;

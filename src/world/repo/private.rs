@@ -7,8 +7,9 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::graph::oid;
+use crate::world::repo::index;
+use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
-use git2::Index;
 use git2::Oid;
 use git2::Repository;
 use git2::RepositoryInitOptions;
@@ -118,10 +119,17 @@ pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId
 
 /// Puts HEAD and index of a worktree where a probe of `tree` finds them, whatever the last one did with git.
 ///
+/// - `written`: the files of `tree` as they stand in the worktree.
+///
 /// HEAD is a commit of just this tree on top of `head`, the same for every revision with this tree: `git describe` finds the
 /// tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test have to do with the files that
 /// are tested. Cost: the index has an entry for each file.
-pub fn set_head(private: &Repository, name: &str, head: CommitId, tree: TreeId) -> Result<(), RepoError> {
+pub fn set_head(
+    private: &Repository,
+    name: &str,
+    head: CommitId,
+    (tree, written): (TreeId, &Directory),
+) -> Result<(), RepoError> {
     let directory = private.path().join("worktrees").join(name);
     let commit = probe_commit(private, head, tree).unwrap_or(oid(head.0));
     write_if_new(&directory.join("HEAD"), format!("{commit}\n").as_bytes())?;
@@ -132,14 +140,7 @@ pub fn set_head(private: &Repository, name: &str, head: CommitId, tree: TreeId) 
             _ => {}
         }
     }
-    let failed = |source| RepoError::git("write the index of a worktree", source);
-    let mut index = Index::open(&path).map_err(failed)?;
-    let tree = private.find_tree(oid(tree.0)).map_err(failed)?;
-    // A tree with names that an index refuses is refused by the writer of the worktree, too.
-    if index.read_tree(&tree).is_ok() {
-        index.write().map_err(failed)?;
-    }
-    Ok(())
+    fs::write(&path, index::bytes(written)).map_err(|source| RepoError::io("write", &path, source))
 }
 
 /// A commit of `tree` on top of `head`; `None` if libgit2 cannot read `head`.

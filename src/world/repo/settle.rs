@@ -67,7 +67,7 @@ fn last_ctime_ns(directory: &Directory) -> i128 {
     let of_node = |node: &Node| match node {
         Node::File(record) => record.stat.ctime_ns,
         Node::Directory(below) => last_ctime_ns(below),
-        Node::Submodule => i128::MIN,
+        Node::Submodule(_) => i128::MIN,
     };
     directory.entries.values().map(of_node).max().unwrap_or(i128::MIN)
 }
@@ -191,7 +191,7 @@ impl Settler<'_> {
         let below = match node {
             Node::File(record) => return self.file(parent, name, record),
             Node::Directory(below) => below,
-            Node::Submodule => &mut nothing,
+            Node::Submodule(_) => &mut nothing,
         };
         let is_ignored = is_ignored || self.ignored.is_ignored(&self.path, true);
         let handle = files::make_directory(parent, name).map_err(|errno| self.failed(errno, "restore"))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustix::fs::{FileType, Mode};
 
-use crate::revision::{BlobId, TreeId};
+use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::conversion::Conversion;
 
 /// What `lstat` says, as far as a change shows in it.
@@ -70,8 +70,8 @@ pub enum Node {
     File(Record),
     /// A directory of the tree.
     Directory(Directory),
-    /// The empty directory that stands for a submodule.
-    Submodule,
+    /// The empty directory that stands for a submodule, and the commit that it is at.
+    Submodule(CommitId),
 }
 
 /// A directory as it was written: the stat table, shaped like the tree.

@@ -78,6 +78,11 @@ impl Worktree {
         if self.is_doubtful { None } else { self.written.tree_id }
     }
 
+    /// What was written, with how it looked afterwards; only right while [`Self::tree_id`] says which tree that is.
+    pub fn written(&self) -> &Directory {
+        &self.written
+    }
+
     /// What the trees so far asked for and was not done, at most 1,000.
     pub fn notices(&self) -> &BTreeSet<Notice> {
         &self.notices

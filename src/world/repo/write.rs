@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::revision::{BlobId, TreeId};
+use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::attributes::{AttributeFile, AttributeStack};
 use crate::world::repo::conversion::{Conversion, Notice, is_lfs_pointer};
 use crate::world::repo::files;
@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
             newer.totals.add(match &node {
                 Node::File(record) => Totals { n_bytes: record.stat.n_bytes, ..Totals::default() },
                 Node::Directory(below) => below.totals,
-                Node::Submodule => Totals::default(),
+                Node::Submodule(_) => Totals::default(),
             });
             newer.entries.insert(name, node);
         }
@@ -133,10 +133,10 @@ impl<'a> Writer<'a> {
                 let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
                 Ok(Node::Directory(self.update(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
             }
-            (EntryKind::Submodule, Some(Node::Submodule)) => Ok(Node::Submodule),
+            (EntryKind::Submodule, Some(Node::Submodule(_))) => Ok(Node::Submodule(CommitId(entry.id))),
             (EntryKind::Submodule, _) => {
                 files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
-                Ok(Node::Submodule)
+                Ok(Node::Submodule(CommitId(entry.id)))
             }
             (EntryKind::File { is_executable }, Some(Node::File(record)))
                 if !has_new_attributes
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
                 self.moved.n_removed += 1;
                 files::remove(parent, name).map(|_| ())
             }
-            Node::Submodule => files::remove_directory_if_empty(parent, name).map(|_| ()),
+            Node::Submodule(_) => files::remove_directory_if_empty(parent, name).map(|_| ()),
             Node::Directory(below) => match files::open_directory(parent, name) {
                 Ok(directory) => {
                     for (name, node) in below.entries {
@@ -227,7 +227,7 @@ fn becomes(node: &Node, entry: Option<&Entry>) -> bool {
     match node {
         Node::File(_) => !entry.kind.is_directory(),
         Node::Directory(_) => entry.kind == EntryKind::Tree,
-        Node::Submodule => entry.kind.is_directory(),
+        Node::Submodule(_) => entry.kind.is_directory(),
     }
 }
 

@@ -164,7 +164,8 @@ impl Sandbox {
             return Ok(Some(observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"))));
         }
         let begin_ns = self.clock_ns()?;
-        repo::private::set_head(&self.repository, &self.link, self.head, job.tree)?;
+        let written = self.worktree.written();
+        repo::private::set_head(&self.repository, &self.link, self.head, (job.tree, written))?;
         let mut stage = Stage::Test;
         let mut duration = Duration::ZERO;
         let mut ran = None;

@@ -1,0 +1,135 @@
+//! The index of a worker's worktree, as git reads it: what was written, with how it looked afterwards.
+
+use crate::world::repo::stat::Directory;
+use crate::world::repo::stat::Form;
+use crate::world::repo::stat::Node;
+use crate::world::repo::stat::Stat;
+use rustix::process::getegid;
+use rustix::process::geteuid;
+
+/// Flags hold lengths up to this.
+const MAX_NAME_BYTES: usize = 0xfff;
+
+/// The bytes of an index (version 2) of the files in `written`.
+///
+/// `git status` and its like in a build need to read no file that did not change, since each entry tells size and times.
+/// Without extensions, and with zeros in place of the checksum (`index.skipHash`), which no git checks outside of `fsck`: both cost
+/// as much as all the rest. Cost: one entry a file.
+pub fn bytes(written: &Directory) -> Vec<u8> {
+    /// What an entry takes, about.
+    const ENTRY_BYTES: usize = 128;
+    let mut index = Writer {
+        bytes: Vec::with_capacity(ENTRY_BYTES * written.totals.n_entries),
+        path: Vec::new(),
+        n_entries: 0,
+        owner: [geteuid().as_raw(), getegid().as_raw()],
+    };
+    index.bytes.extend(b"DIRC\0\0\0\x02\0\0\0\0");
+    index.directory(written);
+    index.bytes[8..12].copy_from_slice(&index.n_entries.to_be_bytes());
+    index.bytes.extend([0; 20]);
+    index.bytes
+}
+
+struct Writer {
+    bytes: Vec<u8>,
+    path: Vec<u8>,
+    n_entries: u32,
+    /// User and group.
+    owner: [u32; 2],
+}
+
+impl Writer {
+    fn directory(&mut self, directory: &Directory) {
+        // By whole path: what is in a directory stands where its name with a slash belongs.
+        let key = |(name, node): &(&Vec<u8>, &Node)| match node {
+            Node::Directory(_) => [name.as_slice(), b"/"].concat(),
+            Node::File(_) | Node::Submodule(_) => (*name).clone(),
+        };
+        let mut entries: Vec<(&Vec<u8>, &Node)> = directory.entries.iter().collect();
+        entries.sort_by_cached_key(key);
+        let path_bytes = self.path.len();
+        for (name, node) in entries {
+            self.path.extend_from_slice(name);
+            match node {
+                Node::Directory(below) => {
+                    self.path.push(b'/');
+                    self.directory(below);
+                }
+                Node::File(record) => self.entry(mode(record.form), record.blob_id.0, Some(&record.stat)),
+                Node::Submodule(commit_id) => self.entry(SUBMODULE, commit_id.0, None),
+            }
+            self.path.truncate(path_bytes);
+        }
+    }
+
+    /// - `stat`: without one git looks at the path itself.
+    fn entry(&mut self, mode: u32, id: [u8; 20], stat: Option<&Stat>) {
+        /// Entries are filled up with zeros to a multiple of this, with one at least.
+        const ALIGNMENT: usize = 8;
+        self.n_entries += 1;
+        let begin = self.bytes.len();
+        let (mtime, ctime) = stat.map_or(([0; 2], [0; 2]), |stat| (time(stat.mtime_ns), time(stat.ctime_ns)));
+        let (inode, n_bytes) = stat.map_or((0, 0), |stat| (low_bits(stat.inode), low_bits(stat.n_bytes.into())));
+        // The number of the device is not looked at.
+        for word in [ctime[0], ctime[1], mtime[0], mtime[1], 0, inode, mode, self.owner[0], self.owner[1], n_bytes] {
+            self.bytes.extend(word.to_be_bytes());
+        }
+        self.bytes.extend(id);
+        let name_bytes = u16::try_from(self.path.len().min(MAX_NAME_BYTES)).expect("the largest length fits");
+        self.bytes.extend(name_bytes.to_be_bytes());
+        self.bytes.extend_from_slice(&self.path);
+        let n_padding = ALIGNMENT - (self.bytes.len() - begin) % ALIGNMENT;
+        self.bytes.extend(std::iter::repeat_n(0, n_padding));
+    }
+}
+
+const SUBMODULE: u32 = 0o160_000;
+
+fn mode(form: Form) -> u32 {
+    match form {
+        Form::File { is_executable: true, .. } => 0o100_755,
+        Form::File { is_executable: false, .. } => 0o100_644,
+        Form::Link => 0o120_000,
+    }
+}
+
+/// Seconds and nanoseconds, as far as they fit.
+fn time(ns: i128) -> [u32; 2] {
+    const NS: i128 = 1_000_000_000;
+    [ns.div_euclid(NS), ns.rem_euclid(NS)].map(|part| u32::try_from(part & i128::from(u32::MAX)).expect("it was cut"))
+}
+
+fn low_bits(number: u128) -> u32 {
+    u32::try_from(number & u128::from(u32::MAX)).expect("it was cut")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::repo::Worktree;
+    use crate::world::repo::testing::Leaf;
+    use crate::world::repo::testing::Sandbox;
+    use crate::world::repo::testing::files;
+    use crate::world::repo::testing::tree_of;
+    use std::fs;
+
+    #[test]
+    fn git_reads_from_it_the_tree_that_was_written_and_sees_no_file_changed() {
+        let sandbox = Sandbox::new();
+        let repository = sandbox.repository();
+        let long = "long".repeat(20);
+        let mut leaves = files(&[("a.b", "1\n"), ("a/b", "2\n"), ("a/b.c", "3\n"), ("a0", "4\n"), (&long, "5\n")]);
+        leaves.insert(b"run".to_vec(), Leaf::Executable(b"#!/bin/sh\n".to_vec()));
+        leaves.insert(b"to".to_vec(), Leaf::Link(b"a0".to_vec()));
+        leaves.insert(b"module".to_vec(), Leaf::Submodule);
+        let tree_id = tree_of(&repository, &leaves);
+        let mut worktree = Worktree::create(&sandbox.path("tree")).unwrap();
+        worktree.move_to(&repository, tree_id).unwrap().unwrap();
+        fs::write(sandbox.path(".git/index"), bytes(worktree.written())).unwrap();
+        assert_eq!(sandbox.git(&["write-tree", "--missing-ok"]).trim(), tree_id.to_string());
+        assert_eq!(sandbox.git(&["--work-tree=tree", "diff-files"]), "");
+        sandbox.write("tree/a/b", b"9\n");
+        assert!(sandbox.git(&["--work-tree=tree", "diff-files"]).ends_with("M\ta/b\n"));
+    }
+}
