@@ -13,8 +13,10 @@ use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
+use crate::cli::record;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
+use crate::cli::trace;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
@@ -124,6 +126,8 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
+        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?)),
+        Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?)),
         Request::Man => unreachable!("answered above"),
     }
 }

@@ -337,7 +337,7 @@ fn tell_cache_event(event: &cache::Event, progress: &mut Progress) {
 /// Makes the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
 ///
 /// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
-fn sandboxes(around: &Surroundings, location: &Location, id: &str) -> Result<PathBuf, Failure> {
+pub(super) fn sandboxes(around: &Surroundings, location: &Location, id: &str) -> Result<PathBuf, Failure> {
     let absolute = |name: &str| around.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configured = around.configured("idd.worktreedir").last().map(PathBuf::from);
     let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
