@@ -38,9 +38,9 @@ pub struct Range {
 pub struct Test {
     /// What is written before it goes on.
     pub patches: Vec<(u64, Vec<u8>)>,
-    /// Where it ends, counted from where it is parked; it may also run to its end.
+    /// Where it ends, counted from behind where it is parked; it may also run to its end.
     pub stop: Option<Point>,
-    /// A branch that goes the other way, counted from where it is parked.
+    /// A branch that goes the other way; the instance at which it is parked counts as the first.
     pub switch: Option<Point>,
     /// What is told of memory at the end.
     pub dumps: Vec<Range>,
@@ -233,5 +233,98 @@ fn put_ranges(ranges: &[Range], message: &mut Vec<u8>) {
     for range in ranges {
         message.extend(range.address.to_ne_bytes());
         message.extend(range.length.to_ne_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::thread;
+
+    use super::*;
+    use crate::instrument::map::Map;
+    use crate::world::record::build::BuildDirectory;
+    use crate::world::record::build::find_clang;
+    use crate::world::record::shim::Call;
+    use crate::world::run::process;
+
+    const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <sys/mman.h>
+static int *total;
+static int step(int x)
+{
+    if (x > 3)
+        *total += x;
+    else
+        *total -= x;
+    return *total;
+}
+int main(void)
+{
+    total = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (int i = 0; i < 10; i++)
+        step(i);
+    printf("%d\n", *total);
+    FILE *file = fopen("written", "w");
+    if (file != NULL)
+        fclose(file);
+    return *total == 33 ? 0 : 3;
+}
+"#;
+
+    const TOTAL: u64 = 0x1000_0000;
+
+    fn test() -> Test {
+        let (patches, dumps) = (Vec::new(), vec![Range { address: TOTAL, length: 4 }]);
+        Test { patches, stop: None, switch: None, dumps, budget: 100_000, limit: Duration::from_secs(60) }
+    }
+
+    #[test]
+    fn tests_of_a_parked_process_tell_what_a_change_makes_and_leave_no_trace() {
+        let place = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let clang = find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+        let build = BuildDirectory::create(&place.path().join("build"), &clang, Path::new("/proc/self/exe")).unwrap();
+        fs::write(place.path().join("a.c"), PROGRAM).unwrap();
+        let call = Call { build: &build, name: OsStr::new("cc"), directory: place.path(), path };
+        assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
+        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
+        let entry = map.firsts[step];
+
+        let scratch = place.path().join("scratch");
+        fs::create_dir(&scratch).unwrap();
+        let control = Control::new(&place.path().join("control")).unwrap();
+        let environment = control.variables(Point { segment: entry, n: 5 }, &scratch);
+        let directory = place.path().to_owned();
+        let program = directory.join("a");
+        let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
+        let mut parked = control.wait().unwrap();
+        assert_eq!(parked.n_threads, 1);
+        let memory = parked.read(&[Range { address: TOTAL, length: 4 }, Range { address: 16, length: 2 }]).unwrap();
+        assert_eq!(memory, [(-6_i32).to_le_bytes().to_vec(), vec![0, 0]]);
+
+        let unchanged = parked.test(&test()).unwrap();
+        assert_eq!((unchanged.ended, &*unchanged.output), (Ended::Exit(0), &b"33\n"[..]));
+        let switch = Some(Point { segment: entry, n: 1 });
+        let switched = parked.test(&Test { switch, ..test() }).unwrap();
+        // 4 is taken off, and not added.
+        assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
+        let patches = vec![(TOTAL, 100_i32.to_le_bytes().to_vec())];
+        let patched = parked.test(&Test { patches: patches.clone(), ..test() }).unwrap();
+        assert_eq!((patched.ended, &*patched.output), (Ended::Exit(3), &b"139\n"[..]));
+        let stop = Some(Point { segment: entry, n: 2 });
+        let stopped = parked.test(&Test { patches, stop, ..test() }).unwrap();
+        assert_eq!((stopped.ended, stopped.dumps), (Ended::Reached, vec![109_i32.to_le_bytes().to_vec()]));
+        assert_eq!(parked.test(&Test { budget: 3, ..test() }).unwrap().ended, Ended::Budget);
+        let wild = parked.test(&Test { patches: vec![(16, vec![1])], ..test() }).unwrap();
+        assert_eq!(wild.ended, Ended::Refused);
+        assert!(!place.path().join("written").exists(), "a test wrote a file");
+
+        parked.go().unwrap();
+        let said = run.join().unwrap();
+        assert_eq!((said.code, &*said.stdout), (Some(0), &b"33\n"[..]));
+        assert!(place.path().join("written").exists());
     }
 }

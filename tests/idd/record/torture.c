@@ -247,9 +247,10 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     int expected = 3000;
-    printf("atomic %d %d %d %d\n", atomic_load(&counter), results[0], results[2],
-           atomic_compare_exchange_strong(&counter, &expected, 9));
-    printf("atomic %d %d %d\n", __sync_fetch_and_add(&order[0], 4), atomic_exchange(&counter, 1), expected);
+    int is_exchanged = atomic_compare_exchange_strong(&counter, &expected, 9);
+    printf("atomic %d %d %d %d\n", atomic_load(&counter), results[0], results[2], is_exchanged);
+    int before = __sync_fetch_and_add(&order[0], 4), exchanged = atomic_exchange(&counter, 1);
+    printf("atomic %d %d %d %d\n", before, exchanged, expected, order[0]);
 
     enum color c = argc > 1 ? RED : BLUE;
     _Bool is_blue = c == BLUE && argv[0] != NULL;
