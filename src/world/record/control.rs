@@ -312,11 +312,11 @@ int main(void)
         // 4 is taken off, and not added.
         assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
         let patches = vec![(TOTAL, 100_i32.to_le_bytes().to_vec())];
-        let patched = parked.test(&Test { patches: patches.clone(), ..test() }).unwrap();
-        assert_eq!((patched.ended, &*patched.output), (Ended::Exit(3), &b"139\n"[..]));
-        let stop = Some(Point { segment: entry, n: 2 });
-        let stopped = parked.test(&Test { patches, stop, ..test() }).unwrap();
-        assert_eq!((stopped.ended, stopped.dumps), (Ended::Reached, vec![109_i32.to_le_bytes().to_vec()]));
+        let overwritten = parked.test(&Test { patches: patches.clone(), ..test() }).unwrap();
+        assert_eq!((overwritten.ended, &*overwritten.output), (Ended::Exit(3), &b"139\n"[..]));
+        let at_seven = Some(Point { segment: entry, n: 2 });
+        let halted = parked.test(&Test { patches, stop: at_seven, ..test() }).unwrap();
+        assert_eq!((halted.ended, halted.dumps), (Ended::Reached, vec![109_i32.to_le_bytes().to_vec()]));
         assert_eq!(parked.test(&Test { budget: 3, ..test() }).unwrap().ended, Ended::Budget);
         let wild = parked.test(&Test { patches: vec![(16, vec![1])], ..test() }).unwrap();
         assert_eq!(wild.ended, Ended::Refused);
