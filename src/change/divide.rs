@@ -26,6 +26,8 @@ pub(super) struct Builder {
     pub(super) hunks: Vec<Range<u32>>,
     /// Per file divided so far.
     pub(super) parsed: Vec<Option<Parsed>>,
+    /// Whether a modified line is two units, a deletion and an insertion.
+    pub(super) has_single_lines: bool,
 }
 
 impl Builder {
@@ -163,8 +165,27 @@ impl Builder {
 
     /// Makes units of steps that stand beside each other, and empties the list.
     fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
+        if self.has_single_lines {
+            *steps = single_lines(steps);
+        }
         let kind = |step: Step| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };
         let span = self.push_hunk(file, steps.drain(..).map(kind));
         script.extend(span.map(|unit| Piece::Unit(UnitId(unit))));
     }
+}
+
+/// The same change as deletions and insertions of one line each; of steps with nothing between them the deletions first.
+fn single_lines(steps: &[Step]) -> Vec<Step> {
+    let are_neighbours =
+        |one: &Step, two: &Step| one.deleted.end == two.deleted.start && one.inserted.end == two.inserted.start;
+    let mut single = Vec::new();
+    for run in steps.chunk_by(are_neighbours) {
+        let start = run[0].inserted.start;
+        let end = run[run.len() - 1].deleted.end;
+        let deletions = run.iter().filter(|step| !step.deleted.is_empty());
+        single.extend(deletions.map(|step| Step { deleted: step.deleted.clone(), inserted: start..start }));
+        let insertions = run.iter().filter(|step| !step.inserted.is_empty());
+        single.extend(insertions.map(|step| Step { deleted: end..end, inserted: step.inserted.clone() }));
+    }
+    single
 }

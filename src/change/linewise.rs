@@ -1,29 +1,35 @@
 //! Merging text line by line, where a merge by hunks gives up because two edits touch.
 
+use crate::change::named::Named;
 use similar::Algorithm;
 use similar::DiffOp;
 use similar::capture_diff_slices;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// What becomes of lines that both sides insert between the same two.
+/// What becomes of edits of the two sides between which no line stands unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Insertions {
-    /// Both stand, those of `ours` first.
+pub enum Touching {
+    /// They go together. What both insert between the same two lines stands there, that of `ours` first.
     Joined,
-    /// They conflict: which goes first, and what belongs around them, is for somebody to say who knows the language.
-    Refused,
+    /// The text is a program. What both insert at one place conflicts: which goes first, and what belongs around it, is for
+    /// somebody to say who knows the language. So do edits of which one [disturbs](Named::disturbs) the other.
+    Judged,
 }
 
-/// Carries the edits `base` -> `patched` to `ours`; edits of neighbouring lines do not disturb each other.
+/// Carries the edits `base` -> `patched` to `ours`; edits of neighbouring lines do not conflict for that alone.
 ///
 /// An edit fits if the lines that it deletes stand unchanged and together in `ours`; an insertion alone, if the line before
-/// or behind it does, and if nothing but blank lines was inserted there by `ours` (unless `insertions` says otherwise).
-/// `None` if some edit does not fit.
+/// or behind it does. Which lines these are must be beyond doubt: the unchanged lines around the edit that follow each other
+/// in both versions have among them one that stands once in either, or reach to the same end of both. `None` if some edit
+/// does not fit.
 ///
 /// A three-way merge by hunks takes touching edits for a conflict, because nobody has seen them together. Here the
 /// result is tested before it is used, so it may be tried.
-pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], insertions: Insertions) -> Option<Vec<u8>> {
+pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], touching: Touching) -> Option<Vec<u8>> {
     let (base, ours, patched) = (lines(base), lines(ours), lines(patched));
     let place = unchanged(&base, &ours);
+    let is_anchor = anchors(&base, &ours, &place);
     // What stands in place of each line of `ours`, and what is inserted before it (one more for the end).
     let mut is_kept = vec![true; ours.len()];
     let mut before: Vec<Vec<&[u8]>> = vec![Vec::new(); ours.len() + 1];
@@ -36,8 +42,15 @@ pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], insertions: Inserti
                 (old_index..old_index + old_len, new_index..new_index + new_len)
             }
         };
+        if !base.is_empty() && !run_around(&place, &deleted).any(|line| is_anchor[line]) {
+            return None;
+        }
+        let edit = [&base[deleted.clone()], &patched[inserted.clone()]].concat().concat();
+        if touching == Touching::Judged && is_disturbed(&place, &deleted, &base, &ours, &edit) {
+            return None;
+        }
         let at = if deleted.is_empty() {
-            if insertions == Insertions::Refused && has_inserted(&place, deleted.start, &ours) {
+            if touching == Touching::Judged && has_inserted(&place, deleted.start, &ours) {
                 return None;
             }
             insertion_point(&place, deleted.start, ours.len())?
@@ -80,6 +93,67 @@ fn has_inserted(place: &[Option<usize>], at: usize, ours: &[&[u8]]) -> bool {
     between.iter().any(|line| !line.trim_ascii().is_empty())
 }
 
+/// Which lines of the base are in `ours` beyond doubt: they stand once in either, or at the same end of both.
+fn anchors(base: &[&[u8]], ours: &[&[u8]], place: &[Option<usize>]) -> Vec<bool> {
+    let mut counts: BTreeMap<&[u8], [usize; 2]> = BTreeMap::new();
+    for (side, lines) in [base, ours].into_iter().enumerate() {
+        for line in lines {
+            counts.entry(line).or_default()[side] += 1;
+        }
+    }
+    let is_end =
+        |line: usize, there: usize| line == 0 && there == 0 || line + 1 == base.len() && there + 1 == ours.len();
+    let is_anchor = |(line, place): (usize, &Option<usize>)| {
+        place.is_some_and(|there| counts[base[line]] == [1, 1] || is_end(line, there))
+    };
+    place.iter().enumerate().map(is_anchor).collect()
+}
+
+/// The unchanged lines that reach, without a gap in either version, to some deleted lines or to the place of an insertion.
+fn run_around(place: &[Option<usize>], deleted: &Range<usize>) -> Range<usize> {
+    let follows = |line: usize| line > 0 && place[line - 1].zip(place[line]).is_some_and(|(one, two)| one + 1 == two);
+    let is_there = |line: usize| place.get(line).is_some_and(Option::is_some);
+    let (mut start, mut end) = (deleted.start, deleted.end);
+    if start < end || is_there(start) {
+        // From the edit on, then back from it.
+        end = end.max(start + 1);
+        while end < place.len() && follows(end) {
+            end += 1;
+        }
+    } else if start > 0 && is_there(start - 1) {
+        start -= 1;
+    }
+    while start < end && follows(start) {
+        start -= 1;
+    }
+    start..end
+}
+
+/// What `ours` did between the unchanged lines before and behind a line of the base: the lines of the base, those of `ours`.
+fn gap(place: &[Option<usize>], at: usize, n_ours: usize) -> [Range<usize>; 2] {
+    let before = place[..at].iter().rposition(Option::is_some);
+    let behind = place[at..].iter().position(Option::is_some).map(|offset| at + offset);
+    let there = |line: Option<usize>| line.and_then(|line| place[line]);
+    let start = |line: Option<usize>| line.map_or(0, |line| line + 1);
+    [start(before)..behind.unwrap_or(place.len()), start(there(before))..there(behind).unwrap_or(n_ours)]
+}
+
+/// Whether an edit of `ours` that touches one of the patch disturbs it, or is disturbed by it. `edit`: the lines that the patch
+/// deletes and inserts.
+fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]], ours: &[&[u8]], edit: &[u8]) -> bool {
+    let patched = Named::of(edit);
+    [deleted.start, deleted.end].into_iter().any(|at| {
+        let [old, new] = gap(place, at, ours.len());
+        let (old, new) = (&base[old], &ours[new]);
+        if old.iter().map(|line| line.trim_ascii()).eq(new.iter().map(|line| line.trim_ascii())) {
+            return false;
+        }
+        let text = [old, new].concat().concat();
+        let ours = Named::of(&text);
+        ours.disturbs(&patched) || patched.disturbs(&ours)
+    })
+}
+
 /// For each line of `base` its place in `ours`, if it stands there unchanged.
 fn unchanged(base: &[&[u8]], ours: &[&[u8]]) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
@@ -104,13 +178,45 @@ mod tests {
 
     #[track_caller]
     fn check(base: &str, ours: &str, patched: &str, expected: Option<&str>) {
-        let merged = merge_lines(base.as_bytes(), ours.as_bytes(), patched.as_bytes(), Insertions::Refused);
+        let merged = merge_lines(base.as_bytes(), ours.as_bytes(), patched.as_bytes(), Touching::Judged);
         assert_eq!(merged.map(|text| String::from_utf8(text).unwrap()), expected.map(str::to_owned));
     }
 
     #[test]
     fn edits_of_neighbouring_lines_go_together() {
         check("a 1\nb 3\n", "a 1\nb 2\n", "a 0\nb 3\n", Some("a 0\nb 2\n"));
+    }
+
+    #[test]
+    fn a_line_that_stands_in_many_places_is_no_place_for_an_insertion() {
+        let base = "/*\n** one\n*/\n\nuse one\n\n/*\n** two\n*/\n\nuse two\n";
+        let patched = "/*\n** one\n*/\nnew one\n\nuse one\n\n/*\n** two\n*/\n\nuse two\n";
+        check(base, "/*\n** 1\n*/\n\nuse 1\n\n/*\n** two\n*/\n\nuse two\n", patched, None);
+        let ours = "/*\n** one\n*/\n\nuse 1\n\n/*\n** two\n*/\n\nuse two\n";
+        check(base, ours, patched, Some("/*\n** one\n*/\nnew one\n\nuse 1\n\n/*\n** two\n*/\n\nuse two\n"));
+    }
+
+    #[test]
+    fn neighbouring_lines_of_which_one_gives_a_value_to_a_name_of_the_other_conflict() {
+        let base = "x = read();\nset(value, x);\nnext();\n";
+        let unwrapped = "x = read();\nif (is_list(x)) x = first(x);\nset(value, x);\nnext();\n";
+        let first = "x = read();\nset(value, first(x));\nnext();\n";
+        check(base, unwrapped, first, None);
+        check(base, first, unwrapped, None);
+        let joined = merge_lines(base.as_bytes(), unwrapped.as_bytes(), first.as_bytes(), Touching::Joined);
+        assert!(joined.is_some());
+        check(
+            base,
+            "x = read();\nlog(x);\nset(value, x);\nnext();\n",
+            first,
+            Some("x = read();\nlog(x);\nset(value, first(x));\nnext();\n"),
+        );
+        check(
+            base,
+            "  x = read();\nset(value, x);\nnext();\n",
+            first,
+            Some("  x = read();\nset(value, first(x));\nnext();\n"),
+        );
     }
 
     #[test]
@@ -131,7 +237,7 @@ mod tests {
         check("x\n", "1\nx\n", "2\nx\n", None);
         check("x\n", "x\n1\n", "x\n2\n", None);
         check("x\ny\n", "x\n\ny\n", "x\n2\ny\n", Some("x\n\n2\ny\n"));
-        let joined = merge_lines(b"x\ny\n", b"x\n1\ny\n", b"x\n2\ny\n", Insertions::Joined);
+        let joined = merge_lines(b"x\ny\n", b"x\n1\ny\n", b"x\n2\ny\n", Touching::Joined);
         assert_eq!(joined.as_deref(), Some(&b"x\n1\n2\ny\n"[..]));
     }
 
@@ -139,8 +245,8 @@ mod tests {
         #[test]
         fn what_only_one_side_changes_is_taken(base in "([ab]\n){0,8}", other in "([abc]\n){0,8}") {
             let (base, other) = (base.as_bytes(), other.as_bytes());
-            prop_assert_eq!(merge_lines(base, base, other, Insertions::Refused), Some(other.to_vec()));
-            prop_assert_eq!(merge_lines(base, other, base, Insertions::Refused), Some(other.to_vec()));
+            prop_assert_eq!(merge_lines(base, base, other, Touching::Judged), Some(other.to_vec()));
+            prop_assert_eq!(merge_lines(base, other, base, Touching::Judged), Some(other.to_vec()));
         }
     }
 }

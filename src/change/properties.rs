@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, UnitId, UnitKind};
+use crate::change::{
+    ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, Unit, UnitId, UnitKind,
+};
 
 type Tree = BTreeMap<Vec<u8>, (Mode, Content)>;
 
@@ -186,6 +188,19 @@ fn levels_divide_by_file_then_by_run_of_changed_lines() {
     assert_eq!(change_set.groups(Level::Line).len(), 7);
 }
 
+#[test]
+fn single_lines_are_those_of_a_patch_deletions_of_a_run_before_its_insertions() {
+    let (older, newer) = ("start\nint a = 1;\nint b = 1;\nend\n", "start\nint a = 2;\nint b = 2;\nend\n");
+    let change_set = ChangeSet::new(vec![pair(Some(file("f", older)), Some(file("f", newer)))]);
+    assert_eq!(change_set.units().len(), 2);
+    let single = change_set.with_single_lines();
+    let text = |units: &[u32]| text_at(&applied(&single, &of_ids(&single, units)), "f").unwrap().replace('\n', " ");
+    assert_eq!(text(&[0, 1, 2, 3]), newer.replace('\n', " "));
+    assert_eq!(text(&[1, 2, 3]), "start int a = 1; int a = 2; int b = 2; end ");
+    assert_eq!(text(&[0, 1, 3]), "start int b = 2; end ");
+    assert_eq!(text(&[3]), "start int a = 1; int b = 1; int b = 2; end ");
+}
+
 /// A text of a few lines out of a small alphabet, so that many are equal or similar; sometimes binary or open-ended.
 fn text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec!["{", "}", "", "int n = 1;", "int n = 2;", "call(n);", "call(n, n);\r"]);
@@ -251,8 +266,9 @@ fn pairs(mut older: Tree, mut newer: Tree, renames: &[(Index, Index)]) -> Vec<Fi
 
 fn change() -> impl Strategy<Value = (Tree, Tree, ChangeSet)> {
     let renames = prop::collection::vec(any::<(Index, Index)>(), 0..3);
-    (tree(), tree(), renames).prop_map(|(older, newer, renames)| {
+    (tree(), tree(), renames, any::<bool>()).prop_map(|(older, newer, renames, has_single_lines)| {
         let change_set = ChangeSet::new(pairs(older.clone(), newer.clone(), &renames));
+        let change_set = if has_single_lines { change_set.with_single_lines() } else { change_set };
         (older, newer, change_set)
     })
 }
@@ -330,6 +346,13 @@ proptest! {
     #[test]
     fn the_units_between_two_texts_ascend_and_each_changes_something((older, newer) in (text(), text())) {
         let change_set = ChangeSet::new(vec![pair(Some(file("f", &older)), Some(file("f", &newer)))]);
+        let single = change_set.with_single_lines();
+        prop_assert_eq!(single.n_lines(&single.full()), change_set.n_lines(&change_set.full()));
+        let is_single = |unit: &Unit| match &unit.kind {
+            UnitKind::Lines { deleted, inserted } => deleted.is_empty() || inserted.is_empty(),
+            _ => true,
+        };
+        prop_assert!(single.units().iter().all(is_single));
         let (mut deleted, mut inserted) = (0, 0);
         for unit in (0..).map(UnitId).take(change_set.units().len()) {
             let unit = change_set.describe(unit);

@@ -136,6 +136,9 @@ pub(super) enum Piece {
 #[derive(Debug, Clone)]
 pub struct ChangeSet {
     files: Vec<FilePair>,
+    /// Per file how it is divided.
+    divisions: Vec<Division>,
+    has_single_lines: bool,
     texts: Vec<TextPair>,
     units: Vec<Unit>,
     /// Per file: the ids of its units.
@@ -162,21 +165,39 @@ impl ChangeSet {
     pub fn divided(mut pairs: Vec<FilePair>, division: impl Fn(&FilePair) -> Division) -> Self {
         pairs.retain(|pair| pair.older.is_some() || pair.newer.is_some());
         pairs.sort_by(|one, two| (one.path(), one.newer.is_some()).cmp(&(two.path(), two.newer.is_some())));
-        let mut builder = Builder::default();
+        let divisions = pairs.iter().map(division).collect();
+        Self::built(pairs, divisions, Builder::default())
+    }
+
+    /// The same difference without modified lines: each is two units, a deletion and an insertion. In a run of changed
+    /// lines all deletions come first, as in a patch, so that what is left of a run reads like the patch without some of its
+    /// lines.
+    #[must_use]
+    pub fn with_single_lines(&self) -> Self {
+        let builder = Builder { has_single_lines: true, ..Builder::default() };
+        Self::built(self.files.clone(), self.divisions.clone(), builder)
+    }
+
+    /// Whether it was divided by [`with_single_lines`](Self::with_single_lines).
+    pub fn has_single_lines(&self) -> bool {
+        self.has_single_lines
+    }
+
+    /// - `files`: sorted, each with its entry in `divisions`.
+    fn built(files: Vec<FilePair>, divisions: Vec<Division>, mut builder: Builder) -> Self {
         let (mut texts, mut file_spans) = (Vec::new(), Vec::new());
         let mut written_from = Vec::new();
-        for (file, pair) in pairs.iter().enumerate() {
+        for (file, (pair, division)) in files.iter().zip(&divisions).enumerate() {
             let start = builder.n_units();
-            let division = division(pair);
-            texts.push(builder.divide(file, pair, &division));
+            texts.push(builder.divide(file, pair, division));
             if let Division::Whole { sources } = division {
-                written_from.push((file, sources));
+                written_from.push((file, sources.clone()));
             }
             file_spans.push(start..builder.n_units());
         }
-        let Builder { units, hunks, parsed } = builder;
-        let mut needs = needs::collect(&pairs, &texts, &units, &file_spans);
-        let written = tied::written(&pairs, &written_from);
+        let Builder { units, hunks, parsed, has_single_lines } = builder;
+        let mut needs = needs::collect(&files, &texts, &units, &file_spans);
+        let written = tied::written(&files, &written_from);
         for (file, sources) in &written {
             let sources: Vec<u32> = sources.iter().flat_map(|source| file_spans[*source].clone()).collect();
             needs::tie_to_sources(&units, &file_spans[*file], &sources, &mut needs);
@@ -187,7 +208,9 @@ impl ChangeSet {
             }
         }
         let mut set = Self {
-            files: pairs,
+            files,
+            divisions,
+            has_single_lines,
             texts,
             units,
             file_spans,

@@ -2,9 +2,13 @@
 
 use crate::cli::args::HuntArgs;
 use crate::cli::args::Request;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::ReportFormat;
+use crate::cli::certificate;
+use crate::cli::completions;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -14,9 +18,11 @@ use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
 use crate::cli::record;
+use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
 use crate::cli::trace;
+use crate::cli::unknown;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
@@ -34,14 +40,17 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::repo::origin;
 use crate::world::repo::private;
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGQUIT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::consts::SIGXFSZ;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -53,15 +62,18 @@ pub enum Answer {
     Report(Box<Report>),
     /// A report that is shown again: the program did what it was asked for.
     Shown(Box<Report>),
-    /// Bytes as they are.
-    Text(Vec<u8>),
+    /// Bytes as they are, and the exit code.
+    Text(Vec<u8>, u8),
 }
 
 /// How to talk to whoever called.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Console {
     /// One JSON object on stdout.
     pub is_json: bool,
+    /// Every end of a hunt but a breakdown and an interrupt is a success.
+    pub is_exit_zero: bool,
     /// How much progress is told.
     pub volume: Volume,
     /// Colours on stdout.
@@ -79,6 +91,7 @@ impl Console {
     pub fn plain() -> Self {
         Self {
             is_json: false,
+            is_exit_zero: false,
             volume: Volume::Normal,
             out_style: Style::PLAIN,
             err_style: Style::PLAIN,
@@ -104,31 +117,52 @@ impl Console {
         let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
         // Without cursor movements nothing can be shown for the moment only.
         let is_err_terminal = is_err_terminal && !is_dumb;
-        Self { is_json: output.json, volume, out_style, err_style, is_terminal, is_err_terminal }
+        Self {
+            is_json: output.json,
+            is_exit_zero: output.exit_zero,
+            volume,
+            out_style,
+            err_style,
+            is_terminal,
+            is_err_terminal,
+        }
+    }
+
+    /// The exit code for a hunt that ended so.
+    pub fn code(self, status: Status) -> u8 {
+        let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
+        if self.is_exit_zero && !is_broken { 0 } else { status.code() }
     }
 }
 
 /// Does what was asked for.
 pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
-    if request == Request::Man {
-        let mut page = Vec::new();
-        man::write(&mut page).map_err(|error| Failure::from_error(&error))?;
-        return Ok(Answer::Text(page));
+    let mut page = Vec::new();
+    let about_itself = match &request {
+        Request::Man => Some(man::write(&mut page)),
+        Request::Completions { shell } => Some(completions::write(*shell, &mut page)),
+        _ => None,
+    };
+    if let Some(written) = about_itself {
+        written.map_err(|error| Failure::from_error(&error))?;
+        return Ok(Answer::Text(page, 0));
     }
     let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
     match request {
         Request::Hunt(args) => start(args, None, &location, around, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
-        Request::Resume => resume(&location, around, console),
+        Request::Resume { allowance } => resume(allowance, &location, around, console),
         Request::Status => status(&location, console),
         Request::Log { format } => log(&location, format),
         Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
+        Request::Report { format } => report_as(format, &location, around, console),
+        Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
-        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?)),
-        Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?)),
-        Request::Man => unreachable!("answered above"),
+        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
+        Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?, 0)),
+        Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
 }
 
@@ -155,6 +189,7 @@ fn start(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
+    unknown::refuse(&args, around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let plan = Plan::new(args, pair, location, &user, around)?;
     hunt_with(&plan, location, &user, around, console)
@@ -167,6 +202,16 @@ fn hunt_with(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
+    let interrupt = interrupt()?;
+    let mut progress = progress(console);
+    let saved = saved::open(plan, location)?;
+    saved.remarks.iter().for_each(|remark| progress.say(remark));
+    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
+    Ok(Answer::Report(Box::new(report)))
+}
+
+/// What the signals set that ask the program to end.
+fn interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let interrupt = Arc::new(AtomicBool::new(false));
     // Without a handler a limit on the size of files would end the program; with one the write fails, and is reported.
     let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
@@ -177,18 +222,19 @@ fn hunt_with(
         conditional.map_err(|error| Failure::from_error(&error))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupt)).map_err(|error| Failure::from_error(&error))?;
     }
-    let mut progress = progress(console);
-    let saved = saved::open(plan, location)?;
-    saved.remarks.iter().for_each(|remark| progress.say(remark));
-    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
-    Ok(Answer::Report(Box::new(report)))
+    Ok(interrupt)
 }
 
 fn progress(console: Console) -> Progress {
     Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal)
 }
 
-fn resume(location: &Location, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
+fn resume(
+    allowance: Allowance,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
     let (_, replay) = saved::current_replay(location)?;
     let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
         Failure::from_error(&error).with_hint("the hunt was started by another version; start it again")
@@ -208,11 +254,13 @@ fn resume(location: &Location, around: &Surroundings, console: Console) -> Resul
     args.history.bad.clone_from(&plan.bad);
     args.history.good.clone_from(&plan.goods);
     let resolved = Plan::new(args, pair, &place, &user, around)?;
-    let plan = Plan { args: plan.args.clone(), target, ..resolved };
+    let saved = plan;
+    let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
+    allowance.replace(&mut plan.args.effort);
     if !saved::is_same(&plan, &replay.plan.digest)? {
-        progress(console).say(
-            "Something that results depend on (test script, held file, environment, tool) has changed since; starting over.",
-        );
+        let changed = Terminal.line(&Untrusted::from(saved.changed(&plan).join(", ")));
+        let what = if changed.is_empty() { "this program".to_owned() } else { changed };
+        progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }
     hunt_with(&plan, &place, &user, around, console)
 }
@@ -249,7 +297,7 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
     let (pass, fail, unresolved) = (count("pass"), count("fail"), count("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }
 
 /// What can be said of a hunt that has no finding yet.
@@ -293,13 +341,65 @@ fn log(location: &Location, format: LogFormat) -> Result<Answer, Failure> {
         let hash = if format == LogFormat::Bisect { "# " } else { "" };
         let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
     }
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }
 
 fn named(user: &Repository, commit: CommitId) -> String {
     let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
     let subject = revision.map(|revision| revision.subject).unwrap_or_default();
     format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
+}
+
+/// The finding in a form for others.
+fn report_as(
+    format: ReportFormat,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let (id, replay) = saved::current_replay(location)?;
+    let (_, report) = finding(location)?;
+    let saved: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
+    let test = Untrusted::from(saved.args.command.to_line());
+    let mut out = Vec::new();
+    let result = match format {
+        _ if console.is_json => report::json::write(&report, &mut out),
+        ReportFormat::Json => report::json::write(&report, &mut out),
+        ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
+        ReportFormat::Markdown => report::markdown::write(&report, &test, &mut out),
+        ReportFormat::Github => report::github::write(&report, &test, &mut out),
+        ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
+        ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
+        ReportFormat::Certificate => {
+            let limit = saved::limit(location, &id)?.unwrap_or(FIRST_LIMIT);
+            let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
+            let certificate = certificate::make(&report, &saved, limit, regenerate, location)?;
+            out = serde_json::to_vec_pretty(&certificate).map_err(|error| Failure::from_error(&error))?;
+            writeln!(out)
+        }
+        ReportFormat::Sarif => {
+            let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+            report::sarif::write(&report, &test, origin::address(&user).as_deref(), &mut out)
+        }
+    };
+    result.map_err(|error| Failure::from_error(&error))?;
+    Ok(Answer::Text(out, 0))
+}
+
+fn verify(
+    file: &OsStr,
+    is_agreed: bool,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let bytes = files::bytes(&around.directory.join(file)).map_err(|error| {
+        let name = file.to_string_lossy();
+        Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
+            .with_hint("`git idd report --format certificate` makes one from a finding")
+    })?;
+    let (text, code) = certificate::verify(&bytes, location, around, (console, is_agreed, &interrupt()?))?;
+    Ok(Answer::Text(text, code))
 }
 
 fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
@@ -319,12 +419,12 @@ fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> 
     })?;
     let plural = if fix.lines == 1 { "" } else { "s" };
     let text = format!("Applied the fix ({} line{plural}) to the working tree.\n", fix.lines);
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }
 
 fn reset(location: &Location) -> Result<Answer, Failure> {
     saved::forget(location)?;
-    Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec()))
+    Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
 }
 
 /// Removes old journals and, if no hunt runs, the candidates of all hunts: they can be made again.
@@ -347,5 +447,5 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
     }
     let note = if is_running { " A hunt is running; its candidates were left alone." } else { "" };
     let text = format!("Removed {} old journals; {} KiB freed.{note}\n", freed.segments, bytes / 1024);
-    Ok(Answer::Text(text.into_bytes()))
+    Ok(Answer::Text(text.into_bytes(), 0))
 }

@@ -333,7 +333,9 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
         }
         Reason::Timeout => "give more time with `--timeout`",
         Reason::Skip => "exit code 125 asks for the revision to be skipped",
-        Reason::Path => "the tree of the bad revision holds paths that must not be written",
+        Reason::Path => {
+            "the tree of the bad revision holds a path that must not be written; give one without it with `--bad`"
+        }
         Reason::TestAbsent => {
             "the test passed without the output that `--pass-match` asks for, or its directory is not in the tree"
         }

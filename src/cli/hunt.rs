@@ -1,5 +1,6 @@
 //! One hunt from the command line to the report.
 
+use crate::change::trees::Trees;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
 use crate::cli::finding::Sources;
@@ -20,8 +21,10 @@ use crate::cli::tally::Limits;
 use crate::hunt::Again;
 use crate::hunt::Board;
 use crate::hunt::Halt;
+use crate::hunt::Probe;
 use crate::hunt::drive::Engine;
 use crate::hunt::drive::drive;
+use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
@@ -120,6 +123,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         session: Session::new(start, criteria, limit),
         signature: None,
         is_hopeless: false,
+        is_precheck_useless: false,
     };
     let result = hunt.run();
     let result = result.and_then(|mut report| {
@@ -139,6 +143,10 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
+/// What is said of a check that refuses what can be built.
+const PRECHECK_USELESS: &str =
+    "The command of `--precheck` fails at the bad revision, which can be built; it is not used.";
+
 pub(super) struct Hunt<'h> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
@@ -147,6 +155,8 @@ pub(super) struct Hunt<'h> {
     pub(super) signature: Option<Signature>,
     /// Whether the command cannot be run at all, so that there is no hunt to go on with.
     pub(super) is_hopeless: bool,
+    /// Whether the check before the build refuses the bad revision, and so says nothing of candidates.
+    is_precheck_useless: bool,
 }
 
 impl Hunt<'_> {
@@ -168,8 +178,10 @@ impl Hunt<'_> {
                     return Ok(Report { error, ..self.report(&finding, &adjustments, &store)? });
                 }
             }
+            self.try_precheck(&store)?;
             let board = Board::new(self.plan.bad);
-            let order = self.plan.order(&adjustments, &self.history);
+            let mut order = self.plan.order(&adjustments, &self.history);
+            order.has_precheck &= !self.is_precheck_useless;
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
             let failed = |error: SessionError| session_failure(&error);
@@ -212,6 +224,23 @@ impl Hunt<'_> {
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
+    /// Makes the check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
+    /// limit there, is not asked about candidates.
+    fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
+        let Some(precheck) = self.plan.commands.precheck.clone().filter(|_| !self.is_precheck_useless) else {
+            return Ok(());
+        };
+        let tree = store.view(self.history.get(self.plan.bad).tree).map_err(|error| Failure::from_error(&error))?;
+        let probe =
+            Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, is_prechecked: false };
+        let is_let_pass = self.session.is_let_pass(precheck, probe).map_err(|error| session_failure(&error))?;
+        if is_let_pass == Some(false) {
+            self.is_precheck_useless = true;
+            self.session.progress.say(PRECHECK_USELESS);
+        }
+        Ok(())
+    }
+
     fn store(&self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
         let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
         let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(failed);
@@ -241,6 +270,9 @@ impl Hunt<'_> {
             if session.disturbed.iter().all(|(known, _)| *known != part) {
                 note(format!("The {part} of the repository changed during the hunt."));
             }
+        }
+        if self.is_precheck_useless {
+            note(PRECHECK_USELESS.to_owned());
         }
         if session.is_tampered {
             note("Build or test change tracked files; they were put back after each probe.".to_owned());

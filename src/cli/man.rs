@@ -20,13 +20,17 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 6] = [
+const SYNOPSIS: [&str; 10] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
-    "(status | resume | show | apply | reset | gc) [--json]",
+    "(status | show | apply | reset | gc) [--json]",
+    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--json]",
     "log [--format=(text | bisect)]",
     "record [<options>] -- <test-cmd> [<args>...]",
     "trace stat [--recording=<id>]",
+    "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
+    "verify [--yes] <certificate>",
+    "completions (bash | zsh | fish)",
 ];
 
 const DESCRIPTION: [&str; 6] = [

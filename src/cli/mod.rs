@@ -5,7 +5,9 @@
 
 pub mod args;
 mod cc;
+mod certificate;
 pub mod commands;
+mod completions;
 pub mod failure;
 pub mod finding;
 pub mod hold;
@@ -20,6 +22,7 @@ pub mod session;
 pub mod suite;
 pub mod tally;
 mod trace;
+mod unknown;
 
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;
@@ -75,11 +78,11 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(report.status.code()),
+        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(console.code(report.status)),
         Ok(Answer::Shown(report)) => print(&report, console).unwrap_or(0),
-        Ok(Answer::Text(text)) => {
+        Ok(Answer::Text(text, code)) => {
             let mut out = io::stdout();
-            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(0)
+            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(code)
         }
         Err(failure) => fail(&failure, console),
     }

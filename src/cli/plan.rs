@@ -353,6 +353,7 @@ fn divisions(around: &Surroundings) -> Result<Divisions, Failure> {
         let hint = match error {
             DivisionError::UnknownLanguage { .. } => "`none` divides files into lines",
             DivisionError::Pattern { .. } => "patterns are those of .gitignore",
+            DivisionError::Source { .. } => "sources are paths from the top of the tree or from the file",
         };
         Failure::new(Status::Usage, error.to_string()).with_hint(hint)
     })?;

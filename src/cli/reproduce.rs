@@ -2,7 +2,6 @@
 
 use crate::change::Mode;
 use crate::change::trees::TreesError;
-use crate::cli::args::TestCommand;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
 use crate::cli::hunt::Hunt;
@@ -202,26 +201,10 @@ impl Hunt<'_> {
         self.is_hopeless = true;
         let what = if code == 127 { "was not found" } else { "cannot be executed" };
         let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let hint = match &self.plan.args.command {
-            TestCommand::Shell(line) if near_subcommand(&line.to_string_lossy()).is_some() => {
-                let name = near_subcommand(&line.to_string_lossy()).unwrap_or_default();
-                format!("did you mean `git idd {name}`?")
-            }
-            _ => "the command runs in a checkout of each revision: `--hold <path>` takes a file of your working tree along, \
-                  and one outside the repository is named by its absolute path"
-                .to_owned(),
-        };
+        let hint = "the command runs in a checkout of each revision: `--hold <path>` takes a file of your working tree along, \
+                    and one outside the repository is named by its absolute path";
         Failure::new(Status::Error, format!("the test command {what} (exit code {code}): {last}")).with_hint(hint)
     }
-}
-
-/// The subcommand that a single word probably means: it begins like one.
-fn near_subcommand(line: &str) -> Option<&'static str> {
-    const SUBCOMMANDS: [&str; 10] =
-        ["minimize", "status", "resume", "log", "show", "apply", "reset", "gc", "man", "help"];
-    let is_word = line.len() >= 3 && line.chars().all(|letter| letter.is_ascii_lowercase());
-    let begin = line.get(..3)?;
-    SUBCOMMANDS.into_iter().find(|name| is_word && name.starts_with(begin))
 }
 
 fn mode(plan: &Plan) -> SignatureMode {

@@ -29,6 +29,8 @@ use serde::Deserialize;
 use serde::Serialize;
 use sha2::Digest;
 use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::time::SystemTime;
@@ -70,6 +72,9 @@ pub struct SavedPlan {
     pub target: String,
     /// The directory that the command was given in, relative to the top.
     pub prefix: PathBuf,
+    /// What else the results depend on: its name for people, and a digest.
+    #[serde(default)]
+    pub basis: BTreeMap<String, String>,
 }
 
 /// Which hunt belongs to this worktree.
@@ -87,8 +92,34 @@ impl SavedPlan {
             goods: plan.goods.iter().map(ToString::to_string).collect(),
             target: plan.target.to_string(),
             prefix: plan.commands.directory.clone(),
+            basis: basis(plan),
         }
     }
+
+    /// Names of what the results depend on and that is not as it was when this plan was saved; they may hold bytes of the user's.
+    pub fn changed(&self, plan: &Plan) -> Vec<String> {
+        let basis = basis(plan);
+        let names: BTreeSet<&String> = self.basis.keys().chain(basis.keys()).collect();
+        names.into_iter().filter(|name| self.basis.get(*name) != basis.get(*name)).cloned().collect()
+    }
+}
+
+fn basis(plan: &Plan) -> BTreeMap<String, String> {
+    let probes = plan.probe_plan();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let digest = |bytes: &[u8]| Key(Sha256::digest(bytes).into()).to_string();
+    let held = plan.held.iter().map(|(path, file)| (format!("the held file `{}`", text(path)), file.bytes().to_vec()));
+    let outside = probes.outside_files.iter().map(|(path, file)| (format!("the file `{}`", text(path)), file.clone()));
+    let environment =
+        probes.environment.iter().map(|(name, value)| (format!("the variable `{}`", text(name)), value.clone()));
+    let others = [
+        ("the compiler or another tool", probes.toolchain.clone()),
+        ("the system", probes.platform.clone()),
+        ("the overlay", format!("{:?}", plan.overlay).into_bytes()),
+        ("how the configuration divides files", format!("{:?}", plan.divisions).into_bytes()),
+    ];
+    let others = others.into_iter().map(|(name, bytes)| (name.to_owned(), bytes));
+    held.chain(outside).chain(environment).chain(others).map(|(name, bytes)| (name, digest(&bytes))).collect()
 }
 
 /// Whether two plans are the same hunt. How much may be done (jobs, budget) is not part of it.
@@ -102,13 +133,6 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     let mut digest = Sha256::new();
     digest.update(&text);
     digest.update(plan.probe_plan().digest());
-    for (path, file) in &plan.held {
-        digest.update(path);
-        digest.update([0]);
-        digest.update(Sha256::digest(file.bytes()));
-    }
-    digest.update(format!("{:?}", plan.overlay));
-    digest.update(format!("{:?}", plan.divisions));
     Ok(Key(digest.finalize().into()).to_string())
 }
 
@@ -166,7 +190,8 @@ fn sign(segment: &mut Segment) -> Result<(), Failure> {
     Ok(())
 }
 
-fn lock(location: &Location) -> Result<FileLock, Failure> {
+/// One command at a time may make sandboxes for a worktree.
+pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     let path = location.session_directory().join("lock");
     let lock = FileLock::at(&path).map_err(|error| {
         Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
@@ -236,6 +261,16 @@ pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, 
         verdicts.push((id, outcome.to_owned(), is_repaired));
     }
     Ok(verdicts)
+}
+
+/// The time limit of the last probe in a journal; `None` if there was none.
+pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure> {
+    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
+    let limit = |record: &Record| match record {
+        Record::Observed { observation, .. } => Some(observation.limit),
+        _ => None,
+    };
+    Ok(read.records.iter().rev().find_map(limit))
 }
 
 /// The note that [`verdicts`] reads.

@@ -284,7 +284,27 @@ impl<'p> Session<'p> {
         limit: Duration,
         probe: Probe,
     ) -> Result<Option<Observation>, SessionError> {
-        let commands = Arc::new(Commands { test, ..(*self.commands).clone() });
+        let commands = Commands { test, ..(*self.commands).clone() };
+        self.observe_commands(commands, limit, probe)
+    }
+
+    /// Whether the check before the build lets a tree pass; `None` if interrupted or out of budget. Counted as such a check.
+    pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, SessionError> {
+        let commands = Commands { test: precheck, build: None, precheck: None, ..(*self.commands).clone() };
+        let runs = self.tally.runs.clone();
+        let seen = self.observe_commands(commands, self.limit, probe)?;
+        self.tally.runs = runs;
+        self.tally.n_prechecked += 1;
+        Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
+    }
+
+    fn observe_commands(
+        &mut self,
+        commands: Commands,
+        limit: Duration,
+        probe: Probe,
+    ) -> Result<Option<Observation>, SessionError> {
+        let commands = Arc::new(commands);
         let plan = Plan { commands: (*commands).clone(), ..self.plan.clone() };
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.limit);
         (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);

@@ -71,20 +71,21 @@ impl Hunter<'_> {
         }
         self.tell(Event::Culprit { revision: pair.newer.revision });
         self.check_ends(&pair).await?;
-        let mut sufficient = self.sufficient(pair.older.tree, pair.newer.tree, pair.newer.revision).await?;
-        if self.order.check_vacuous && Self::is_only_tests(&sufficient) {
-            let paths = sufficient.units.iter().map(|unit| unit.path.clone()).collect();
+        let paired = self.sufficient(pair.older.tree, pair.newer.tree, pair.newer.revision).await?;
+        if self.order.check_vacuous && Self::is_only_tests(&paired) {
+            let paths = paired.units.iter().map(|unit| unit.path.clone()).collect();
             return Err(Halt::Again(Again::Hold(paths)));
         }
+        let mut sufficient = self.with_single_lines(paired.clone(), pair.newer.revision).await?;
         self.board.borrow_mut().finding.sufficient = Some(sufficient.clone());
-        let mut necessary = self.necessary(pair.older.tree, pair.newer.tree, pair.newer.revision, &sufficient).await?;
+        let mut necessary = self.necessary(pair.older.tree, pair.newer.tree, pair.newer.revision, &paired).await?;
         let mut pair = pair;
         if candidates.len() > 1 {
             self.label(&mut sufficient, &candidates)?;
             self.label(&mut necessary, &candidates)?;
             let culprits = Self::labels(&sufficient, &candidates);
             self.name_culprits(&pair, culprits);
-        } else if let Some((change, older)) = self.interaction(&pair, &sufficient).await? {
+        } else if let Some((change, older)) = self.interaction(&pair, &paired).await? {
             pair.older = older;
             sufficient = change;
             self.board.borrow_mut().finding.is_interaction = true;

@@ -61,6 +61,22 @@ pub struct Labelled {
     pub shown_without: Option<Outcome>,
 }
 
+impl Labelled {
+    /// Its file and the begin of its first edit, as one line: `a.c: + int b;`.
+    pub fn title(&self) -> String {
+        const MAX_CHARS: usize = 40;
+        let path = String::from_utf8_lossy(&self.path);
+        let Some(edit) = self.edits.iter().find(|edit| !edit.text.trim_ascii().is_empty()) else {
+            return path.into_owned();
+        };
+        let text = String::from_utf8_lossy(edit.text.trim_ascii()).into_owned();
+        let text = text.lines().next().unwrap_or_default();
+        let begin: String = text.chars().take(MAX_CHARS).collect();
+        let more = if begin.len() < text.len() { "…" } else { "" };
+        format!("{path}: {} {begin}{more}", if edit.is_insertion { '+' } else { '-' })
+    }
+}
+
 /// One edit of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Edit {
@@ -226,5 +242,38 @@ impl Finding {
             verdicts: Vec::new(),
             notes: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(edits: &[(bool, &str)], expected: &str) {
+        let path = b"a.c".to_vec();
+        let edit = |(is_insertion, text): &(bool, &str)| Edit {
+            path: path.clone(),
+            is_insertion: *is_insertion,
+            text: text.as_bytes().to_vec(),
+        };
+        let commit = CommitId([0; 20]);
+        let unit = Labelled {
+            commit,
+            path: path.clone(),
+            n_lines: 1,
+            edits: edits.iter().map(edit).collect(),
+            without: None,
+            shown_without: None,
+        };
+        assert_eq!(unit.title(), expected);
+    }
+
+    #[test]
+    fn a_unit_is_called_by_its_file_and_its_first_edit() {
+        check(&[(true, "  int b;\n"), (false, "int c;\n")], "a.c: + int b;");
+        check(&[(false, "\n"), (false, "x\n")], "a.c: - x");
+        check(&[(false, &"x".repeat(50))], &format!("a.c: - {}…", "x".repeat(40)));
+        check(&[(true, "")], "a.c");
     }
 }

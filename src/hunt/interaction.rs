@@ -19,7 +19,8 @@ impl Hunter<'_> {
             return Ok(None);
         }
         let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
-        let mut change = self.sufficient(oldest.tree, pair.newer.tree, pair.newer.revision).await?;
+        let change = self.sufficient(oldest.tree, pair.newer.tree, pair.newer.revision).await?;
+        let mut change = self.with_single_lines(change, pair.newer.revision).await?;
         let candidates = self.history.between(oldest.revision, pair.newer.revision);
         self.label(&mut change, &candidates)?;
         let culprits = Self::labels(&change, &candidates);

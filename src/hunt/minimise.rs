@@ -1,6 +1,7 @@
 //! Minimising inside the culprit: what suffices to break the good tree, and what mends the bad one.
 
 use crate::change::ChangeSet;
+use crate::change::Level;
 use crate::change::Subset;
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
@@ -127,8 +128,11 @@ impl Hunter<'_> {
     /// Reduces a whole change set, known to give a wanted outcome, to a 1-minimal subset that still does.
     ///
     /// Candidates are `older` with the subset put in. If the order says so the culprit is reduced a second time with all
-    /// lists turned round, and the result with fewer lines is kept, of equal ones the first. What both ask is
-    /// probed once.
+    /// lists turned round, and the result with fewer lines is kept, of equal ones the first. What both ask is probed once.
+    ///
+    /// A change set of single lines is what a reduction has left. It is reduced depth first, which finds the same in it with
+    /// fewer probes, and with all lists turned round: where one half of a replaced line will do, whichever it is, that is the
+    /// new line beside the old one, and not the old one gone.
     pub(super) async fn reduce_units(
         &self,
         set: &ChangeSet,
@@ -140,7 +144,9 @@ impl Hunter<'_> {
         let keeps_best = what == SUFFICIENT;
         let is_prechecked = self.order.has_precheck;
         let mut judge = Probing { hunter: self, set, older, revision, phase, what, keeps_best, is_prechecked, wanted };
-        let options = reduce::Options { reducer: self.order.reducer, finest: self.order.level, is_reversed: false };
+        let is_left = set.has_single_lines();
+        let reducer = if is_left { Reducer::Fast } else { self.order.reducer };
+        let options = reduce::Options { reducer, finest: self.order.level, is_reversed: is_left };
         let refused = RefCell::new(Vec::new());
         let is_plausible = |subset: &Subset| {
             let candidate = candidate(set, phase, subset);
@@ -166,7 +172,7 @@ impl Hunter<'_> {
         if self.order.is_retried && phase == Phase::Reduce {
             // Until the second result is there, the first one is the best.
             judge.keeps_best = false;
-            let options = reduce::Options { is_reversed: true, ..options };
+            let options = reduce::Options { is_reversed: !options.is_reversed, ..options };
             let other = reduce::reduce(set, set.full(), &options, &is_plausible, &mut judge).await?;
             if set.n_lines(&other) < set.n_lines(&kept) {
                 kept = other;
@@ -197,6 +203,38 @@ impl Hunter<'_> {
         let newer = self.tree_of(&set, older, &kept)?;
         let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
         Ok(Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: true })
+    }
+
+    /// A sufficient change, reduced further, line by line: what is left of it is divided anew, without modified lines, and
+    /// reduced again until it stays.
+    ///
+    /// A reduction takes a line that replaces another for one unit: to put back half of it often does not build, and
+    /// seldom is what anybody means. But half of it can be all that matters, and the other half can be what keeps many
+    /// other lines in. So the result is minimal by the lines of its patch, even if it leaves the old line standing beside
+    /// the new one. To divide anew pays by itself, because names, blocks and pairs of brackets are then those of the smaller
+    /// change. On 14 changes of public histories 250 lines became 164, with 2093 probes for 1481.
+    ///
+    /// The necessary change is not divided that far, and is sought with `change` as it is here: it becomes the fix, and
+    /// half a replacement in a fix is code that nobody would write. The reducers of the literature are left as they are.
+    ///
+    /// Cost: a reduction of what is left for each time that something goes, and one more; what was asked before is not probed
+    /// again. 2 probes for one line that is replaced.
+    pub(super) async fn with_single_lines(&self, change: Change, revision: CommitId) -> Result<Change, Halt> {
+        if self.order.level != Level::Line || self.order.reducer.is_plain() {
+            return Ok(change);
+        }
+        let (older, mut change) = (change.older, change);
+        loop {
+            let set = self.trees.change_set(older, change.newer)?.with_single_lines();
+            let wanted = |outcome| outcome == Outcome::Fail;
+            let kept = self.reduce_units(&set, older, revision, (Phase::Reduce, SUFFICIENT), wanted).await?;
+            if kept == set.full() {
+                return Ok(change);
+            }
+            let newer = self.tree_of(&set, older, &kept)?;
+            let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
+            change = Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: true };
+        }
     }
 
     /// A minimal change that, taken out of the newer tree, makes the test pass. Cost: one reduction.

@@ -25,7 +25,7 @@ struct UnitOf {
 
 /// A claim that is to be shown.
 struct Claim {
-    text: &'static str,
+    text: String,
     revision: CommitId,
     tree: TreeId,
     expected: Expected,
@@ -89,7 +89,7 @@ impl Hunter<'_> {
             .into_iter()
             .zip(seen)
             .map(|(claim, seen)| Evidence {
-                claim: claim.text.to_owned(),
+                claim: claim.text,
                 revision: claim.revision,
                 tree: claim.tree,
                 expected: claim.expected,
@@ -158,8 +158,9 @@ impl Hunter<'_> {
 
     fn claims(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
         let mut claims = Vec::new();
-        let mut claim =
-            |text, revision, tree, expected| claims.push(Claim { text, revision, tree, expected, unit: None });
+        let mut claim = |text: &str, revision, tree, expected| {
+            claims.push(Claim { text: text.to_owned(), revision, tree, expected, unit: None });
+        };
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
         let finding = self.board.borrow().finding.clone();
@@ -179,10 +180,15 @@ impl Hunter<'_> {
             claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass);
         }
         let units = [
-            (&finding.sufficient, older, "without this unit the sufficient change does not fail", Expected::NotFail),
-            (&finding.necessary, newer, "with this unit restored it does not pass", Expected::NotPass),
+            (&finding.sufficient, older, ["the sufficient change without", "does not fail"], Expected::NotFail),
+            (
+                &finding.necessary,
+                newer,
+                ["the necessary change taken back but for", "does not pass"],
+                Expected::NotPass,
+            ),
         ];
-        for (change, side, text, expected) in units {
+        for (change, side, [begin, end], expected) in units {
             let Some(change) = change else { continue };
             if !change.is_minimal {
                 continue;
@@ -193,6 +199,7 @@ impl Hunter<'_> {
             n_unverified += trees.len().saturating_sub(MAX_UNITS);
             for (index, tree) in trees.into_iter().take(MAX_UNITS) {
                 let unit = Some(UnitOf { is_sufficient, index });
+                let text = format!("{begin} `{}` {end}", change.units[index].title());
                 claims.push(Claim { text, revision: side.revision, tree, expected, unit });
             }
         }

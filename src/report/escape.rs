@@ -127,6 +127,77 @@ fn is_deceptive(character: char) -> bool {
         )
 }
 
+/// Escapes for Markdown: everything of somebody else's stands in code, where nothing has a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Markdown;
+
+impl Markdown {
+    /// A span of code in a line. In a table a bar would end the cell: it is written as a full-width one.
+    pub fn code(self, text: &Untrusted) -> String {
+        let line = Terminal.line(text).replace('|', "\u{ff5c}");
+        let fence = "`".repeat(longest_run(&line, '`') + 1);
+        let pad = if line.is_empty() || line.starts_with(['`', ' ']) || line.ends_with(['`', ' ']) { " " } else { "" };
+        format!("{fence}{pad}{line}{pad}{fence}")
+    }
+
+    /// A block of code, with a newline at its end.
+    pub fn block(self, language: &str, text: &Untrusted) -> String {
+        let block = Terminal.block(text);
+        let fence = "`".repeat(longest_run(&block, '`').max(2) + 1);
+        let newline = if block.ends_with('\n') || block.is_empty() { "" } else { "\n" };
+        format!("{fence}{language}\n{block}{newline}{fence}\n")
+    }
+}
+
+fn longest_run(text: &str, letter: char) -> usize {
+    text.split(|other| other != letter).map(str::len).max().unwrap_or(0)
+}
+
+/// Escapes for the workflow commands of GitHub Actions, which are lines such as `::error file=a::text`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Workflow;
+
+impl Workflow {
+    /// What stands behind the second `::`.
+    pub fn message(self, text: &Untrusted) -> String {
+        Terminal.block(text).replace('%', "%25").replace('\n', "%0A")
+    }
+
+    /// The value of a property.
+    pub fn property(self, text: &Untrusted) -> String {
+        Terminal.line(text).replace('%', "%25").replace(':', "%3A").replace(',', "%2C")
+    }
+}
+
+/// Escapes for the text and the attributes of XML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Xml;
+
+impl Xml {
+    /// Several lines.
+    pub fn text(self, text: &Untrusted) -> String {
+        let allowed = |character: char| !matches!(character, '\u{fffe}' | '\u{ffff}');
+        let mut escaped = String::new();
+        for character in Terminal.block(text).chars() {
+            match character {
+                '&' => escaped.push_str("&amp;"),
+                '<' => escaped.push_str("&lt;"),
+                '>' => escaped.push_str("&gt;"),
+                '"' => escaped.push_str("&quot;"),
+                '\'' => escaped.push_str("&#39;"),
+                _ if allowed(character) => escaped.push(character),
+                _ => escaped.push('\u{fffd}'),
+            }
+        }
+        escaped
+    }
+
+    /// One line, for an attribute between double quotes.
+    pub fn attribute(self, text: &Untrusted) -> String {
+        self.text(&Terminal.line(text).into())
+    }
+}
+
 /// Escapes for JSON.
 ///
 /// Beyond what JSON asks for, it writes as `\u....` what [`Terminal`] would not show; so the object can be looked at on a
@@ -211,6 +282,26 @@ mod tests {
             as_json("a\u{202e}\u{9b}\u{7f}\x1b\u{e0041}ä\"\n"),
             r#""a\u202e\u009b\u007f\u001b\udb40\udc41ä\"\n""#
         );
+    }
+
+    #[test]
+    fn text_of_others_stays_inside_code_of_markdown() {
+        assert_eq!(Markdown.code(&"a<b> @me #1".into()), "`a<b> @me #1`");
+        assert_eq!(Markdown.code(&"`` a`".into()), "``` `` a` ```");
+        assert_eq!(Markdown.code(&"a|b\n".into()), "`a\u{ff5c}b\\n`");
+        assert_eq!(Markdown.code(&"".into()), "`  `");
+        assert_eq!(Markdown.block("diff", &"+```\n-x".into()), "````diff\n+```\n-x\n````\n");
+    }
+
+    #[test]
+    fn text_of_others_begins_no_workflow_command_and_ends_no_element() {
+        assert_eq!(Workflow.message(&"50%\r\n::error::x".into()), "50%25^M%0A::error::x");
+        assert_eq!(Workflow.property(&"a,b:c\n::d".into()), "a%2Cb%3Ac\\n%3A%3Ad");
+        assert_eq!(
+            Xml.text(&"<a b=\"'\">\n]]>&\x01\u{ffff}".into()),
+            "&lt;a b=&quot;&#39;&quot;&gt;\n]]&gt;&amp;\\x01\u{fffd}"
+        );
+        assert_eq!(Xml.attribute(&"a\n\"".into()), "a\\n&quot;");
     }
 
     proptest! {

@@ -4,17 +4,33 @@
 //! for `git idd show`, and read back. Nothing here searches or runs anything. Text that came from a repository, from a
 //! test or from the user's words is [`Untrusted`]: only an escaper of [`escape`] turns it into output.
 
+pub mod certificate;
+
 pub mod escape;
 
 mod base64;
 
 pub mod commit;
 
+pub mod github;
+
+pub mod gitlab;
+
 pub mod json;
+
+pub mod junit;
+
+pub mod markdown;
+
+pub mod places;
+
+pub mod sarif;
 
 pub mod status;
 
 pub mod style;
+
+mod summary;
 
 pub mod text;
 

@@ -299,7 +299,7 @@ fn hold_keeps_a_file_and_no_hold_lets_the_script_change() {
     fixture.sh("echo 25 > wanted");
     let report = fixture.report(&["--hold", "wanted", "sh test.sh"]);
     check_found(&report, "change 4");
-    assert_eq!(report.change.sufficient.unwrap().lines, 2);
+    assert_eq!(report.change.sufficient.unwrap().lines, 1);
     check_error(&fixture, &["--hold", "nothing", "sh test.sh"], 129, "there is no file `nothing` to hold");
 }
 

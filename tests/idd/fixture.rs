@@ -81,6 +81,13 @@ impl Fixture {
         String::from_utf8(succeed(&mut command)).unwrap()
     }
 
+    /// Runs a shell script in the working tree, whatever becomes of it. `$PLACE` is the directory that holds everything.
+    pub fn shell(&self, script: &str) -> Output {
+        let mut command = Command::new("sh");
+        self.isolate(command.args(["-c", script]).env("PLACE", self.place()));
+        command.output().unwrap()
+    }
+
     /// The directory that holds the repository, HOME and TMPDIR.
     pub fn place(&self) -> &Path {
         self.scratch.path()

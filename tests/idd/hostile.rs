@@ -110,6 +110,19 @@ fn files_of_unusual_modes_are_hunted_like_any_other() {
 }
 
 #[test]
+fn a_path_that_is_not_written_is_named_and_hunted_past() {
+    const NEWER: &str = "for n in 7 8; do echo $n >> log; commit \"change $n\"; done";
+    let odd = "touch 'a\\b'; commit odd; git rm -q 'a\\b'; commit even";
+    let fixture = Fixture::of(&format!("echo fine > state; commit init; {odd}; {HISTORY} {NEWER}"));
+    check_found(&fixture.report(&["grep -q fine state"]), "change 4");
+    let fixture = Fixture::of(&format!("{HISTORY} touch 'a\\b'; commit odd"));
+    let report = fixture.report(&["grep -q fine state"]);
+    assert_eq!(report.status, Status::NothingTestable, "{report:?}");
+    let message = String::from_utf8_lossy(report.error.unwrap().message.as_bytes()).into_owned();
+    assert!(message.contains("`a\\b` is not written: a component contains a backslash"), "{message}");
+}
+
+#[test]
 fn an_entry_without_a_mode_in_an_old_tree_does_no_harm() {
     let odd = r#"[ $n = 2 ] && { printf '0 x\0'; /bin/echo -ne "$(echo $blob | sed 's/../\\x&/g')"; };"#;
     let fixture = raw_history("100644", odd);

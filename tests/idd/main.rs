@@ -2,13 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod certificate;
 mod commands;
+mod completions;
 mod docs;
 mod expect;
 mod files;
 mod fixture;
+mod forms;
 mod hostile;
 mod hunt;
+mod measuring;
+mod nightly;
 mod places;
 mod record;
 mod resume;

@@ -156,8 +156,11 @@ fn a_detached_head_a_dirty_tree_and_operations_under_way_stay_as_they_are() {
 #[test]
 fn a_command_that_cannot_be_run_is_an_error_with_a_hint() {
     let fixture = Fixture::of(&format!("echo exit 1 > plain.txt\n{HISTORY}"));
+    check_error(&fixture, &["--", "no-such-program", "x"], 129, "neither a subcommand nor a program");
+    check_error(&fixture, &["run", "--help"], 129, "`run` is neither");
+    assert!(!fixture.repo().join(".git/idd").exists(), "nothing was made");
+    check_error(&fixture, &["--build", "true", "--", "no-such-program", "x"], 1, "exit code 127");
     check_error(&fixture, &["./no-such-test"], 1, "exit code 127");
-    check_error(&fixture, &["--", "no-such-program", "x"], 1, "exit code 127");
     check_error(&fixture, &["./plain.txt"], 1, "exit code 126");
     check_error(&fixture, &["--", "./plain.txt", "x"], 1, "exit code 126");
     check_error(&fixture, &["--bad", "no-such", TEST], 129, "no-such");
@@ -348,7 +351,7 @@ fn a_thousand_hostile_names_beside_the_culprit_do_no_harm() {
     let report = fixture.report(&[TEST]);
     assert_eq!(report.status, Status::Found);
     assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
-    assert_eq!(report.change.sufficient.unwrap().lines, 2);
+    assert_eq!(report.change.sufficient.unwrap().lines, 1);
     let fix = report.fix.unwrap();
     assert!(fixture.applies(fix.patch.as_bytes()));
     assert_eq!(fixture.state(), before);

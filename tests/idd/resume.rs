@@ -105,7 +105,7 @@ fn hunt_uninterrupted() -> Uninterrupted {
     let report = fixture.report(&[&test_command(&fixture, "")]);
     assert_eq!(report.status, Status::Found);
     assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
-    assert_eq!(report.change.sufficient.as_ref().unwrap().lines, 4);
+    assert_eq!(report.change.sufficient.as_ref().unwrap().lines, 2);
     let n_records = journal::read(&segments(&fixture)[0]).unwrap().records.len();
     Uninterrupted { report, runs: runs(&fixture), n_records }
 }
@@ -352,8 +352,20 @@ fn resume_after_the_test_script_changed_starts_over_and_says_so() {
     assert_eq!(fixture.report(&["--max-probes", "3", "./t.sh"]).status, Status::Budget);
     fixture.sh("echo '# edited' >> t.sh");
     let output = fixture.run(&["--json", "resume"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("has changed since; starting over"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("has changed since (the held file `t.sh`); starting over"), "{stderr}");
     assert_eq!(report_of(&output).status, Status::Budget);
+}
+
+#[test]
+fn resume_takes_another_budget_whatever_is_configured() {
+    let fixture = Fixture::of(HISTORY);
+    let test = test_command(&fixture, "");
+    assert_eq!(fixture.report(&["--max-probes", "4", &test]).probes.run, 4);
+    fixture.sh("git config idd.maxProbes 7");
+    assert_eq!(fixture.report(&["resume"]).probes.run, 4);
+    assert_eq!(fixture.report(&["resume", "--max-probes", "2"]).probes.run, 2);
+    assert_eq!(fixture.report(&["resume", "--max-probes", "1000"]).status, Status::Found);
 }
 
 /// Kills a hunt in its middle.

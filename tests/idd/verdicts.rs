@@ -93,7 +93,7 @@ fn a_mistyped_command_leaves_the_last_finding() {
     let found = check(&fixture, &["./t.sh"], "break alpha");
     let typo = fixture.run(&["statsu"]);
     let stderr = String::from_utf8_lossy(&typo.stderr).into_owned();
-    assert_eq!(typo.status.code(), Some(1));
+    assert_eq!(typo.status.code(), Some(129));
     assert!(stderr.contains("did you mean `git idd status`?"), "{stderr}");
     assert_eq!(fixture.report(&["show"]).hunt, found.hunt);
 }

@@ -4,6 +4,7 @@
 //! Inside a declaration units and tokens are merged as sequences: what is matched in both other versions is stable and
 //! is merged by itself; between stable parts only one side may have changed something.
 
+use crate::change::named::Named;
 use crate::change::port::align::Effort;
 use crate::change::port::align::align;
 use crate::change::port::align::align_items;
@@ -428,7 +429,7 @@ impl<'a> Merger<'a> {
         let to_ours = align_items((self.base, &base), (self.ours, &ours), &self.effort);
         let to_patched = align_items((self.base, &base), (self.patched, &patched), &self.effort);
         let mut at = (ranges.base.start, ranges.ours.start, ranges.patched.start);
-        let mut run = Run::new();
+        let (mut run, mut touching) = (Run::new(), Neighbours::default());
         for index in 0..=base.len() {
             let stable = match (base.get(index), to_ours.get(index), to_patched.get(index)) {
                 (None, ..) => None,
@@ -439,6 +440,7 @@ impl<'a> Merger<'a> {
                 (self.base.extent(one).start, self.ours.extent(two).start, self.patched.extent(three).start)
             });
             let chunk = Ranges { base: at.0..until.0, ours: at.1..until.1, patched: at.2..until.2 };
+            touching.see(self, &chunk)?;
             run.see(self.chunk(&chunk, false)?)?;
             let Some((one, two, three)) = stable else { break };
             match (one, two, three) {
@@ -447,6 +449,14 @@ impl<'a> Merger<'a> {
                     run.widen();
                 }
                 (Item::Unit(one), Item::Unit(two), Item::Unit(three)) => {
+                    let ranges = self.ranges(one, two, three);
+                    let (old, here, there) = self.words(&ranges);
+                    // What holds others parts what stands before it from what stands behind it.
+                    if !self.base.units[one].children.is_empty() || old == here && old == there {
+                        touching = Neighbours::default();
+                    } else {
+                        touching.see(self, &ranges)?;
+                    }
                     self.unit_or_tokens(one, two, three, false)?;
                     run = Run::new();
                 }
@@ -646,6 +656,44 @@ impl Run {
     fn widen(&mut self) {
         self.since_ours += 1;
         self.since_patch += 1;
+    }
+}
+
+/// Edits of statements that follow each other, with no unchanged one between them.
+#[derive(Debug, Default)]
+struct Neighbours {
+    by_ours: Vec<u8>,
+    by_patch: Vec<u8>,
+}
+
+impl Neighbours {
+    /// Takes note of what the sides did to a range. Of neighbours that different sides changed, none may give a value to
+    /// a name that another mentions.
+    fn see(&mut self, merger: &Merger, ranges: &Ranges) -> Result<(), Conflict> {
+        let (old, here, there) = merger.words(ranges);
+        if old != here && old != there {
+            // Two edits of one statement, or one edit that both made: not neighbours.
+            *self = Self::default();
+            return Ok(());
+        }
+        let add = |text: &mut Vec<u8>, version: &Version, range: &Range<usize>| {
+            for token in &version.tokens[range.clone()] {
+                text.extend_from_slice(&version.text[token.text.clone()]);
+                text.push(b' ');
+            }
+        };
+        let sides = [
+            (&mut self.by_ours, here, merger.ours, &ranges.ours),
+            (&mut self.by_patch, there, merger.patched, &ranges.patched),
+        ];
+        for (text, words, version, range) in sides {
+            if words != old {
+                add(text, merger.base, &ranges.base);
+                add(text, version, range);
+            }
+        }
+        let (ours, patched) = (Named::of(&self.by_ours), Named::of(&self.by_patch));
+        if ours.disturbs(&patched) || patched.disturbs(&ours) { Err(Conflict) } else { Ok(()) }
     }
 }
 

@@ -64,6 +64,18 @@ fn edits_of_neighbouring_statements_go_together() {
 }
 
 #[test]
+fn neighbouring_statements_of_which_one_gives_a_value_to_a_name_of_the_other_conflict() {
+    let base = "void f(void) { x = read(); set(value, x); next(); }\n";
+    let unwrapped = "void f(void) { x = read(); if (is_list(x)) x = first(x); set(value, x); next(); }\n";
+    let first = "void f(void) { x = read(); set(value, first(x)); next(); }\n";
+    check("c", base, unwrapped, first, None);
+    check("c", base, first, unwrapped, None);
+    let apart = "void f(void) { x = read(); set(value, x); if (is_list(x)) x = first(x); next(); }\n";
+    let both = "void f(void) { x = unpack(read()); set(value, x); if (is_list(x)) x = first(x); next(); }\n";
+    check("c", base, apart, "void f(void) { x = unpack(read()); set(value, x); next(); }\n", Some(both));
+}
+
+#[test]
 fn edits_of_the_same_token_or_of_near_ones_conflict() {
     let base = "void f(void) { x = a + b; }\n";
     check("c", base, "void f(void) { x = c + b; }\n", "void f(void) { x = d + b; }\n", None);

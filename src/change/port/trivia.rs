@@ -1,6 +1,6 @@
 //! White space and comments between tokens.
 
-use crate::change::Insertions;
+use crate::change::Touching;
 use crate::change::merge_lines;
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl<'text> Trivia<'text> {
         if is_alike(base, ours) {
             return Self::foreign(patched);
         }
-        match merge_lines(base, ours, patched, Insertions::Joined) {
+        match merge_lines(base, ours, patched, Touching::Joined) {
             Some(merged) => Self { bytes: merged.into(), is_foreign: false },
             None => Self::ours(ours),
         }

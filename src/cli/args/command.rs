@@ -17,11 +17,14 @@ use clap::error::ErrorKind;
 use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::Record;
+use crate::cli::args::options::ReportFormat;
+use crate::cli::args::options::Shell;
 use crate::cli::args::options::Test;
 
 /// Find the change that broke a test.
@@ -124,6 +127,8 @@ pub enum Subcommand {
     /// Go on with a hunt that was interrupted, or ran out of its budget.
     Resume {
         #[command(flatten)]
+        allowance: Allowance,
+        #[command(flatten)]
         output: Output,
     },
     /// Print what was tested.
@@ -136,6 +141,25 @@ pub enum Subcommand {
     },
     /// Print the finding again.
     Show {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the finding for other people and programs.
+    Report {
+        /// Form of the report.
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+        format: ReportFormat,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Run what proves a finding again, from a certificate (`git idd report --format certificate`).
+    Verify {
+        /// The certificate.
+        #[arg(value_name = "FILE")]
+        file: OsString,
+        /// Its commands may be run here.
+        #[arg(long)]
+        yes: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -161,6 +185,14 @@ pub enum Subcommand {
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
+    },
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: Shell,
+        #[command(flatten)]
+        output: Output,
     },
     /// Print the man page.
     Man {

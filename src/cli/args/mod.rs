@@ -9,6 +9,7 @@ pub mod config;
 pub mod options;
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use clap::FromArgMatches;
@@ -18,11 +19,14 @@ use serde::Serialize;
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
+use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::Record;
+use crate::cli::args::options::ReportFormat;
+use crate::cli::args::options::Shell;
 use crate::cli::args::options::SignatureMode;
 use crate::cli::args::options::Test;
 
@@ -56,7 +60,10 @@ pub enum Request {
     /// Say what the hunt of this worktree has come to.
     Status,
     /// Go on with the hunt of this worktree.
-    Resume,
+    Resume {
+        /// How much it may do.
+        allowance: Allowance,
+    },
     /// Print what was tested.
     Log {
         /// In which form.
@@ -64,6 +71,18 @@ pub enum Request {
     },
     /// Print the finding again.
     Show,
+    /// Print the finding for other people and programs.
+    Report {
+        /// In which form.
+        format: ReportFormat,
+    },
+    /// Run what proves a finding again.
+    Verify {
+        /// The certificate.
+        file: OsString,
+        /// Whether its commands may be run.
+        is_agreed: bool,
+    },
     /// Put the fix into the user's working tree.
     Apply,
     /// Forget the hunt of this worktree.
@@ -74,6 +93,11 @@ pub enum Request {
     Record(RecordArgs),
     /// Show a recording.
     Trace(TraceArgs),
+    /// Print completions.
+    Completions {
+        /// For this shell.
+        shell: Shell,
+    },
     /// Print the man page.
     Man,
 }
@@ -127,6 +151,17 @@ pub enum TestCommand {
 }
 
 impl TestCommand {
+    /// As a line for the shell.
+    pub fn to_line(&self) -> Vec<u8> {
+        match self {
+            Self::Shell(line) => line.as_bytes().to_vec(),
+            Self::Argv(words) => {
+                let words: Vec<Vec<u8>> = words.iter().map(|word| quoted(word.as_bytes())).collect();
+                words.join(&b' ')
+            }
+        }
+    }
+
     fn from_words(mut words: Vec<OsString>) -> Option<Self> {
         let is_blank = words.first()?.to_string_lossy().trim().is_empty();
         match words.len() {
@@ -135,6 +170,23 @@ impl TestCommand {
             _ => Some(Self::Argv(words)),
         }
     }
+}
+
+/// A word as the shell reads it back: in single quotes where it has a meaning of its own there.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        match byte {
+            b'\'' => quoted.extend_from_slice(b"'\\''"),
+            _ => quoted.push(*byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
 }
 
 /// Why there is no request.
@@ -195,9 +247,11 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
         Some(Subcommand::Status { output }) => (Request::Status, output),
-        Some(Subcommand::Resume { output }) => (Request::Resume, output),
+        Some(Subcommand::Resume { allowance, output }) => (Request::Resume { allowance }, output),
         Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
         Some(Subcommand::Show { output }) => (Request::Show, output),
+        Some(Subcommand::Report { format, output }) => (Request::Report { format }, output),
+        Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
         Some(Subcommand::Apply { output }) => (Request::Apply, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
@@ -208,6 +262,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Trace { command: TraceCommand::Stat { recording, output } }) => {
             (Request::Trace(TraceArgs { recording }), output)
         }
+        Some(Subcommand::Completions { shell, output }) => (Request::Completions { shell }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
     })
 }

@@ -189,9 +189,36 @@ pub struct Record {
     pub timeout: Option<Duration>,
 }
 
+/// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "How much work")]
+pub struct Allowance {
+    /// Number of tests that run at once (default: as before).
+    #[arg(id = "new_jobs", short, long = "jobs", value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub jobs: Option<u32>,
+
+    /// Stop after this time (default: as before, counted anew).
+    #[arg(id = "new_budget", long = "budget", value_name = "DURATION", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+
+    /// Stop after this many runs of the test (default: as before, counted anew).
+    #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub max_probes: Option<u64>,
+}
+
+impl Allowance {
+    /// Puts what was given in the place of what `effort` had.
+    pub fn replace(self, effort: &mut Effort) {
+        effort.jobs = self.jobs.or(effort.jobs);
+        effort.budget = self.budget.or(effort.budget);
+        effort.max_probes = self.max_probes.or(effort.max_probes);
+    }
+}
+
 /// How to talk to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub struct Output {
     /// Print one JSON object to stdout.
     #[arg(long)]
@@ -208,6 +235,10 @@ pub struct Output {
     /// When to use colour.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
+
+    /// End with 0 however a hunt ends, unless it breaks down or is interrupted.
+    #[arg(long)]
+    pub exit_zero: bool,
 }
 
 /// How to go through history.
@@ -280,6 +311,39 @@ pub enum LogFormat {
     Text,
     /// For `git bisect replay`.
     Bisect,
+}
+
+/// A shell that completes words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// For `~/.local/share/bash-completion/completions/git-idd`, or to be evaluated.
+    Bash,
+    /// For a directory of `fpath`, as `_git-idd`.
+    Zsh,
+    /// For `~/.config/fish/conf.d/git-idd.fish`.
+    Fish,
+}
+
+/// Form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ReportFormat {
+    /// For an issue, a mail or the summary of a job.
+    #[default]
+    Markdown,
+    /// For code scanning and editors; version 2.1.0.
+    Sarif,
+    /// Annotations: lines that GitHub Actions reads from a job's output.
+    Github,
+    /// Code quality report of GitLab.
+    Gitlab,
+    /// Test report as Jenkins and others read it.
+    Junit,
+    /// What proves the finding, for `git idd verify` in another clone.
+    Certificate,
+    /// As `git idd show`.
+    Text,
+    /// As `git idd show --json`.
+    Json,
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {

@@ -71,7 +71,7 @@ fn every_option_of_a_hunt_is_understood() {
     let line = "git-idd --bad b --good g --good=h --build make_-s --timeout 90s --match E.* --pass-match ok --signature regex \
                 --hold a --hold b --overlay o.patch --first-parent --walk linear --path src --level hunk --reducer artho-flat --retry --audit a \
                 --repeat 3 --clean --no-cache --no-port -j4 --budget 1h30m --max-probes 100 --suite s --expose-commit \
-                --isolate-home --json -q --color never -- t";
+                --isolate-home --json -q --color never --exit-zero -- t";
     let invocation = parse_with(line, &[]).unwrap();
     insta::assert_debug_snapshot!(invocation);
 }
@@ -80,13 +80,16 @@ fn every_option_of_a_hunt_is_understood() {
 fn the_first_word_decides_whether_it_is_a_subcommand() {
     let request = |line| parse_with(line, &[]).unwrap().request;
     assert_eq!(request("git-idd status"), Request::Status);
-    assert_eq!(request("git-idd -q --color never resume"), Request::Resume);
+    assert_eq!(request("git-idd -q --color never resume"), Request::Resume { allowance: Allowance::default() });
     assert_eq!(request("git-idd log --format=bisect"), Request::Log { format: LogFormat::Bisect });
     assert_eq!(request("git-idd --json show"), Request::Show);
+    assert_eq!(request("git-idd report --format sarif"), Request::Report { format: ReportFormat::Sarif });
     assert_eq!(request("git-idd apply"), Request::Apply);
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);
+    assert_eq!(request("git-idd completions fish"), Request::Completions { shell: Shell::Fish });
+    assert_eq!(request("git-idd verify c --yes"), Request::Verify { file: "c".into(), is_agreed: true });
     assert_eq!(hunt("git-idd -- status").command, TestCommand::Shell("status".into()));
     assert_eq!(hunt("git-idd -- log --format=bisect").command, TestCommand::Argv(words("log --format=bisect")));
     assert_eq!(hunt("git-idd ./t status").command, TestCommand::Argv(words("./t status")));
@@ -256,4 +259,11 @@ fn hunt_args_survive_storing_without_loss() {
     let Request::Hunt(hunt) = parse(args, &[]).unwrap().request else { panic!("this is a hunt") };
     let stored = serde_json::to_string(&hunt).unwrap();
     assert_eq!(serde_json::from_str::<HuntArgs>(&stored).unwrap(), hunt);
+}
+
+#[test]
+fn a_command_is_written_as_the_shell_reads_it_back() {
+    let argv = TestCommand::Argv(["./t.sh", "a b", "it's", "", "$x"].map(OsString::from).to_vec());
+    assert_eq!(String::from_utf8(argv.to_line()).unwrap(), r"./t.sh 'a b' 'it'\''s' '' '$x'");
+    assert_eq!(TestCommand::Shell("a | b".into()).to_line(), b"a | b");
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::change::Level;
+use crate::change::trees::Trees;
 use crate::hunt::Board;
 use crate::hunt::Order;
 use crate::hunt::Walk;
@@ -12,13 +13,17 @@ use crate::hunt::testing::MemoryTrees;
 use crate::hunt::testing::Oracle;
 use crate::outcome::Reason;
 use crate::revision::Revision;
+use proptest::prelude::*;
 use std::collections::HashSet;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
 
 const GOOD: CommitId = CommitId([1; 20]);
 const BAD: CommitId = CommitId([2; 20]);
 
-/// A pair of revisions: a file without lines, and with `lines`.
-fn history(trees: &MemoryTrees, lines: &[&str]) -> History {
+/// A pair of revisions: a file with the lines of `good`, and with those of `bad`.
+fn history(trees: &MemoryTrees, good: &[&str], bad: &[&str]) -> History {
     let tree = |lines: &[&str]| {
         let text = lines.iter().flat_map(|line| [*line, "\n"]).collect::<String>();
         trees.add(Files::from([(b"f".to_vec(), text.into_bytes())]))
@@ -32,7 +37,7 @@ fn history(trees: &MemoryTrees, lines: &[&str]) -> History {
         commit_time: 0,
         subject: "Change".to_owned(),
     };
-    let revisions = vec![revision(BAD, vec![GOOD], tree(lines)), revision(GOOD, Vec::new(), tree(&[]))];
+    let revisions = vec![revision(BAD, vec![GOOD], tree(bad)), revision(GOOD, Vec::new(), tree(good))];
     History::new(revisions, HashSet::new())
 }
 
@@ -56,14 +61,22 @@ fn order() -> Order {
     }
 }
 
-/// Reduces a pair whose bad side has `lines`.
+/// Reduces a pair whose bad side has `lines`, its good side none.
 fn minimized(order: &Order, lines: &[&str], judge: impl Fn(&str) -> Outcome) -> Finding {
-    let trees = MemoryTrees::default();
-    let history = history(&trees, lines);
+    minimized_pair(&MemoryTrees::default(), order, (&[], lines), judge)
+}
+
+fn minimized_pair(
+    trees: &MemoryTrees,
+    order: &Order,
+    (good, bad): (&[&str], &[&str]),
+    judge: impl Fn(&str) -> Outcome,
+) -> Finding {
+    let history = history(trees, good, bad);
     let judge = |files: &Files| judge(std::str::from_utf8(&files[&b"f"[..]]).unwrap());
-    let mut oracle = Oracle::new(&trees, judge, 2);
+    let mut oracle = Oracle::new(trees, judge, 2);
     let board = Board::new(BAD);
-    drive(Engine::Minimize, (&trees, &history, order), &mut oracle, &board).unwrap();
+    drive(Engine::Minimize, (trees, &history, order), &mut oracle, &board).unwrap();
     board.borrow().finding.clone()
 }
 
@@ -85,6 +98,26 @@ fn retry_keeps_the_smaller_of_two_results() {
     assert_eq!(text_of(minimized(&retried, &lines, judge).sufficient.as_ref()), b"e\n");
     let turned: Vec<&str> = lines.into_iter().rev().collect();
     assert_eq!(text_of(minimized(&retried, &turned, judge).sufficient.as_ref()), b"e\n");
+}
+
+#[test]
+fn of_a_line_that_replaces_another_the_sufficient_change_has_the_half_that_matters_and_the_fix_has_both() {
+    let lines: (&[&str], &[&str]) = (&["same", "add(1)"], &["same", "add(2)"]);
+    let finding = |judge: fn(&str) -> Outcome, order: &Order| {
+        let finding = minimized_pair(&MemoryTrees::default(), order, lines, judge);
+        [&finding.sufficient, &finding.necessary].map(|change| String::from_utf8(text_of(change.as_ref())).unwrap())
+    };
+    let new_is_bad = |text: &str| fails_if(text.contains("add(2)"));
+    assert_eq!(finding(new_is_bad, &order()), ["add(2)\n", "add(1)\nadd(2)\n"]);
+    let old_is_missing = |text: &str| fails_if(!text.contains("add(1)"));
+    assert_eq!(finding(old_is_missing, &order()), ["add(1)\n", "add(1)\nadd(2)\n"]);
+    let both = |text: &str| fails_if(text.contains("add(2)") && !text.contains("add(1)"));
+    assert_eq!(finding(both, &order())[0], "add(2)\nadd(1)\n");
+    let hunks = Order { level: Level::Hunk, ..order() };
+    assert_eq!(finding(new_is_bad, &hunks)[0], "add(2)\nadd(1)\n");
+    for (reducer, expected) in [(Reducer::Fast, "add(2)\n"), (Reducer::Ddmin, "add(2)\nadd(1)\n")] {
+        assert_eq!(finding(new_is_bad, &Order { reducer, ..order() })[0], expected);
+    }
 }
 
 #[test]
@@ -112,4 +145,53 @@ fn each_kept_unit_says_what_happens_without_it_even_where_they_are_too_many_to_b
     assert_eq!(shown(&finding.necessary).len(), 31);
     assert!(shown(&finding.necessary).iter().all(|shown| *shown == Some(Outcome::Unresolved(Reason::Build))));
     assert_eq!(finding.n_unverified_units, 10);
+}
+
+/// Lines of two sides, no two alike on one side, the common ones in the same order.
+fn sides() -> impl Strategy<Value = (Vec<&'static str>, Vec<&'static str>)> {
+    const LINES: [&str; 9] = ["a = 1", "b = 1", "c", "a = 2", "d", "b = 2", "e", "f", "g = b"];
+    let on = || prop::sample::select(vec![(true, false), (false, true), (true, true), (true, false), (false, true)]);
+    prop::collection::vec(on(), LINES.len()).prop_map(|sides| {
+        let lines = |is_on: fn(&(bool, bool)) -> bool| {
+            LINES.into_iter().zip(&sides).filter(|(_, on)| is_on(on)).map(|(line, _)| line).collect()
+        };
+        (lines(|on| on.0), lines(|on| on.1))
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_line_of_the_sufficient_change_can_be_taken_out_alone_whatever_the_test_says(
+        (older, newer) in sides(),
+        seed in any::<u64>(),
+        n_of_8_fail in 1_u64..5,
+        reducer in prop::sample::select(vec![Reducer::Hierarchical, Reducer::Fast]),
+    ) {
+        prop_assume!(older != newer);
+        let text_of = |lines: &[&str]| lines.iter().flat_map(|line| [*line, "\n"]).collect::<String>();
+        let (good, bad) = (text_of(&older), text_of(&newer));
+        let judge = |text: &str| {
+            let mut hasher = DefaultHasher::new();
+            (seed, text).hash(&mut hasher);
+            match hasher.finish() % 8 {
+                _ if text == good => Outcome::Pass,
+                _ if text == bad => Outcome::Fail,
+                share if share < n_of_8_fail => Outcome::Fail,
+                7 => Outcome::Pass,
+                _ => Outcome::Unresolved(Reason::Build),
+            }
+        };
+        let trees = MemoryTrees::default();
+        let finding = minimized_pair(&trees, &Order { reducer, ..order() }, (&older, &newer), judge);
+        let change = finding.sufficient.unwrap();
+        let set = trees.change_set(change.older, change.newer).unwrap().with_single_lines();
+        prop_assert_eq!(set.units().len(), change.n_lines);
+        for unit in &set.full() {
+            let mut rest = set.full();
+            rest.remove(unit);
+            let tree = trees.compose(&set, change.older, &rest).unwrap().unwrap();
+            let text = String::from_utf8(trees.files(tree)[&b"f"[..]].clone()).unwrap();
+            prop_assert!(judge(&text) != Outcome::Fail, "{:?} is not needed", set.describe(unit));
+        }
+    }
 }

@@ -20,6 +20,7 @@ pub mod ignored;
 pub mod keep;
 pub mod locate;
 pub mod object;
+pub mod origin;
 pub mod paths;
 pub mod pattern;
 pub mod private;

@@ -26,9 +26,10 @@ impl Default for Limits {
 }
 
 /// Why a tree is not written here. An answer about the tree: the probe is unresolved (path).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// A path that cannot or must not exist here.
+    #[error("`{}` is not written: {why}", String::from_utf8_lossy(path))]
     Path {
         /// Raw, relative to the root of the tree; never printed unescaped.
         path: Vec<u8>,
@@ -36,6 +37,7 @@ pub enum Refusal {
         why: &'static str,
     },
     /// The tree is larger than [`Limits`] allows.
+    #[error("`{}` is not written: {why}", String::from_utf8_lossy(path))]
     Limit {
         /// Where it was noticed.
         path: Vec<u8>,

@@ -1,6 +1,6 @@
 //! Resolving the conflicts that a merge of two trees leaves, file by file.
 
-use crate::change::Insertions;
+use crate::change::Touching;
 use crate::change::merge_lines;
 use crate::change::port;
 use crate::change::port::Elsewhere;
@@ -56,20 +56,20 @@ pub(super) fn resolve(
         let IndexConflict { ancestor, our, their } = conflict;
         let (file, needed) = match (ancestor, our, their) {
             (Some(base), Some(ours), Some(patched)) if base.path == ours.path && base.path == patched.path => {
-                if let Some((id, needed)) = resolver.merge([base, ours, patched])? {
-                    (Some(at(&ours.path, id, ours)), needed)
+                if let Some((file, needed)) = resolver.merge([base, ours, patched])? {
+                    (Some(file), needed)
                 } else {
                     let Some(followed) = resolver.follow(index, [base, ours, patched])? else { return Ok(None) };
-                    let Some((id, needed)) = resolver.merge([base, ours, &followed.rest])? else { return Ok(None) };
+                    let Some((file, needed)) = resolver.merge([base, ours, &followed.rest])? else { return Ok(None) };
                     elsewhere.extend(followed.files);
-                    (Some(at(&ours.path, id, ours)), needed.max(followed.rung))
+                    (Some(file), needed.max(followed.rung))
                 }
             }
             (Some(base), None, Some(patched)) if base.path == patched.path => {
                 if let Some((path, id)) = resolver.moved(base)? {
                     let ours = at(&path, id, base);
-                    let Some((id, needed)) = resolver.merge([base, &ours, patched])? else { return Ok(None) };
-                    (Some(at(&path, id, &ours)), needed.max(Rung::Syntax))
+                    let Some((file, needed)) = resolver.merge([base, &ours, patched])? else { return Ok(None) };
+                    (Some(file), needed.max(Rung::Syntax))
                 } else {
                     let nothing = at(&base.path, resolver.write(&[])?, base);
                     let Some(followed) = resolver.follow(index, [base, &nothing, patched])? else { return Ok(None) };
@@ -114,6 +114,18 @@ pub(super) fn resolve(
 
 fn is_at(file: Option<&IndexEntry>, path: &[u8]) -> bool {
     file.is_some_and(|entry| entry.path == path)
+}
+
+/// The mode of a file whose mode one side changed, or both alike; `None` if they changed it otherwise, or a file to a link.
+fn merged_mode([base, ours, patched]: [u32; 3]) -> Option<u32> {
+    let kind = |mode: u32| mode & 0o170_000;
+    if kind(base) != kind(ours) || kind(base) != kind(patched) {
+        return None;
+    }
+    if base == ours {
+        return Some(patched);
+    }
+    (base == patched || ours == patched).then_some(ours)
 }
 
 /// An entry without conflict.
@@ -163,21 +175,19 @@ impl Resolver<'_> {
         (!blob.content().contains(&0)).then(|| blob.content().to_vec())
     }
 
-    /// Merges the versions of a text that conflict by hunks, and says by what means; `None` if they conflict by all.
-    fn merge(&self, entries: [&IndexEntry; 3]) -> Result<Option<(Oid, Rung)>, RepoError> {
-        let [base, ours, patched] = entries;
-        if base.mode != ours.mode || base.mode != patched.mode {
-            return Ok(None);
-        }
+    /// Merges the versions of a file whose texts conflict by hunks, and says by what means; `None` if they conflict by all.
+    fn merge(&self, entries: [&IndexEntry; 3]) -> Result<Option<(IndexEntry, Rung)>, RepoError> {
+        let ours = entries[1];
+        let Some(mode) = merged_mode(entries.map(|entry| entry.mode)) else { return Ok(None) };
         let [Some(old), Some(here), Some(new)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
         let (old, new) = (with_keywords_of(&old, &here), with_keywords_of(&new, &here));
         let language = self.divisions.language(&ours.path);
         // In a language that is known, syntax says what may stand together.
-        let insertions = if language.is_some() { Insertions::Refused } else { Insertions::Joined };
-        let by_lines = merge_lines(&old, &here, &new, insertions).map(|text| (text, Rung::Lines));
+        let touching = if language.is_some() { Touching::Judged } else { Touching::Joined };
+        let by_lines = merge_lines(&old, &here, &new, touching).map(|text| (text, Rung::Lines));
         let merged = by_lines.or_else(|| merge_syntax(language?, &old, &here, &new));
         let Some((text, rung)) = merged else { return Ok(None) };
-        Ok(Some((self.write(&text)?, rung)))
+        Ok(Some((IndexEntry { mode, ..at(&ours.path, self.write(&text)?, ours) }, rung)))
     }
 
     fn write(&self, text: &[u8]) -> Result<Oid, RepoError> {
@@ -312,6 +322,16 @@ mod tests {
             files.push((entry.name().unwrap().to_owned(), String::from_utf8(blob.content().to_vec()).unwrap()));
         }
         Some((files, rung))
+    }
+
+    #[test]
+    fn a_mode_that_one_side_changed_is_carried() {
+        let (plain, executable, link) = (0o100_644, 0o100_755, 0o120_000);
+        assert_eq!(merged_mode([plain, plain, executable]), Some(executable));
+        assert_eq!(merged_mode([plain, executable, plain]), Some(executable));
+        assert_eq!(merged_mode([plain, executable, executable]), Some(executable));
+        assert_eq!(merged_mode([plain, plain, link]), None);
+        assert_eq!(merged_mode([link, link, link]), Some(link));
     }
 
     #[track_caller]

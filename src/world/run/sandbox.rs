@@ -159,9 +159,9 @@ impl Sandbox {
             self.worktree.wipe()?;
         }
         self.is_fresh = false;
-        if self.worktree.move_to(&self.repository, job.tree)?.is_err() {
+        if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(Reason::Path);
-            return Ok(Some(observation(job, Stage::Test, ending, String::new())));
+            return Ok(Some(observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"))));
         }
         let begin_ns = self.clock_ns()?;
         repo::private::set_head(&self.repository, &self.link, self.head, job.tree)?;

@@ -85,6 +85,14 @@ pub fn file_digest(path: &Path) -> Option<Vec<u8>> {
     Some(Sha256::digest(fs::read(path).ok()?).to_vec())
 }
 
+/// Whether no directory of `PATH` has the program `name`. Where a directory of it is relative, or `PATH` is not set, nobody
+/// can say: then it is not missing.
+pub fn is_missing(environment: &[(OsString, OsString)], name: &str) -> bool {
+    let Some(path) = variable(environment, "PATH") else { return false };
+    let is_absolute = path.as_bytes().split(|byte| *byte == b':').all(|directory| directory.starts_with(b"/"));
+    is_absolute && find(&path, name).is_none()
+}
+
 fn find(path: &OsStr, tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     path.as_bytes().split(|byte| *byte == b':').find_map(|directory| {
         let place = fs::canonicalize(Path::new(OsStr::from_bytes(directory)).join(tool)).ok()?;

@@ -1,0 +1,34 @@
+#!/bin/sh
+# nightly.sh <arguments of git idd>: one night's work on a test that may be broken.
+#
+# Run in a clone with its whole history. Goes on with what an earlier night left, if .git/idd was kept. Writes the finding into
+# IDD_REPORTS (default: idd-reports) as finding.json and, if there is one, in the other forms. Ends with 0 unless something
+# broke down.
+#
+# IDD_BUDGET  how long a night is (default: 2h)
+# IDD_TELL    shell line that gets the finding as Markdown on its stdin, once for each first bad commit
+set -eu
+reports=${IDD_REPORTS:-idd-reports}
+mkdir -p "$reports"
+rm -f "$reports"/finding.*
+
+git idd --exit-zero --json --budget "${IDD_BUDGET:-2h}" "$@" >"$reports/finding.json"
+
+status=$(sed -n 's/^{"schema":"[^"]*","status":"\([a-z_]*\)".*/\1/p' "$reports/finding.json")
+case $status in
+found | unported) ;;
+*)
+    echo "no finding yet: $status" >&2
+    exit 0
+    ;;
+esac
+for form in markdown:md sarif:sarif gitlab:gitlab.json junit:junit.xml; do
+    git idd report --format "${form%%:*}" >"$reports/finding.${form#*:}"
+done
+
+first_bad=$(git rev-parse --verify refs/worktree/idd/first-bad)
+told=$(git rev-parse --git-path idd)/told
+if [ -n "${IDD_TELL:-}" ] && ! grep -qsx "$first_bad" "$told"; then
+    sh -c "$IDD_TELL" <"$reports/finding.md"
+    echo "$first_bad" >>"$told"
+fi

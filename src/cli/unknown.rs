@@ -1,0 +1,76 @@
+//! A test command that cannot be one: most often a subcommand with a slip of the keyboard.
+
+use crate::cli::args;
+use crate::cli::args::HuntArgs;
+use crate::cli::args::TestCommand;
+use crate::cli::failure::Failure;
+use crate::cli::plan::Surroundings;
+use crate::report::Status;
+use crate::world::run::toolchain;
+
+/// Refuses a test whose program is a plain word that `PATH` does not have. Nothing was written or run yet.
+///
+/// A build may install programs, and a directory of `PATH` may be relative to the tree: then nobody knows before the
+/// first probe. A line is the shell's, which has commands of its own; only a single word in it that is nearly a subcommand
+/// is refused.
+pub fn refuse(asked: &HuntArgs, around: &Surroundings) -> Result<(), Failure> {
+    let word = match &asked.command {
+        TestCommand::Argv(words) => words[0].to_string_lossy(),
+        TestCommand::Shell(line) => line.to_string_lossy(),
+    };
+    let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
+    if !is_plain || asked.test.build.is_some() || !toolchain::is_missing(&around.environment, &word) {
+        return Ok(());
+    }
+    let near = near_subcommand(&word);
+    let hint = match (near, &asked.command) {
+        (Some(name), _) => format!("did you mean `git idd {name}`? `git idd -h` lists the subcommands"),
+        (None, TestCommand::Argv(_)) => {
+            format!("`git idd -h` lists the subcommands; a program of the tree is named by its path: `./{word}`")
+        }
+        (None, TestCommand::Shell(_)) => return Ok(()),
+    };
+    Err(Failure::new(Status::Usage, format!("`{word}` is neither a subcommand nor a program in PATH")).with_hint(hint))
+}
+
+/// The subcommand that a word probably means: it begins alike, has the same letters, or lacks, adds or mistakes one.
+fn near_subcommand(word: &str) -> Option<String> {
+    let is_near = |name: &&str| {
+        let begins_alike = word.len() >= 3 && name.get(..3) == word.get(..3);
+        begins_alike
+            || letters(name) == letters(word)
+            || name.len() > 3 && is_one_letter_off(word.as_bytes(), name.as_bytes())
+    };
+    let command = args::command();
+    command.get_subcommands().map(clap::Command::get_name).find(is_near).map(str::to_owned)
+}
+
+fn letters(word: &str) -> Vec<u8> {
+    let mut letters = word.as_bytes().to_vec();
+    letters.sort_unstable();
+    letters
+}
+
+fn is_one_letter_off(left: &[u8], right: &[u8]) -> bool {
+    let n_begin = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+    let (left, right) = (&left[n_begin..], &right[n_begin..]);
+    let n_end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
+    left.len().max(right.len()) - n_end <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_keyboard_is_understood() {
+        for (word, name) in
+            [("statsu", "status"), ("rseume", "resume"), ("resum", "resume"), ("lgo", "log"), ("aply", "apply")]
+        {
+            assert_eq!(near_subcommand(word).as_deref(), Some(name), "{word}");
+        }
+        for word in ["test", "true", "gcc", "make", "ls", "sh", "run", ""] {
+            assert_eq!(near_subcommand(word), None, "{word}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The report as a code quality report of GitLab: a list of issues, each at a line.
+//!
+//! Source: "Code Quality report format" in the documentation of GitLab: `description`, `check_name`, `fingerprint`,
+//! `severity` and `location` are required. A finding without a place is an empty list.
+
+use std::io;
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::Value;
+use serde_json::json;
+use sha2::Digest;
+use sha2::Sha256;
+
+use crate::report::Report;
+use crate::report::Untrusted;
+use crate::report::base64;
+use crate::report::escape::Json;
+use crate::report::escape::Terminal;
+use crate::report::places::Place;
+use crate::report::places::places;
+use crate::report::summary;
+
+/// Writes `report`; `test` is the command that was hunted for.
+pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+    let places = places(report).map(|places| places.places).unwrap_or_default();
+    let issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
+    issues.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+fn issue(report: &Report, test: &Untrusted, Place { file, lines }: &Place) -> Value {
+    let (title, file) = (Terminal.line(&summary::title(report, test)), Terminal.line(file));
+    let begin = lines.as_ref().map_or(1, |lines| lines.begin);
+    json!({
+        "description": title,
+        "check_name": "git-idd",
+        "fingerprint": fingerprint(&[&title, &file, &begin.to_string()]),
+        "severity": "major",
+        "location": { "path": file, "lines": { "begin": begin } },
+    })
+}
+
+/// The same for the same finding at the same place.
+fn fingerprint(parts: &[&str]) -> String {
+    let digest = parts.iter().fold(Sha256::new(), |digest, part| digest.chain_update(part).chain_update([0]));
+    base64::encode(&digest.finalize()[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn written(report: &Report) -> Value {
+        let mut out = Vec::new();
+        write(report, &"./t.sh".into(), &mut out).unwrap();
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn each_place_is_an_issue_with_the_fields_that_are_required() {
+        insta::assert_snapshot!(serde_json::to_string_pretty(&written(&samples::found())).unwrap());
+    }
+
+    #[test]
+    fn without_a_place_the_list_is_empty() {
+        assert_eq!(written(&samples::range()), json!([]));
+    }
+}

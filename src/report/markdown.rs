@@ -1,0 +1,142 @@
+//! The report as Markdown, to be pasted into an issue or a mail, or shown as the summary of a job.
+//!
+//! It ends with a trailer in the form that the Linux kernel uses: `Fixes: <12 digits> ("<subject>")`.
+
+use std::io;
+use std::io::Write;
+
+use crate::report::Change;
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Untrusted;
+use crate::report::escape::Markdown;
+use crate::report::escape::Terminal;
+
+/// Writes `report`; `test` is the command that was hunted for.
+pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+    headline(report, test, out)?;
+    facts(report, out)?;
+    let Changes { sufficient, necessary } = changes(report);
+    if let Some(change) = sufficient {
+        block("A minimal change that makes the test fail", change, out)?;
+    }
+    if let Some(change) = necessary {
+        block("A minimal change to take back so that it passes", change, out)?;
+    }
+    if let Some(fix) = &report.fix {
+        let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
+        writeln!(out, "**Fix for {place}** ({}, tested: {})\n", lines(fix.lines), fix.tested)?;
+        writeln!(out, "{}", Markdown.block("diff", &fix.patch))?;
+    }
+    evidence(report, out)?;
+    for note in &report.notes {
+        writeln!(out, "> {}\n", Markdown.code(note))?;
+    }
+    report.first_bad.as_ref().map_or(Ok(()), |first_bad| trailer(&first_bad.commit, out))
+}
+
+/// Both changes, the second one only if it says something new.
+struct Changes<'r> {
+    sufficient: Option<&'r Change>,
+    necessary: Option<&'r Change>,
+}
+
+fn changes(report: &Report) -> Changes<'_> {
+    let sufficient = report.change.sufficient.as_ref();
+    let is_new = |change: &&Change| sufficient.is_none_or(|sufficient| sufficient.patch != change.patch);
+    Changes { sufficient, necessary: report.change.necessary.as_ref().filter(is_new) }
+}
+
+fn headline(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+    match &report.first_bad {
+        Some(first_bad) => {
+            let commit = named(&first_bad.commit);
+            writeln!(out, "### {} fails since {commit}\n", Markdown.code(test))?;
+        }
+        None => writeln!(out, "### {}: {}\n", Markdown.code(test), report.status.word().replace('_', " "))?,
+    }
+    match &report.error {
+        Some(error) => writeln!(out, "{}\n", Markdown.code(&error.message)),
+        None if report.first_bad.is_none() => writeln!(out, "{}\n", Markdown.code(&report.sentence)),
+        None => Ok(()),
+    }
+}
+
+fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut rows = Vec::new();
+    let commits = [
+        ("first bad", report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
+        ("last good", report.last_good.as_ref()),
+        ("tested at", report.bad.as_ref()),
+    ];
+    for (label, commit) in commits {
+        rows.extend(commit.map(|commit| (label, format!("{}, {}", named(commit), commit.date.day()))));
+    }
+    rows.extend(report.first_bad.as_ref().map(|first_bad| ("author", Markdown.code(&first_bad.commit.author))));
+    if let Some(signature) = &report.signature {
+        let line = signature.line.as_ref().map(|line| format!(", {}", Markdown.code(line))).unwrap_or_default();
+        rows.push(("failure", format!("{}{line}", signature.ending)));
+    }
+    for candidate in report.range.iter().flat_map(|range| &range.candidates) {
+        rows.push(("candidate", named(candidate)));
+    }
+    rows.push(("cost", format!("{} runs of the test, {:.0} s", report.probes.run, report.seconds)));
+    writeln!(out, "| | |\n|---|---|")?;
+    rows.iter().try_for_each(|(label, value)| writeln!(out, "| {label} | {value} |"))?;
+    writeln!(out)
+}
+
+fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
+    let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
+    writeln!(out, "**{title}** ({}{doubt})\n", lines(change.lines))?;
+    writeln!(out, "{}", Markdown.block("diff", &change.patch))
+}
+
+fn evidence(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.evidence.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<details><summary>Evidence</summary>\n")?;
+    for evidence in &report.evidence {
+        let mark = if evidence.expected == evidence.outcome { "x" } else { " " };
+        let checkout = if evidence.is_clean { "in a clean checkout" } else { "in a used checkout" };
+        writeln!(out, "- [{mark}] {}: {}, {checkout}", Markdown.code(&evidence.claim), evidence.outcome)?;
+    }
+    writeln!(out, "\n</details>\n")
+}
+
+fn trailer(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
+    let line = format!("Fixes: {} (\"{}\")\n", commit.commit.short(), Terminal.line(&commit.subject));
+    write!(out, "{}", Markdown.block("", &line.into()))
+}
+
+fn named(commit: &Commit) -> String {
+    format!("`{}` {}", commit.commit.short(), Markdown.code(&commit.subject))
+}
+
+fn lines(count: u64) -> String {
+    format!("{count} line{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &"./t.sh `x`".into(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_finding_is_written_with_its_changes_and_a_trailer() {
+        insta::assert_snapshot!(written(&samples::found()));
+    }
+
+    #[test]
+    fn what_was_not_found_is_said_and_text_of_others_is_harmless() {
+        insta::assert_snapshot!(written(&samples::range()));
+        insta::assert_snapshot!(written(&samples::error()));
+    }
+}

@@ -1,0 +1,198 @@
+//! The report as SARIF 2.1.0: a result for each place of the finding; the first one has the fix, for all places together.
+//!
+//! Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, of 2020-03-27. Places are lines of the commit
+//! that `versionControlProvenance` names where the address of the repository is known, and `properties.commit` always.
+//! A hunt that found nothing has no results, but a notification and `executionSuccessful: false` if it broke down.
+
+use std::fmt::Write as _;
+use std::io;
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::report::Report;
+use crate::report::Untrusted;
+use crate::report::escape::Json;
+use crate::report::escape::Terminal;
+use crate::report::places::Lines;
+use crate::report::places::Place;
+use crate::report::places::places;
+use crate::report::summary;
+
+/// Where the schema of this form is published.
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Writes `report`.
+///
+/// - `test`: the command that was hunted for.
+/// - `repository`: the address of the repository, an absolute URI without secrets, if it has one.
+pub fn write(report: &Report, test: &Untrusted, repository: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let places = places(report);
+    let commit = places.as_ref().map(|places| places.commit).or(report.bad.as_ref().map(|bad| bad.commit));
+    let places = places.map(|places| places.places).unwrap_or_default();
+    let mut results: Vec<Value> =
+        places.iter().enumerate().map(|(nth, place)| result(report, test, nth, place)).collect();
+    if let (Some(first), Some(fix)) = (results.first_mut(), fix(&places)) {
+        first["fixes"] = json!([fix]);
+    }
+    let mut run = json!({
+        "tool": { "driver": {
+            "name": "git-idd",
+            "version": env!("CARGO_PKG_VERSION"),
+            "rules": [{
+                "id": "regression",
+                "name": "Regression",
+                "shortDescription": { "text": "A change that broke a test." },
+                "fullDescription": { "text": "Without this change the test passes, with it the test fails." },
+                "defaultConfiguration": { "level": "error" },
+            }],
+        } },
+        "invocations": [invocation(report)],
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+        "properties": { "status": report.status.word(), "commit": commit.map(|commit| commit.to_string()) },
+    });
+    if let (Some(repository), Some(commit)) = (repository, commit) {
+        run["versionControlProvenance"] = json!([{ "repositoryUri": repository, "revisionId": commit.to_string() }]);
+    }
+    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
+    log.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+fn invocation(report: &Report) -> Value {
+    let notes = report.notes.iter().map(|note| ("note", note));
+    let errors = report.error.iter().map(|error| ("error", &error.message));
+    let notifications: Vec<Value> = errors
+        .chain(notes)
+        .map(|(level, text)| json!({ "level": level, "message": { "text": Terminal.line(text) } }))
+        .collect();
+    json!({
+        "executionSuccessful": report.error.is_none(),
+        "exitCode": report.status.code(),
+        "toolExecutionNotifications": notifications,
+    })
+}
+
+fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value {
+    let mut physical = json!({ "artifactLocation": artifact(&place.file) });
+    if let Some(lines) = &place.lines {
+        physical["region"] = region(lines);
+    }
+    json!({
+        "ruleId": "regression",
+        "ruleIndex": 0,
+        "level": "error",
+        "message": { "text": Terminal.line(&summary::title(report, test)) },
+        "partialFingerprints": { "commitAndPlace/v1": fingerprint(report, nth) },
+        "locations": [{ "physicalLocation": physical }],
+    })
+}
+
+fn artifact(file: &Untrusted) -> Value {
+    json!({ "uri": uri(file), "uriBaseId": "%SRCROOT%" })
+}
+
+/// The fix, if it is one of lines throughout.
+fn fix(places: &[Place]) -> Option<Value> {
+    let mut changes = Vec::new();
+    for of_file in places.chunk_by(|one, two| one.file == two.file) {
+        let lines = of_file.iter().map(|place| place.lines.as_ref()).collect::<Option<Vec<_>>>()?;
+        let replacements: Vec<Value> = lines
+            .into_iter()
+            .map(|lines| {
+                let instead = Terminal.block(&lines.instead);
+                json!({ "deletedRegion": deleted(lines), "insertedContent": { "text": instead } })
+            })
+            .collect();
+        changes.push(json!({ "artifactLocation": artifact(&of_file[0].file), "replacements": replacements }));
+    }
+    Some(json!({ "description": { "text": "Take back what broke the test." }, "artifactChanges": changes }))
+}
+
+/// The lines as people see them: an empty run is shown at the line in front of which something is missing.
+fn region(lines: &Lines) -> Value {
+    json!({ "startLine": lines.begin, "endLine": lines.end() })
+}
+
+/// The lines with their ends: from the first column of the first one to the first column behind the last one.
+fn deleted(lines: &Lines) -> Value {
+    let end = lines.begin.saturating_add(lines.count);
+    json!({ "startLine": lines.begin, "startColumn": 1, "endLine": end, "endColumn": 1 })
+}
+
+/// The same for the same finding, wherever its lines stand by now.
+fn fingerprint(report: &Report, nth: usize) -> String {
+    let commit = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit.to_string());
+    format!("{}:{nth}", commit.unwrap_or_default())
+}
+
+/// A path as a relative reference: bytes outside the unreserved set are percent-encoded.
+fn uri(path: &Untrusted) -> String {
+    let mut uri = String::new();
+    for byte in path.as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(*byte)),
+            _ => write!(uri, "%{byte:02X}").expect("writing to a string cannot fail"),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Status;
+    use crate::report::samples;
+
+    fn written(report: &Report) -> Value {
+        let mut out = Vec::new();
+        write(report, &"./t.sh".into(), Some("https://example.com/x.git"), &mut out).unwrap();
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    fn schema() -> jsonschema::Validator {
+        let schema: Value = serde_json::from_str(include_str!("../../tests/schemas/sarif-2.1.0.json")).unwrap();
+        jsonschema::validator_for(&schema).unwrap()
+    }
+
+    #[test]
+    fn every_report_satisfies_the_published_schema() {
+        let schema = schema();
+        let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
+        let samples = [samples::found(), samples::range(), samples::never_passed(), samples::error()];
+        for report in ends.iter().chain(&samples) {
+            let value = written(report);
+            let complaints: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+            assert!(complaints.is_empty(), "{:?}: {complaints:?}", report.status);
+        }
+    }
+
+    #[test]
+    fn the_schema_refuses_what_is_no_sarif() {
+        let schema = schema();
+        for (path, value) in
+            [("/version", json!("2.0")), ("/runs/0/results/0/level", json!("bad")), ("/runs/0/tool", json!({}))]
+        {
+            let mut log = written(&samples::found());
+            *log.pointer_mut(path).unwrap() = value;
+            assert!(!schema.is_valid(&log), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_finding_has_its_place_and_its_fix() {
+        let log = written(&samples::found());
+        insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"]).unwrap());
+        assert_eq!(log["runs"][0]["versionControlProvenance"][0]["revisionId"], "44".repeat(20));
+        assert_eq!(written(&Report::new(Status::Range, "x"))["runs"][0]["results"], json!([]));
+    }
+
+    #[test]
+    fn a_path_is_a_reference_whatever_is_in_it() {
+        assert_eq!(uri(&b"a b/\xe9#?:%.c".as_slice().into()), "a%20b/%E9%23%3F%3A%25.c");
+    }
+}

@@ -1,0 +1,34 @@
+//! A finding in a few lines, for forms with room for no more.
+
+use crate::report::Report;
+use crate::report::Untrusted;
+
+/// One line: what fails since when, or how the hunt ended.
+pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
+    let end = match &report.first_bad {
+        Some(first_bad) => {
+            let commit = &first_bad.commit;
+            [format!(" fails since {} (", commit.commit.short()).as_bytes(), commit.subject.as_bytes(), b")"].concat()
+        }
+        None => format!(": {}", report.status.word().replace('_', " ")).into_bytes(),
+    };
+    [test.as_bytes(), &end].concat().into()
+}
+
+/// What is known, and the smallest patch that there is.
+pub fn message(report: &Report) -> Untrusted {
+    let sentence = report.error.as_ref().map_or(&report.sentence, |error| &error.message);
+    let mut text = sentence.as_bytes().to_vec();
+    let change = report.change.necessary.as_ref().or(report.change.sufficient.as_ref());
+    let patches = [
+        ("A minimal change that breaks it:", change.map(|change| &change.patch)),
+        ("The fix, tested:", report.fix.as_ref().map(|fix| &fix.patch)),
+    ];
+    for (label, patch) in patches {
+        if let Some(patch) = patch {
+            text.extend_from_slice(format!("\n\n{label}\n").as_bytes());
+            text.extend_from_slice(patch.as_bytes().trim_ascii_end());
+        }
+    }
+    text.into()
+}
