@@ -30,14 +30,13 @@ pub fn digest(trace: &mut Trace, units: &mut Units) -> Result<u64, TraceError> {
             if bases.len() <= body {
                 bases.resize(body + 1, None);
             }
-            let (first, base) = match bases[body] {
-                Some(base) => base,
-                None => {
-                    let found = units.body(record.entry.body);
-                    let (first, unit, index) = (found.first, found.unit, found.index as u64);
-                    let source = crc32fast::hash(units.map(unit)?.module.source.as_bytes());
-                    *bases[body].insert((first, u64::from(source) << 32 ^ index << 16))
-                }
+            let (first, base) = if let Some(known) = bases[body] {
+                known
+            } else {
+                let found = units.body(record.entry.body);
+                let (first, unit, index) = (found.first, found.unit, found.index as u64);
+                let source = crc32fast::hash(units.map(unit)?.module.source.as_bytes());
+                *bases[body].insert((first, u64::from(source) << 32 ^ index << 16))
             };
             sum = (sum ^ base ^ u64::from(segment - first)).wrapping_mul(PRIME);
         }
