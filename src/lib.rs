@@ -12,6 +12,10 @@ pub mod search;
 
 pub mod syntax;
 
+pub mod instrument;
+
+pub mod trace;
+
 pub mod change;
 
 pub mod reduce;

@@ -17,9 +17,11 @@ use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
+use crate::cli::record;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
+use crate::cli::trace;
 use crate::cli::unknown;
 use crate::report;
 use crate::report::Report;
@@ -158,6 +160,8 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
+        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
+        Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?, 0)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
 }

@@ -4,6 +4,7 @@
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
 pub mod args;
+mod cc;
 mod certificate;
 pub mod commands;
 mod completions;
@@ -14,11 +15,13 @@ pub mod hunt;
 pub mod man;
 pub mod plan;
 pub mod progress;
+mod record;
 mod reproduce;
 pub mod saved;
 pub mod session;
 pub mod suite;
 pub mod tally;
+mod trace;
 mod unknown;
 
 use crate::cli::args::Invocation;
@@ -52,6 +55,10 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         Ok(around) => around,
         Err(failure) => return fail(&failure, Console::plain()),
     };
+    if let Some((name, n_words)) = cc::called_as(&args, &around) {
+        let done = cc::run(&name, &args[n_words..], &around);
+        return done.unwrap_or_else(|failure| fail(&failure, Console::plain()));
+    }
     around.configuration = locate::configuration(&around.directory, &around.environment);
     let invocation = match args::parse(args, &around.configuration) {
         Ok(invocation) => invocation,

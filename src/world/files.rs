@@ -153,6 +153,11 @@ pub fn can_create_in(path: &Path) -> bool {
     fs::create_dir_all(path).is_ok() && fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)).is_ok()
 }
 
+/// The file of the program that runs.
+pub fn this_program() -> io::Result<std::path::PathBuf> {
+    fs::read_link("/proc/self/exe")
+}
+
 /// The number of the user whose rights this process has.
 pub fn user_number() -> u32 {
     rustix::process::geteuid().as_raw()

@@ -6,6 +6,8 @@ pub mod run;
 
 pub mod journal;
 
+pub mod record;
+
 pub mod cache;
 
 pub mod files;

@@ -16,17 +16,19 @@ use crate::scan;
 const VOCABULARY: [&str; 3] = ["outcome", "revision", "search"];
 
 /// Which top-level module may name which others, beside itself.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
     ("syntax", &[]),
+    ("instrument", &[]),
+    ("trace", &["instrument"]),
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
     ("hunt", &["outcome", "revision", "search", "change", "reduce"]),
-    ("world", &["outcome", "revision", "search", "syntax", "change"]),
+    ("world", &["outcome", "revision", "search", "syntax", "change", "instrument", "trace"]),
     ("report", &VOCABULARY),
-    ("cli", &["outcome", "revision", "search", "change", "reduce", "hunt", "world", "report"]),
+    ("cli", &["outcome", "revision", "search", "change", "reduce", "hunt", "world", "report", "instrument", "trace"]),
 ];
 
 /// A pattern, and the files or directories that alone may hold it.

@@ -22,6 +22,7 @@ use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Test;
@@ -83,6 +84,33 @@ pub struct MinimizeArgs {
 
     #[command(flatten)]
     pub output: Output,
+}
+
+/// A recording.
+#[derive(Debug, clap::Args)]
+pub struct RecordCommand {
+    /// The test, as in a hunt.
+    #[arg(value_name = "TEST-CMD", last = true, required = true)]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub record: Record,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What is shown of a recording.
+#[derive(Debug, clap::Subcommand)]
+pub enum TraceCommand {
+    /// Count what was recorded.
+    Stat {
+        /// The recording; the last one if none is named.
+        #[arg(long, value_name = "ID")]
+        recording: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 /// Everything but a hunt.
@@ -149,6 +177,14 @@ pub enum Subcommand {
     Gc {
         #[command(flatten)]
         output: Output,
+    },
+    /// Build under the instrumenting compiler, run the test, and keep what the program did.
+    #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
+    Record(Box<RecordCommand>),
+    /// Show what was recorded.
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
     },
     /// Print completions for a shell.
     Completions {

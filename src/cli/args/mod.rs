@@ -10,6 +10,7 @@ pub mod options;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use clap::FromArgMatches;
 use serde::Deserialize;
@@ -17,11 +18,13 @@ use serde::Serialize;
 
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::Subcommand;
+use crate::cli::args::command::TraceCommand;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
+use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::SignatureMode;
@@ -86,6 +89,10 @@ pub enum Request {
     Reset,
     /// Remove what no hunt needs any more.
     Gc,
+    /// Record a test.
+    Record(RecordArgs),
+    /// Show a recording.
+    Trace(TraceArgs),
     /// Print completions.
     Completions {
         /// For this shell.
@@ -106,6 +113,32 @@ pub struct HuntArgs {
     pub test: Test,
     /// How much work is done, and how.
     pub effort: Effort,
+}
+
+/// A recording, as asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordArgs {
+    /// The test.
+    pub command: TestCommand,
+    /// The revision.
+    pub at: String,
+    /// Shell line that is run before the test.
+    pub build: Option<OsString>,
+    /// The program that is meant, if the test runs several.
+    pub program: Option<OsString>,
+    /// Whether it is not compared with other runs.
+    pub once: bool,
+    /// Bytes that all traces may take on disk.
+    pub max_trace: u64,
+    /// Limit of build and test, each.
+    pub timeout: Option<Duration>,
+}
+
+/// What is shown of which recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceArgs {
+    /// The recording; the last one if none is named.
+    pub recording: Option<String>,
 }
 
 /// The test command.
@@ -222,9 +255,24 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Apply { output }) => (Request::Apply, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
+        Some(Subcommand::Record(args)) => {
+            let output = args.output;
+            (Request::Record(record_args(args.words, args.record)?), output)
+        }
+        Some(Subcommand::Trace { command: TraceCommand::Stat { recording, output } }) => {
+            (Request::Trace(TraceArgs { recording }), output)
+        }
         Some(Subcommand::Completions { shell, output }) => (Request::Completions { shell }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
     })
+}
+
+fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Complaint> {
+    let Some(command) = TestCommand::from_words(words) else {
+        return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
+    };
+    let Record { at, build, program, once, max_trace, timeout } = record;
+    Ok(RecordArgs { command, at, build, program, once, max_trace, timeout })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {

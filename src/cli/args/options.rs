@@ -160,6 +160,35 @@ pub struct Effort {
     pub max_probes: Option<u64>,
 }
 
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(next_help_heading = "What is recorded")]
+pub struct Record {
+    /// Revision that is built and run.
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub at: String,
+
+    /// Shell line that is run before the test.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<OsString>,
+
+    /// The program that is meant if the test runs several; by default the last one that failed.
+    #[arg(long, value_name = "NAME")]
+    pub program: Option<OsString>,
+
+    /// Run the test only once: neither without instrumentation nor again, to see whether it does the same.
+    #[arg(long)]
+    pub once: bool,
+
+    /// What all traces together may take on disk: `500M`, `4G`.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
+    pub max_trace: u64,
+
+    /// Time limit of the build and of the test, each.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+}
+
 /// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]
@@ -315,6 +344,20 @@ pub enum ReportFormat {
     Text,
     /// As `git idd show --json`.
     Json,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let shift = match text[digits.len()..].trim_end_matches(['i', 'B', 'b']) {
+        "" => 0,
+        "k" | "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err("a size is a number and K, M, G or T".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "a size is a number and K, M, G or T".to_owned())?;
+    number.checked_shl(shift).filter(|size| size >> shift == number).ok_or_else(|| "it is too large".to_owned())
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -233,6 +233,20 @@ pub fn capture(
     Ok(Captured { code: output.status.code(), stdout: output.stdout, stderr: output.stderr })
 }
 
+/// Runs a program that takes the place of this one: its streams are ours, and the result is its exit code (128 + n for signal n).
+///
+/// - `environment`: added to, and in the place of, what this process was given.
+pub fn relay(
+    program: &OsStr,
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+) -> io::Result<i32> {
+    let variables = environment.iter().map(|(name, value)| (name, value));
+    let status = std::process::Command::new(program).args(words).current_dir(directory).envs(variables).status()?;
+    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;

@@ -1,0 +1,378 @@
+//! Debug info: source names, types and lines.
+//!
+//! Nodes are read from the text when they are asked for. A node that is not there, or is no such node, is `None`: debug info says more about a
+//! program, and nothing depends on it being complete.
+
+use std::sync::Arc;
+
+use crate::instrument::Unsupported;
+use crate::instrument::instruction::MetadataId;
+use crate::instrument::lex::Cursor;
+use crate::instrument::module::Module;
+
+/// A chain of nodes longer than this has no end.
+const MAX_CHAIN: usize = 1000;
+
+/// The debug info of a module.
+#[derive(Debug, Clone, Copy)]
+pub struct Debug<'m> {
+    module: &'m Module,
+    text: &'m str,
+}
+
+/// A place in the source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The file, as the compiler was given it.
+    pub file: Arc<str>,
+    /// From 1; 0 if the compiler made the code up.
+    pub line: u32,
+    /// From 1; 0 if it is not known.
+    pub column: u32,
+}
+
+/// A variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The line of its declaration.
+    pub line: u32,
+    /// Which parameter it is, from 1; 0 for none.
+    pub parameter: u32,
+    /// Its type.
+    pub ty: Option<MetadataId>,
+    /// Whether the compiler made it up.
+    pub is_artificial: bool,
+    /// The block or function that it belongs to.
+    pub scope: Option<MetadataId>,
+}
+
+/// What a type of the source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceType {
+    /// A number or character: name, bits, DWARF's encoding (`DW_ATE_signed`).
+    Base(Arc<str>, u64, Arc<str>),
+    /// A pointer; to `void` if it is to nothing.
+    Pointer(Option<MetadataId>),
+    /// A structure.
+    Struct(Compound),
+    /// A union.
+    Union(Compound),
+    /// An enumeration: name, bits, constants.
+    Enum(Option<Arc<str>>, u64, Vec<(Arc<str>, i128)>),
+    /// An array: its elements and how many in each dimension; `None` for a number known only when it runs.
+    Array(Option<MetadataId>, Vec<Option<u64>>),
+    /// Another name for a type.
+    Typedef(Arc<str>, Option<MetadataId>),
+    /// `const`, `volatile` and their like.
+    Qualified(Option<MetadataId>),
+    /// A function.
+    Function,
+}
+
+/// A structure or union.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compound {
+    /// Its tag.
+    pub name: Option<Arc<str>>,
+    /// Its size in bits.
+    pub bits: u64,
+    /// Its members in order.
+    pub members: Vec<Member>,
+    /// Whether it is only declared.
+    pub is_incomplete: bool,
+}
+
+/// A member of a structure or union.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its name; empty for an unnamed structure or union.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: Option<MetadataId>,
+    /// Bits before it.
+    pub offset_bits: u64,
+    /// Its bits.
+    pub bits: u64,
+    /// Whether it is a bit-field.
+    pub is_bit_field: bool,
+}
+
+/// A node and its fields, as they are written.
+#[derive(Debug, Clone)]
+struct Node<'m> {
+    kind: &'m str,
+    fields: Vec<(&'m str, &'m str)>,
+}
+
+impl<'m> Node<'m> {
+    fn field(&self, name: &str) -> Option<&'m str> {
+        self.fields.iter().find(|(found, _)| *found == name).map(|(_, value)| *value)
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        self.field(name).and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+
+    fn small(&self, name: &str) -> u32 {
+        u32::try_from(self.number(name)).unwrap_or(0)
+    }
+
+    fn string(&self, name: &str) -> Option<Arc<str>> {
+        Some(unescaped(self.field(name)?.strip_prefix('"')?.strip_suffix('"')?))
+    }
+
+    fn reference(&self, name: &str) -> Option<MetadataId> {
+        reference(self.field(name)?)
+    }
+
+    fn has_flag(&self, flag: &str) -> bool {
+        self.field("flags").is_some_and(|flags| flags.split(" | ").any(|found| found == flag))
+    }
+}
+
+fn reference(text: &str) -> Option<MetadataId> {
+    text.strip_prefix('!')?.parse().ok().map(MetadataId)
+}
+
+/// A string with its `\xx` as what they stand for.
+fn unescaped(text: &str) -> Arc<str> {
+    if !text.contains('\\') {
+        return text.into();
+    }
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) if *first == b'\\' => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into()
+}
+
+impl<'m> Debug<'m> {
+    /// The debug info of `module`, whose text is `text`.
+    pub fn new(module: &'m Module, text: &'m str) -> Self {
+        Self { module, text }
+    }
+
+    fn line(&self, id: MetadataId) -> Option<&'m str> {
+        let range = self.module.metadata.get(id.0 as usize)?.clone();
+        let (_, value) = self.text.get(range)?.split_once(" = ")?;
+        Some(value.strip_prefix("distinct ").unwrap_or(value))
+    }
+
+    fn node(&self, id: MetadataId) -> Option<Node<'m>> {
+        let read = |line: &'m str| -> Result<Node<'m>, Unsupported> {
+            let mut cursor = Cursor::new(line);
+            let kind = cursor.name('!')?;
+            cursor.expect("(")?;
+            let mut fields = Vec::new();
+            while !cursor.eat(")") {
+                let name = cursor.word()?;
+                cursor.expect(":")?;
+                fields.push((name, cursor.part()?));
+                cursor.eat(",");
+            }
+            Ok(Node { kind, fields })
+        };
+        read(self.line(id)?).ok()
+    }
+
+    /// The elements of a list, `!{!1, null, !2}`.
+    fn list(&self, id: Option<MetadataId>) -> Vec<Option<MetadataId>> {
+        let content = id.and_then(|id| self.line(id)).and_then(|line| line.strip_prefix("!{")?.strip_suffix('}'));
+        content.unwrap_or_default().split(", ").filter(|part| !part.is_empty()).map(reference).collect()
+    }
+
+    /// Where a `DILocation` is.
+    pub fn place(&self, location: MetadataId) -> Option<Place> {
+        let node = self.node(location).filter(|node| node.kind == "DILocation")?;
+        let file = self.file(node.reference("scope")?)?;
+        Some(Place { file, line: node.small("line"), column: node.small("column") })
+    }
+
+    /// The scope of a `DILocation`.
+    pub fn scope(&self, location: MetadataId) -> Option<MetadataId> {
+        self.node(location).filter(|node| node.kind == "DILocation")?.reference("scope")
+    }
+
+    /// The scope around a scope; `None` at the function.
+    pub fn outer_scope(&self, scope: MetadataId) -> Option<MetadataId> {
+        let node = self.node(scope)?;
+        if node.kind == "DISubprogram" { None } else { node.reference("scope") }
+    }
+
+    /// The file of a scope.
+    fn file(&self, scope: MetadataId) -> Option<Arc<str>> {
+        let mut id = scope;
+        for _ in 0..MAX_CHAIN {
+            let node = self.node(id)?;
+            if node.kind == "DIFile" {
+                return node.string("filename");
+            }
+            id = node.reference("file").or_else(|| node.reference("scope"))?;
+        }
+        None
+    }
+
+    /// The source's name of a function, and where it is defined.
+    pub fn function(&self, subprogram: MetadataId) -> Option<(Arc<str>, Place)> {
+        let node = self.node(subprogram).filter(|node| node.kind == "DISubprogram")?;
+        let place = Place { file: self.file(subprogram)?, line: node.small("line"), column: 0 };
+        Some((node.string("name")?, place))
+    }
+
+    /// A local variable.
+    pub fn variable(&self, id: MetadataId) -> Option<Variable> {
+        let node = self.node(id).filter(|node| node.kind == "DILocalVariable")?;
+        Some(Variable {
+            name: node.string("name")?,
+            line: node.small("line"),
+            parameter: node.small("arg"),
+            ty: node.reference("type"),
+            is_artificial: node.has_flag("DIFlagArtificial"),
+            scope: node.reference("scope"),
+        })
+    }
+
+    /// A global variable, by what its definition is marked with.
+    pub fn global(&self, expression: MetadataId) -> Option<Variable> {
+        let node = self.node(expression)?;
+        let node = match node.kind {
+            "DIGlobalVariableExpression" => self.node(node.reference("var")?)?,
+            _ => node,
+        };
+        if node.kind != "DIGlobalVariable" {
+            return None;
+        }
+        Some(Variable {
+            name: node.string("name")?,
+            line: node.small("line"),
+            parameter: 0,
+            ty: node.reference("type"),
+            is_artificial: false,
+            scope: node.reference("scope"),
+        })
+    }
+
+    /// A type.
+    pub fn ty(&self, id: MetadataId) -> Option<SourceType> {
+        let node = self.node(id)?;
+        let base = node.reference("baseType");
+        Some(match (node.kind, node.field("tag").unwrap_or_default()) {
+            ("DIBasicType", _) => {
+                let encoding = node.field("encoding").unwrap_or_default().into();
+                SourceType::Base(node.string("name")?, node.number("size"), encoding)
+            }
+            ("DISubroutineType", _) => SourceType::Function,
+            ("DIDerivedType", "DW_TAG_pointer_type") => SourceType::Pointer(base),
+            ("DIDerivedType", "DW_TAG_typedef") => SourceType::Typedef(node.string("name")?, base),
+            ("DIDerivedType", _) => SourceType::Qualified(base),
+            ("DICompositeType", "DW_TAG_structure_type") => SourceType::Struct(self.compound(&node)),
+            ("DICompositeType", "DW_TAG_union_type") => SourceType::Union(self.compound(&node)),
+            ("DICompositeType", "DW_TAG_enumeration_type") => {
+                let constants = self.list(node.reference("elements")).into_iter().flatten();
+                let constant = |id| {
+                    let node = self.node(id)?;
+                    Some((node.string("name")?, node.field("value")?.parse().ok()?))
+                };
+                SourceType::Enum(node.string("name"), node.number("size"), constants.filter_map(constant).collect())
+            }
+            ("DICompositeType", "DW_TAG_array_type") => {
+                let ranges = self.list(node.reference("elements")).into_iter().flatten();
+                let count = |id| self.node(id).and_then(|node| node.field("count")?.parse().ok());
+                SourceType::Array(base, ranges.map(count).collect())
+            }
+            _ => return None,
+        })
+    }
+
+    fn compound(&self, node: &Node<'m>) -> Compound {
+        let members = self.list(node.reference("elements")).into_iter().flatten();
+        let member = |id| {
+            let node = self.node(id).filter(|node| node.field("tag") == Some("DW_TAG_member"))?;
+            Some(Member {
+                name: node.string("name").unwrap_or_else(|| "".into()),
+                ty: node.reference("baseType"),
+                offset_bits: node.number("offset"),
+                bits: node.number("size"),
+                is_bit_field: node.has_flag("DIFlagBitField"),
+            })
+        };
+        Compound {
+            name: node.string("name"),
+            bits: node.number("size"),
+            members: members.filter_map(member).collect(),
+            is_incomplete: node.has_flag("DIFlagFwdDecl"),
+        }
+    }
+
+    /// The type behind other names and qualifiers.
+    pub fn plain_ty(&self, id: MetadataId) -> Option<(MetadataId, SourceType)> {
+        let mut id = id;
+        for _ in 0..MAX_CHAIN {
+            match self.ty(id)? {
+                SourceType::Typedef(_, behind) | SourceType::Qualified(behind) => id = behind?,
+                ty => return Some((id, ty)),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "source_filename = \"a.c\"
+!0 = !DIFile(filename: \"dir/a\\22.c\", directory: \"/w\")
+!1 = distinct !DISubprogram(name: \"main\", scope: !0, file: !0, line: 3, type: !9, spFlags: DISPFlagDefinition)
+!2 = distinct !DILexicalBlock(scope: !1, file: !0, line: 4, column: 2)
+!3 = !DILocation(line: 5, column: 7, scope: !2)
+!4 = !DILocalVariable(name: \"s\", arg: 1, scope: !2, file: !0, line: 4, type: !5)
+!5 = !DIDerivedType(tag: DW_TAG_typedef, name: \"S\", file: !0, line: 1, baseType: !6)
+!6 = distinct !DICompositeType(tag: DW_TAG_structure_type, name: \"s\", file: !0, line: 1, size: 64, elements: !7)
+!7 = !{!8}
+!8 = !DIDerivedType(tag: DW_TAG_member, name: \"a\", scope: !6, file: !0, line: 1, baseType: !9, size: 3, offset: 2, flags: DIFlagBitField | DIFlagX)
+!9 = !DIBasicType(name: \"int\", size: 32, encoding: DW_ATE_signed)
+!10 = !DIDerivedType(tag: DW_TAG_typedef, name: \"loop\", baseType: !10)
+!11 = !DICompositeType(tag: DW_TAG_array_type, baseType: !9, elements: !12)
+!12 = !{!13, !14}
+!13 = !DISubrange(count: 4, lowerBound: 0)
+!14 = !DISubrange(count: !4)
+";
+
+    #[test]
+    fn names_places_and_types_are_those_of_the_source() {
+        let module = Module::read(TEXT).unwrap();
+        let debug = Debug::new(&module, TEXT);
+        assert_eq!(debug.place(MetadataId(3)), Some(Place { file: "dir/a\".c".into(), line: 5, column: 7 }));
+        assert_eq!(debug.outer_scope(MetadataId(2)), Some(MetadataId(1)));
+        assert_eq!(debug.function(MetadataId(1)).unwrap().0, "main".into());
+        let variable = debug.variable(MetadataId(4)).unwrap();
+        assert_eq!((&*variable.name, variable.parameter, variable.ty), ("s", 1, Some(MetadataId(5))));
+        let Some((_, SourceType::Struct(compound))) = debug.plain_ty(MetadataId(5)) else { panic!() };
+        let member = &compound.members[0];
+        assert_eq!((&*member.name, member.offset_bits, member.bits, member.is_bit_field), ("a", 2, 3, true));
+        assert_eq!(debug.ty(MetadataId(11)), Some(SourceType::Array(Some(MetadataId(9)), vec![Some(4), None])));
+    }
+
+    #[test]
+    fn a_chain_without_an_end_and_a_missing_node_are_nothing() {
+        let module = Module::read(TEXT).unwrap();
+        let debug = Debug::new(&module, TEXT);
+        assert_eq!(debug.plain_ty(MetadataId(10)), None);
+        assert_eq!(debug.ty(MetadataId(99)), None);
+        assert_eq!(debug.place(MetadataId(9)), None);
+    }
+}

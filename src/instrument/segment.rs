@@ -1,0 +1,390 @@
+//! Straight-line pieces of a function, and what each one records.
+//!
+//! A segment begins where a function or a block is entered, after each call that may run code of the program, and where
+//! the piece before would record too much; it ends before the next one begins. The program emits one record when it
+//! begins one: the number of the segment, then its [items](Item) in order, without gaps. No branch is recorded: the next
+//! record tells.
+//!
+//! What can be told from earlier records of the same frame is not recorded again (see [`Segments::is_known`]). A reader
+//! keeps one table of values for each frame, filled by [`What::Slot`], [`What::Parameter`], [`What::Result`], and one of the
+//! values of *plain* slots (variables whose address goes nowhere), filled by stores:
+//!
+//! | instruction | items |
+//! |---|---|
+//! | entry of a function | the address of each slot; the frame if the function calls `setjmp`; each parameter of at most 16 bytes |
+//! | `load` | its address unless known; what was read unless the slot is plain |
+//! | `store` | its address unless known; what is written unless known |
+//! | `alloca` that is no slot | its address |
+//! | atomic update, compare and exchange | each operand unless known; the result |
+//! | `select` | its condition unless known |
+//! | `llvm.memcpy`, `memmove`, `memset` | destination, source or byte, length, each unless known |
+//! | call of a function that the unit does not define | each argument unless known |
+//! | after a call | the frame as above; the result |
+//!
+//! Items are written as LLVM stores a value of the type, without alignment, in the order of the machine (little-endian); `i1` is one byte.
+//! An operand is recorded before its instruction runs, so that an access that crashes is there with its address.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+use crate::instrument::Unsupported;
+use crate::instrument::function::Function;
+use crate::instrument::function::returns_twice;
+use crate::instrument::instruction::BlockId;
+use crate::instrument::instruction::Callee;
+use crate::instrument::instruction::Instruction;
+use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Operand;
+use crate::instrument::instruction::Value;
+use crate::instrument::instruction::ValueId;
+use crate::instrument::layout::Layout;
+use crate::instrument::module::Module;
+use crate::instrument::types::Type;
+
+/// Bytes of the number at the beginning of a record.
+pub const HEADER_SIZE: u32 = 4;
+
+/// No record is longer than this plus one value.
+const MAX_PAYLOAD: u32 = 16 << 10;
+
+/// A value longer than this is not recorded as a parameter or result.
+const MAX_SCALAR: u64 = 16;
+
+/// Why a segment begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A function is entered.
+    Entry,
+    /// A block is entered.
+    Block,
+    /// The call before its first instruction came back.
+    AfterCall,
+    /// The one before was full.
+    More,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// The address of a slot, an `alloca` at the beginning of the function.
+    Slot(ValueId),
+    /// The address of the frame: the same for all records of one activation, and for no other that is alive.
+    Frame,
+    /// A parameter, by its index.
+    Parameter(usize),
+    /// An operand, by its index, before the instruction.
+    Operand(usize),
+    /// What the instruction came to.
+    Result,
+}
+
+/// One recorded value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item {
+    /// What it is.
+    pub what: What,
+    /// Of which instruction of the block; of the call before for the result of [`Kind::AfterCall`], else 0 if of none.
+    pub instruction: usize,
+    /// Bytes from the beginning of the record.
+    pub offset: u32,
+    /// Its bytes.
+    pub size: u32,
+}
+
+/// A segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Why it begins.
+    pub kind: Kind,
+    /// Its block.
+    pub block: BlockId,
+    /// Its first instruction; phis belong to it although the record comes after them.
+    pub first: usize,
+    /// Behind its last instruction.
+    pub end: usize,
+    /// What it records, in order.
+    pub items: Vec<Item>,
+    /// Bytes of a record with its number.
+    pub size: u32,
+}
+
+/// The segments of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segments {
+    /// In the order of the text.
+    pub segments: Vec<Segment>,
+    /// Slots and their types, in order.
+    pub slots: Vec<(ValueId, Type)>,
+    /// Slots whose address goes nowhere.
+    pub plain: HashSet<ValueId>,
+    known: HashSet<ValueId>,
+    /// Whether the function may return to a place a second time.
+    pub has_setjmp: bool,
+}
+
+impl Segments {
+    /// Whether a reader that follows the frame knows the value without an item: integers, null, and values of at most 8 bytes that
+    /// are a slot, a parameter, or the recorded result of an instruction.
+    pub fn is_known(&self, value: &Value) -> bool {
+        match value {
+            Value::Int(_) => true,
+            Value::Local(id) => self.known.contains(id),
+            Value::Global(_) | Value::Constant(_) => false,
+        }
+    }
+
+    /// The slot that an access goes to directly.
+    pub fn slot(&self, operand: &Operand) -> Option<ValueId> {
+        match operand.value {
+            Value::Local(id) if self.slots.iter().any(|(slot, _)| *slot == id) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn is_plain(&self, operand: &Operand) -> bool {
+        matches!(operand.value, Value::Local(id) if self.plain.contains(&id))
+    }
+}
+
+/// Cuts a function of `module`, whose text is `text`.
+pub fn cut(module: &Module, text: &str, function: &Function) -> Result<Segments, Unsupported> {
+    let layout = module.layout();
+    let entry = &function.blocks[0].instructions;
+    let n_slots = entry.iter().take_while(|instruction| is_static_alloca(instruction)).count();
+    let mut slots = Vec::new();
+    for instruction in &entry[..n_slots] {
+        if let (Some(id), Op::Alloca(ty)) = (instruction.result, &instruction.op) {
+            slots.push((id, ty.clone()));
+        }
+    }
+    let instructions = || function.blocks.iter().flat_map(|block| &block.instructions);
+    let has_setjmp = instructions()
+        .any(|instruction| returns_twice(instruction, |group| module.has_attribute(text, group, "returns_twice")));
+    let plain = if has_setjmp { HashSet::new() } else { plain_slots(&slots, function, layout) };
+
+    let mut known: HashSet<ValueId> = slots.iter().map(|(id, _)| *id).collect();
+    for parameter in &function.parameters {
+        if is_short(&parameter.ty, layout)? {
+            known.insert(parameter.value);
+        }
+    }
+    for instruction in instructions() {
+        let is_recorded = match &instruction.op {
+            Op::Load | Op::Alloca(_) | Op::AtomicUpdate(_) | Op::NextArgument => true,
+            Op::Call(..) => splits(instruction),
+            _ => false,
+        };
+        if let Some(id) = instruction.result
+            && is_recorded
+            && is_short(&instruction.ty, layout)?
+        {
+            known.insert(id);
+        }
+    }
+    let segments = Segments { segments: Vec::new(), slots, plain, known, has_setjmp };
+    let mut cutter = Cutter { module, layout, function, segments, open: None };
+    for index in 0..function.blocks.len() {
+        let block = BlockId(u32::try_from(index).expect("blocks are numbered by u32"));
+        cutter.block(block, if index == 0 { n_slots } else { 0 })?;
+    }
+    Ok(cutter.segments)
+}
+
+/// An `alloca` of a fixed size.
+fn is_static_alloca(instruction: &Instruction) -> bool {
+    matches!(instruction.op, Op::Alloca(_))
+        && instruction.operands.iter().all(|count| matches!(count.value, Value::Int(1)))
+}
+
+fn is_short(ty: &Type, layout: Layout<'_>) -> Result<bool, Unsupported> {
+    Ok(match ty {
+        Type::Int(_) | Type::Half | Type::Float | Type::Double | Type::Ptr => layout.store_size(ty)? <= 8,
+        _ => false,
+    })
+}
+
+/// The slots that are only read and written as what they are.
+fn plain_slots(slots: &[(ValueId, Type)], function: &Function, layout: Layout<'_>) -> HashSet<ValueId> {
+    let types: HashMap<ValueId, &Type> =
+        slots.iter().filter(|(_, ty)| is_short(ty, layout).unwrap_or(false)).map(|(id, ty)| (*id, ty)).collect();
+    let mut plain: HashSet<ValueId> = types.keys().copied().collect();
+    for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
+        for (index, operand) in instruction.operands.iter().enumerate() {
+            let Value::Local(id) = operand.value else { continue };
+            let Some(ty) = types.get(&id) else { continue };
+            let is_access = match instruction.op {
+                Op::Load => instruction.ty == **ty,
+                Op::Store => index == 1 && instruction.operands[0].ty == **ty,
+                _ => false,
+            };
+            if !is_access {
+                plain.remove(&id);
+            }
+        }
+    }
+    plain
+}
+
+/// Whether code of the program may run in this call, so that the segment ends with it.
+pub fn splits(instruction: &Instruction) -> bool {
+    match &instruction.op {
+        Op::Call(callee, _) => match &**callee {
+            Callee::Asm(..) => false,
+            Callee::Value(Value::Global(name)) => !name.starts_with("llvm."),
+            Callee::Value(_) => true,
+        },
+        _ => false,
+    }
+}
+
+/// Whether it is an intrinsic that writes a range of memory.
+pub fn is_memory_intrinsic(name: &str) -> bool {
+    ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().any(|prefix| name.starts_with(prefix))
+}
+
+struct Cutter<'m> {
+    module: &'m Module,
+    layout: Layout<'m>,
+    function: &'m Function,
+    segments: Segments,
+    open: Option<Segment>,
+}
+
+impl Cutter<'_> {
+    fn block(&mut self, block: BlockId, first: usize) -> Result<(), Unsupported> {
+        let function = self.function;
+        let instructions = &function.block(block).instructions;
+        let is_entry = block.0 == 0;
+        self.begin(if is_entry { Kind::Entry } else { Kind::Block }, block, first);
+        if is_entry {
+            for (id, _) in self.segments.slots.clone() {
+                self.item(What::Slot(id), 0, 8)?;
+            }
+            self.frame()?;
+            for (index, parameter) in function.parameters.iter().enumerate() {
+                if let Some(size) = self.scalar_size(&parameter.ty)? {
+                    self.item(What::Parameter(index), 0, size)?;
+                }
+            }
+        }
+        for (index, instruction) in instructions.iter().enumerate().skip(first) {
+            if matches!(instruction.op, Op::Phi(_)) {
+                continue;
+            }
+            if self.open.as_ref().is_some_and(|open| open.size > MAX_PAYLOAD) {
+                self.end(index);
+                self.begin(Kind::More, block, index);
+            }
+            self.instruction(index, instruction)?;
+            if splits(instruction) {
+                self.end(index + 1);
+                self.begin(Kind::AfterCall, block, index + 1);
+                self.frame()?;
+                if instruction.result.is_some() {
+                    let size = self.value_size(&instruction.ty)?;
+                    self.item(What::Result, index, size)?;
+                }
+            }
+        }
+        self.end(instructions.len());
+        Ok(())
+    }
+
+    fn begin(&mut self, kind: Kind, block: BlockId, first: usize) {
+        self.open = Some(Segment { kind, block, first, end: first, items: Vec::new(), size: HEADER_SIZE });
+    }
+
+    fn end(&mut self, end: usize) {
+        self.segments.segments.extend(self.open.take().map(|open| Segment { end, ..open }));
+    }
+
+    fn item(&mut self, what: What, instruction: usize, size: u64) -> Result<(), Unsupported> {
+        let size = u32::try_from(size).map_err(|_| Unsupported::new("a value of more than 4 GiB"))?;
+        if size > MAX_PAYLOAD {
+            return Err(Unsupported::new("a value too large to be recorded"));
+        }
+        if let Some(open) = &mut self.open {
+            open.items.push(Item { what, instruction, offset: open.size, size });
+            open.size += size;
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self) -> Result<(), Unsupported> {
+        if self.segments.has_setjmp { self.item(What::Frame, 0, 8) } else { Ok(()) }
+    }
+
+    fn value_size(&self, ty: &Type) -> Result<u64, Unsupported> {
+        self.layout.store_size(ty)
+    }
+
+    fn scalar_size(&self, ty: &Type) -> Result<Option<u64>, Unsupported> {
+        Ok(match ty {
+            Type::Metadata => None,
+            _ => Some(self.value_size(ty)?).filter(|size| *size <= MAX_SCALAR),
+        })
+    }
+
+    /// An operand, unless it is known.
+    fn operand(&mut self, index: usize, instruction: &Instruction, operand: usize) -> Result<(), Unsupported> {
+        let Operand { ty, value } = &instruction.operands[operand];
+        if self.segments.is_known(value) {
+            return Ok(());
+        }
+        let size = self.value_size(ty)?;
+        self.item(What::Operand(operand), index, size)
+    }
+
+    fn instruction(&mut self, index: usize, instruction: &Instruction) -> Result<(), Unsupported> {
+        match &instruction.op {
+            Op::Load => {
+                self.operand(index, instruction, 0)?;
+                if !self.segments.is_plain(&instruction.operands[0]) {
+                    self.result(index, instruction)?;
+                }
+            }
+            Op::Store => {
+                self.operand(index, instruction, 1)?;
+                self.operand(index, instruction, 0)?;
+            }
+            Op::Alloca(_) | Op::NextArgument => self.result(index, instruction)?,
+            Op::AtomicUpdate(_) | Op::CompareExchange => {
+                for operand in 0..instruction.operands.len() {
+                    self.operand(index, instruction, operand)?;
+                }
+                self.result(index, instruction)?;
+            }
+            Op::Select if instruction.operands[0].ty == Type::Int(1) => self.operand(index, instruction, 0)?,
+            Op::Call(..) => self.call(index, instruction)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, index: usize, instruction: &Instruction) -> Result<(), Unsupported> {
+        let size = self.value_size(&instruction.ty)?;
+        self.item(What::Result, index, size)
+    }
+
+    fn call(&mut self, index: usize, instruction: &Instruction) -> Result<(), Unsupported> {
+        let n_recorded = match instruction.called() {
+            Some(name) if is_memory_intrinsic(name) => 3,
+            Some(name) if name.starts_with("llvm.eh.") => {
+                return Err(Unsupported::new(format!("the intrinsic `{name}`")));
+            }
+            Some(name) if splits(instruction) && !self.is_defined(name) => instruction.operands.len(),
+            None if splits(instruction) => instruction.operands.len(),
+            _ => 0,
+        };
+        for operand in 0..n_recorded.min(instruction.operands.len()) {
+            if self.scalar_size(&instruction.operands[operand].ty)?.is_some() {
+                self.operand(index, instruction, operand)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_defined(&self, name: &str) -> bool {
+        !self.module.declared.contains(name)
+    }
+}

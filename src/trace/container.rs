@@ -1,0 +1,395 @@
+//! The form of a trace on disk: chunks, and an index of them at the end.
+//!
+//! All numbers are little-endian.
+//!
+//! ```text
+//! file:  8 "IDDTRC01", chunks, index, trailer
+//! chunk: 4 "CHNK"   4 kind   4 thread   8 offset   4 length   4 packed length   4 CRC-32 of the packed bytes   .. packed bytes (zstd)
+//! index: for each chunk: 8 its place in the file   4 kind   4 thread   8 offset   4 length
+//! trailer: 8 place of the index   4 number of chunks   4 CRC-32 of the index   8 "IDDEND01"
+//! ```
+//!
+//! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
+//!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
+//!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
+//!   and the number of a signal.
+//! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
+
+use std::io;
+use std::io::Read;
+use std::io::Seek;
+use std::io::SeekFrom;
+use std::io::Write;
+
+use crate::trace::TraceError;
+
+/// What a file begins with.
+const MAGIC: &[u8; 8] = b"IDDTRC01";
+
+/// What a file ends with.
+const END_MAGIC: &[u8; 8] = b"IDDEND01";
+
+const CHUNK_MAGIC: &[u8; 4] = b"CHNK";
+
+const CHUNK_HEADER: usize = 32;
+
+const INDEX_ENTRY: usize = 28;
+
+/// Bytes of the trailer.
+const TRAILER: u64 = 24;
+
+/// A chunk is never longer unpacked; a header that says so is damaged.
+pub const MAX_CHUNK: u32 = 16 << 20;
+
+/// What is in a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Who ran.
+    Process,
+    /// Records of a thread.
+    Records,
+    /// Addresses of global variables.
+    Globals,
+    /// The end of the process.
+    End,
+}
+
+impl Kind {
+    /// The kind with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        [Self::Process, Self::Records, Self::Globals, Self::End].get(number as usize).copied()
+    }
+}
+
+/// A chunk, as the index has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its place in the file.
+    pub place: u64,
+    /// What is in it.
+    pub kind: Kind,
+    /// Of which thread; see the module for other kinds.
+    pub thread: u32,
+    /// Bytes of the thread's records before it.
+    pub offset: u64,
+    /// Its bytes, unpacked.
+    pub length: u32,
+}
+
+/// A process that was traced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number, and that of its parent.
+    pub pid: u32,
+    /// See [`pid`](Self::pid).
+    pub parent: u32,
+    /// For one that was forked and ran no other program: the parent's thread that forked, and bytes of that thread's records before it.
+    pub forked_at: Option<(u32, u64)>,
+    /// The program.
+    pub program: Vec<u8>,
+    /// Its arguments, each ended by a zero byte.
+    pub words: Vec<u8>,
+}
+
+impl Process {
+    /// As the first chunk has it: 4 pid, 4 parent, 4 whether it was forked, 4 thread, 8 offset, 4 length of the program's name, then that name and the arguments.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (thread, offset) = self.forked_at.unwrap_or_default();
+        let length = u32::try_from(self.program.len()).expect("a path is shorter than 4 GiB");
+        let numbers = [self.pid, self.parent, u32::from(self.forked_at.is_some()), thread];
+        let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(&self.program);
+        bytes.extend(&self.words);
+        bytes
+    }
+
+    /// Reads the first chunk.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        let offset = u64::from_le_bytes(*bytes.get(16..)?.first_chunk()?);
+        let behind = 28_usize.checked_add(number(24)? as usize)?;
+        Some(Self {
+            pid: number(0)?,
+            parent: number(4)?,
+            forked_at: (number(8)? != 0).then_some((number(12)?, offset)),
+            program: bytes.get(28..behind)?.to_vec(),
+            words: bytes.get(behind..)?.to_vec(),
+        })
+    }
+}
+
+/// Writes a trace.
+pub struct Writer<W: Write> {
+    out: W,
+    place: u64,
+    index: Vec<u8>,
+    n_chunks: u32,
+    packer: zstd::bulk::Compressor<'static>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a trace.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(MAGIC)?;
+        let packer = zstd::bulk::Compressor::new(1)?;
+        Ok(Self { out, place: MAGIC.len() as u64, index: Vec::new(), n_chunks: 0, packer })
+    }
+
+    /// Adds a chunk of at most [`MAX_CHUNK`] bytes.
+    pub fn add(&mut self, kind: Kind, thread: u32, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let packed = self.packer.compress(bytes)?;
+        let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge);
+        let mut entry = Vec::new();
+        entry.extend((kind as u32).to_le_bytes());
+        entry.extend(thread.to_le_bytes());
+        entry.extend(offset.to_le_bytes());
+        entry.extend(length(bytes)?.to_le_bytes());
+        self.index.extend(self.place.to_le_bytes());
+        self.index.extend(&entry);
+        self.out.write_all(CHUNK_MAGIC)?;
+        self.out.write_all(&entry)?;
+        self.out.write_all(&length(&packed)?.to_le_bytes())?;
+        self.out.write_all(&crc32fast::hash(&packed).to_le_bytes())?;
+        self.out.write_all(&packed)?;
+        self.place += (CHUNK_HEADER + packed.len()) as u64;
+        self.n_chunks += 1;
+        Ok(())
+    }
+
+    /// Bytes written so far.
+    pub fn size(&self) -> u64 {
+        self.place
+    }
+
+    /// Writes the index.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(&self.index)?;
+        self.out.write_all(&self.place.to_le_bytes())?;
+        self.out.write_all(&self.n_chunks.to_le_bytes())?;
+        self.out.write_all(&crc32fast::hash(&self.index).to_le_bytes())?;
+        self.out.write_all(END_MAGIC)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// What a trace is read from.
+pub trait Source: Read + Seek {}
+
+impl<S: Read + Seek> Source for S {}
+
+/// A trace on disk.
+pub struct Trace {
+    source: Box<dyn Source>,
+    chunks: Vec<Chunk>,
+    /// Whether the recorder came to its end.
+    pub is_complete: bool,
+    /// Who ran.
+    pub process: Process,
+}
+
+impl Trace {
+    /// Opens a trace; only its index is read.
+    pub fn open(mut source: Box<dyn Source>) -> Result<Self, TraceError> {
+        let mut magic = [0; 8];
+        source.seek(SeekFrom::Start(0))?;
+        source.read_exact(&mut magic).map_err(|_| TraceError::Damaged("it is cut short"))?;
+        if &magic != MAGIC {
+            let is_other = magic.starts_with(b"IDDTRC");
+            return Err(if is_other { TraceError::Version } else { TraceError::Damaged("it does not begin like one") });
+        }
+        let length = source.seek(SeekFrom::End(0))?;
+        let indexed = read_index(&mut *source, length)?;
+        let is_complete = indexed.is_some();
+        let chunks = match indexed {
+            Some(chunks) => chunks,
+            None => scan(&mut *source, length)?,
+        };
+        let unknown = Process { pid: 0, parent: 0, forked_at: None, program: Vec::new(), words: Vec::new() };
+        let mut trace = Self { source, chunks, is_complete, process: unknown };
+        let first = trace.chunks.first().copied().filter(|chunk| chunk.kind == Kind::Process);
+        let first = first.ok_or(TraceError::Damaged("it does not say who ran"))?;
+        let bytes = trace.read(&first)?;
+        trace.process = Process::from_bytes(&bytes).ok_or(TraceError::Damaged("it does not say who ran"))?;
+        Ok(trace)
+    }
+
+    /// Its chunks in the order in which they came.
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// Bytes of all records of all threads.
+    pub fn n_bytes(&self) -> u64 {
+        let records = self.chunks.iter().filter(|chunk| chunk.kind == Kind::Records);
+        records.map(|chunk| u64::from(chunk.length)).sum()
+    }
+
+    /// How the process ended, as the module has it; `None` if it was killed.
+    pub fn end(&self) -> Option<u32> {
+        self.chunks.iter().rfind(|chunk| chunk.kind == Kind::End).map(|chunk| chunk.thread)
+    }
+
+    /// Reads a chunk.
+    pub fn read(&mut self, chunk: &Chunk) -> Result<Vec<u8>, TraceError> {
+        self.source.seek(SeekFrom::Start(chunk.place))?;
+        let (found, packed_length, sum) = read_header(&mut *self.source, chunk.place)?;
+        if found != *chunk {
+            return Err(TraceError::Damaged("a chunk is not what the index says"));
+        }
+        let mut packed = vec![0; packed_length as usize];
+        self.source.read_exact(&mut packed).map_err(|_| TraceError::Damaged("a chunk is cut short"))?;
+        if crc32fast::hash(&packed) != sum {
+            return Err(TraceError::Damaged("the sum of a chunk is wrong"));
+        }
+        let bytes = zstd::bulk::decompress(&packed, chunk.length as usize)
+            .map_err(|_| TraceError::Damaged("a chunk cannot be unpacked"))?;
+        if bytes.len() != chunk.length as usize {
+            return Err(TraceError::Damaged("a chunk has another length"));
+        }
+        Ok(bytes)
+    }
+}
+
+fn number_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], TraceError> {
+    let found = bytes.get(at..).and_then(|rest| rest.first_chunk::<N>());
+    found.copied().ok_or(TraceError::Damaged("it is cut short"))
+}
+
+/// What the header of a chunk and the index both say.
+fn entry(bytes: &[u8], place: u64) -> Result<Chunk, TraceError> {
+    let kind = Kind::from_number(u32::from_le_bytes(number_at(bytes, 0)?));
+    let chunk = Chunk {
+        place,
+        kind: kind.ok_or(TraceError::Damaged("a chunk of an unknown kind"))?,
+        thread: u32::from_le_bytes(number_at(bytes, 4)?),
+        offset: u64::from_le_bytes(number_at(bytes, 8)?),
+        length: u32::from_le_bytes(number_at(bytes, 16)?),
+    };
+    if chunk.length > MAX_CHUNK {
+        return Err(TraceError::Damaged("a chunk is too long"));
+    }
+    Ok(chunk)
+}
+
+fn read_header(source: &mut dyn Source, place: u64) -> Result<(Chunk, u32, u32), TraceError> {
+    let mut header = [0; CHUNK_HEADER];
+    source.read_exact(&mut header).map_err(|_| TraceError::Damaged("a chunk is cut short"))?;
+    if !header.starts_with(CHUNK_MAGIC) {
+        return Err(TraceError::Damaged("there is no chunk where one should be"));
+    }
+    let packed_length = u32::from_le_bytes(number_at(&header, 24)?);
+    if packed_length > 2 * MAX_CHUNK {
+        return Err(TraceError::Damaged("a chunk is too long"));
+    }
+    Ok((entry(&header[4..], place)?, packed_length, u32::from_le_bytes(number_at(&header, 28)?)))
+}
+
+/// The index at the end; `None` if there is no trailer.
+fn read_index(source: &mut dyn Source, length: u64) -> Result<Option<Vec<Chunk>>, TraceError> {
+    if length < MAGIC.len() as u64 + TRAILER {
+        return Ok(None);
+    }
+    source.seek(SeekFrom::Start(length - TRAILER))?;
+    let mut trailer = [0; 24];
+    source.read_exact(&mut trailer)?;
+    if !trailer.ends_with(END_MAGIC) {
+        return Ok(None);
+    }
+    let place = u64::from_le_bytes(number_at(&trailer, 0)?);
+    let n_chunks = u32::from_le_bytes(number_at(&trailer, 8)?) as usize;
+    let index_length = n_chunks * INDEX_ENTRY;
+    if place.checked_add(index_length as u64) != Some(length - TRAILER) {
+        return Err(TraceError::Damaged("its index is not where it should be"));
+    }
+    source.seek(SeekFrom::Start(place))?;
+    let mut index = vec![0; index_length];
+    source.read_exact(&mut index)?;
+    if crc32fast::hash(&index).to_le_bytes() != number_at::<4>(&trailer, 12)? {
+        return Err(TraceError::Damaged("the sum of its index is wrong"));
+    }
+    let chunk = |bytes: &[u8]| entry(&bytes[8..], u64::from_le_bytes(number_at(bytes, 0)?));
+    index.chunks_exact(INDEX_ENTRY).map(chunk).collect::<Result<_, _>>().map(Some)
+}
+
+/// The chunks of a file that ends somewhere.
+fn scan(source: &mut dyn Source, length: u64) -> Result<Vec<Chunk>, TraceError> {
+    let mut chunks = Vec::new();
+    let mut place = MAGIC.len() as u64;
+    source.seek(SeekFrom::Start(place))?;
+    while place + CHUNK_HEADER as u64 <= length {
+        let (chunk, packed_length, _) = read_header(source, place)?;
+        let behind = place + CHUNK_HEADER as u64 + u64::from(packed_length);
+        if behind > length {
+            break;
+        }
+        chunks.push(chunk);
+        place = source.seek(SeekFrom::Start(behind))?;
+    }
+    Ok(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn process() -> Process {
+        let (program, words) = (b"/bin/x".to_vec(), b"x\0-v\0".to_vec());
+        Process { pid: 7, parent: 5, forked_at: Some((1, 99)), program, words }
+    }
+
+    fn sample(is_finished: bool) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes).unwrap();
+        writer.add(Kind::Process, 0, 0, &process().to_bytes()).unwrap();
+        writer.add(Kind::Records, 3, 12, &[9; 5000]).unwrap();
+        writer.add(Kind::End, 0x10b, 0, &[]).unwrap();
+        if is_finished {
+            writer.finish().unwrap();
+        }
+        bytes
+    }
+
+    fn read_all(bytes: Vec<u8>) -> Result<Trace, TraceError> {
+        let mut trace = Trace::open(Box::new(Cursor::new(bytes)))?;
+        for chunk in trace.chunks().to_vec() {
+            trace.read(&chunk)?;
+        }
+        Ok(trace)
+    }
+
+    #[test]
+    fn what_was_written_is_read_also_without_an_index() {
+        for is_finished in [true, false] {
+            let mut trace = read_all(sample(is_finished)).unwrap();
+            assert_eq!((&trace.process, trace.is_complete), (&process(), is_finished));
+            assert_eq!((trace.n_bytes(), trace.end()), (5000, Some(0x10b)));
+            let chunk = trace.chunks()[1];
+            assert_eq!((chunk.thread, chunk.offset, trace.read(&chunk).unwrap()), (3, 12, vec![9; 5000]));
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error_or_a_shorter_trace_and_never_a_panic() {
+        let whole = sample(true);
+        for end in 0..whole.len() {
+            if let Ok(trace) = read_all(whole[..end].to_vec()) {
+                assert!(!trace.is_complete && trace.chunks().len() <= 3, "{end}");
+            }
+        }
+        for at in 0..whole.len() {
+            for bit in [1, 0x80] {
+                let mut damaged = whole.clone();
+                damaged[at] ^= bit;
+                if let Ok(trace) = read_all(damaged) {
+                    // Only the magic of the end may be missed: the file is then read from the front.
+                    assert!(at >= whole.len() - 8 && !trace.is_complete, "{at}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The directory of an instrumented build: the compiler's links, the runtime, the maps and what happened.
+//!
+//! ```text
+//! bin/      cc, gcc, clang, c99, <triple>-gcc: links to this program, for the front of PATH
+//! runtime.o what is linked into programs
+//! maps/     one file for each unit that was instrumented, by its number
+//! next      number of the next unit and of the next segment, in text; locked while it is changed
+//! log       one line for each command: see [`Logged`]
+//! ```
+
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::io::Seek;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+
+use rustix::fs::FlockOperation;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::world::record::RecordError;
+use crate::world::run::process;
+
+/// The variable that names the directory to the compiler's links.
+pub const VARIABLE: &str = "IDD_BUILD";
+
+/// Names of a C compiler.
+pub const NAMES: [&str; 8] =
+    ["cc", "gcc", "clang", "c99", "c89", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc", "x86_64-pc-linux-gnu-gcc"];
+
+/// Compilers that are looked for, best first.
+const COMPILERS: [&str; 8] =
+    ["clang-19", "clang-18", "clang-17", "clang-20", "clang-21", "clang-22", "clang-16", "clang"];
+
+/// The oldest clang whose text is understood.
+const OLDEST: u32 = 16;
+
+/// The runtime, one unit.
+const RUNTIME: &str =
+    concat!(include_str!("runtime/trace.c"), include_str!("runtime/control.c"), include_str!("runtime/clock.c"));
+
+/// Functions of the C library that the runtime stands before in a program.
+pub const WRAPPED: [&str; 10] =
+    ["_exit", "_Exit", "time", "gettimeofday", "clock_gettime", "clock", "getpid", "kill", "getrandom", "getentropy"];
+
+/// What happened to one source, or one command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Logged {
+    /// The source was instrumented.
+    Instrumented(String),
+    /// The source was compiled as it is, and why.
+    Plain(String, String),
+    /// A program or library was linked.
+    Linked(String),
+}
+
+/// The directory of an instrumented build.
+#[derive(Debug, Clone)]
+pub struct BuildDirectory {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The clang that is used.
+    pub clang: PathBuf,
+}
+
+impl BuildDirectory {
+    /// Prepares a new one, whose compilers are links to `program`.
+    pub fn create(path: &Path, clang: &Path, program: &Path) -> Result<Self, RecordError> {
+        let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
+        fs::create_dir_all(path.join("bin")).map_err(failed)?;
+        fs::create_dir_all(path.join("maps")).map_err(failed)?;
+        for name in NAMES {
+            std::os::unix::fs::symlink(program, path.join("bin").join(name)).map_err(failed)?;
+        }
+        fs::write(path.join("next"), "1 1\n").map_err(failed)?;
+        fs::write(path.join("clang"), clang.as_os_str().as_encoded_bytes()).map_err(failed)?;
+        fs::write(path.join("trace.c"), RUNTIME).map_err(failed)?;
+        let words = ["-O2", "-fPIC", "-w", "-c", "trace.c", "-o", "runtime.o"].map(OsStr::new);
+        let said = process::capture(clang.as_os_str(), &words, path, &[]).map_err(failed)?;
+        if said.code != Some(0) {
+            let said = String::from_utf8_lossy(&said.stderr).into_owned();
+            return Err(RecordError::Runtime { said });
+        }
+        Ok(Self { path: path.to_owned(), clang: clang.to_owned() })
+    }
+
+    /// Opens one that was prepared.
+    pub fn open(path: &Path) -> Result<Self, RecordError> {
+        let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
+        let clang = fs::read_to_string(path.join("clang")).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), clang: clang.into() })
+    }
+
+    /// Where the compiler's links are.
+    pub fn bin(&self) -> PathBuf {
+        self.path.join("bin")
+    }
+
+    /// The object that is linked into programs.
+    pub fn runtime(&self) -> PathBuf {
+        self.path.join("runtime.o")
+    }
+
+    /// The map of a unit.
+    pub fn map(&self, unit: u32) -> PathBuf {
+        self.path.join("maps").join(format!("{unit}.map"))
+    }
+
+    /// Gives out the number of a unit, and the first of `n_segments` numbers for its segments.
+    pub fn number(&self, n_segments: u32) -> io::Result<(u32, u32)> {
+        let mut file = File::options().read(true).write(true).open(self.path.join("next"))?;
+        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let mut numbers = text.split_whitespace().map(str::parse::<u32>);
+        let (Some(Ok(unit)), Some(Ok(first))) = (numbers.next(), numbers.next()) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file `next` is damaged"));
+        };
+        let behind = first.checked_add(n_segments).ok_or(io::ErrorKind::OutOfMemory)?;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(format!("{} {behind}\n", unit + 1).as_bytes())?;
+        Ok((unit, first))
+    }
+
+    /// Notes what happened.
+    pub fn log(&self, logged: &Logged) -> io::Result<()> {
+        let mut line = serde_json::to_string(logged)?;
+        line.push('\n');
+        File::options().create(true).append(true).open(self.path.join("log"))?.write_all(line.as_bytes())
+    }
+
+    /// What happened, in order.
+    pub fn logged(&self) -> Vec<Logged> {
+        let text = fs::read_to_string(self.path.join("log")).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}
+
+/// Finds a clang that is new enough; `preferred` is what the user named.
+pub fn find_clang(path: &OsStr, preferred: Option<&OsStr>) -> Option<PathBuf> {
+    let places = |name: &OsStr| -> Vec<PathBuf> {
+        if Path::new(name).is_absolute() {
+            return vec![name.into()];
+        }
+        path.as_encoded_bytes()
+            .split(|byte| *byte == b':')
+            .map(|directory| Path::new(&*String::from_utf8_lossy(directory)).join(name))
+            .collect()
+    };
+    let is_usable = |place: &PathBuf| place.is_file() && version(place).is_some_and(|version| version >= OLDEST);
+    let names: Vec<OsString> = match preferred {
+        Some(preferred) => vec![preferred.to_owned()],
+        None => COMPILERS.iter().map(OsString::from).collect(),
+    };
+    names.iter().flat_map(|name| places(name)).find(is_usable)
+}
+
+/// The version of a clang; `None` if it is none.
+pub fn version(clang: &Path) -> Option<u32> {
+    let said = process::capture(clang.as_os_str(), &[OsStr::new("--version")], Path::new("/"), &[]).ok()?;
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let (_, behind) = text.split_once("clang version ")?;
+    behind.split('.').next()?.parse().ok()
+}

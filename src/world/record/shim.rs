@@ -1,0 +1,272 @@
+//! The compiler that instruments: what the links in the build directory do when the build calls them.
+//!
+//! Each C source is printed as LLVM IR, rewritten, and compiled from there; options that only read the source stay with the
+//! first step, those about code with the last. Whatever is not understood, or goes wrong on the way, is left to the compiler as it was called, and noted.
+
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::instrument::map;
+use crate::instrument::module::Module;
+use crate::instrument::rewrite;
+use crate::world::record::arguments::Build;
+use crate::world::record::arguments::Job;
+use crate::world::record::arguments::words_of;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::build::Logged;
+use crate::world::record::build::WRAPPED;
+use crate::world::run::process;
+
+/// How the text is printed: unoptimised, with everything that has a name.
+const PRINT: [&str; 10] = [
+    "-S",
+    "-emit-llvm",
+    "-O0",
+    "-g",
+    "-Xclang",
+    "-disable-O0-optnone",
+    "-fno-discard-value-names",
+    "-fno-lto",
+    "-w",
+    "-Qunused-arguments",
+];
+
+/// What old sources need of a new compiler.
+const LENIENT: [&str; 5] = [
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion",
+    "-Wno-error=incompatible-function-pointer-types",
+    "-w",
+];
+
+/// A compiler call.
+pub struct Call<'c> {
+    /// The build that it belongs to.
+    pub build: &'c BuildDirectory,
+    /// As which compiler it was called.
+    pub name: &'c OsStr,
+    /// Where.
+    pub directory: &'c Path,
+    /// `PATH` without the links.
+    pub path: OsString,
+}
+
+impl Call<'_> {
+    /// Does what the arguments ask for; the result is the exit code.
+    pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
+        let words = self.expanded(words);
+        let Job::Build(build) = Job::read(&words, self.directory) else {
+            return self.clang(&words);
+        };
+        if build.is_compile_only {
+            for position in &build.sources {
+                let object = self.directory.join(build.object(&words[*position]));
+                if let Err(why) = self.instrument(&build, &words[*position], &object)? {
+                    self.build.log(&Logged::Plain(self.name_of(&words[*position]), why))?;
+                    // The whole command is left to the compiler, so that what it says is said once.
+                    return self.plain(&words);
+                }
+                self.build.log(&Logged::Instrumented(self.name_of(&words[*position])))?;
+            }
+            return Ok(0);
+        }
+        self.link(&build, words)
+    }
+
+    /// The words with those of response files in their place.
+    fn expanded(&self, words: &[OsString]) -> Vec<OsString> {
+        let mut expanded = Vec::new();
+        for word in words {
+            let file = word.as_bytes().strip_prefix(b"@").map(|path| self.directory.join(OsStr::from_bytes(path)));
+            match file.and_then(|path| fs::read(path).ok()) {
+                Some(content) => expanded.extend(words_of(&content)),
+                None => expanded.push(word.clone()),
+            }
+        }
+        expanded
+    }
+
+    fn name_of(&self, source: &OsStr) -> String {
+        self.directory.join(source).to_string_lossy().into_owned()
+    }
+
+    /// Compiles with clang, leniently.
+    fn clang(&self, words: &[OsString]) -> io::Result<i32> {
+        let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        all.extend(["-Qunused-arguments"].map(OsStr::new));
+        self.relay(self.build.clang.as_os_str(), &all)
+    }
+
+    /// Compiles without instrumentation: with clang, and if it cannot, with the compiler that was asked for.
+    fn plain(&self, words: &[OsString]) -> io::Result<i32> {
+        let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        all.extend(LENIENT.map(OsStr::new));
+        let said = process::capture(self.build.clang.as_os_str(), &all, self.directory, &self.environment())?;
+        if said.code == Some(0) {
+            return Ok(0);
+        }
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        self.relay(self.name, &words)
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        vec![("PATH".into(), self.path.clone())]
+    }
+
+    fn relay(&self, program: &OsStr, words: &[&OsStr]) -> io::Result<i32> {
+        let program = find(program, &self.path).unwrap_or_else(|| self.build.clang.clone());
+        process::relay(program.as_os_str(), words, self.directory, &self.environment())
+    }
+
+    /// Compiles one source; the inner error says why it has to be compiled as it is.
+    fn instrument(&self, build: &Build, source: &OsStr, object: &Path) -> io::Result<Result<(), String>> {
+        let text_file = beside(object, "idd.ll");
+        let done = self.instrument_by(build, source, object, &text_file);
+        let _ = fs::remove_file(&text_file);
+        done
+    }
+
+    fn instrument_by(
+        &self,
+        build: &Build,
+        source: &OsStr,
+        object: &Path,
+        text_file: &Path,
+    ) -> io::Result<Result<(), String>> {
+        let mut words: Vec<OsString> = build.front.clone();
+        words.extend(PRINT.iter().chain(&LENIENT).map(OsString::from));
+        if let Some(dependencies) = &build.dependencies {
+            if !dependencies.has_file {
+                words.extend(["-MF".into(), object.with_extension("d").into()]);
+            }
+            if !dependencies.has_target {
+                let target = build.object(source);
+                words.extend(["-MQ".into(), target.into()]);
+            }
+        }
+        words.extend(["-x".into(), "c".into(), source.to_owned(), "-o".into(), text_file.into()]);
+        if let Err(said) = self.step(&words)? {
+            return Ok(Err(format!("clang does not compile it: {said}")));
+        }
+        let Ok(text) = String::from_utf8(fs::read(text_file)?) else {
+            return Ok(Err("the text of its IR is not UTF-8".to_owned()));
+        };
+        let module = match Module::read(&text) {
+            Ok(module) => module,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let n_segments = match rewrite::count(&text, &module) {
+            Ok(n_segments) => n_segments,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let (unit, first) = self.build.number(n_segments.iter().sum())?;
+        let rewritten = match rewrite::rewrite(&text, &module, rewrite::Numbers { unit, first }) {
+            Ok(rewritten) => rewritten,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        fs::write(text_file, &rewritten.text)?;
+        let mut words: Vec<OsString> = build.back.clone();
+        words.extend(["-O1", "-w", "-c", "-Qunused-arguments", "-x", "ir"].map(OsString::from));
+        words.extend([text_file.into(), "-o".into(), object.into()]);
+        if let Err(said) = self.step(&words)? {
+            return Ok(Err(format!("clang does not take the rewritten IR: {said}")));
+        }
+        fs::write(self.build.map(unit), map::write(unit, first, &n_segments, &text))?;
+        Ok(Ok(()))
+    }
+
+    /// Runs clang quietly; the inner error is the first line of what it said.
+    fn step(&self, words: &[OsString]) -> io::Result<Result<(), String>> {
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        let said = process::capture(self.build.clang.as_os_str(), &words, self.directory, &self.environment())?;
+        if said.code == Some(0) {
+            return Ok(Ok(()));
+        }
+        let text = String::from_utf8_lossy(&said.stderr).into_owned();
+        let line = text.lines().find(|line| line.contains("error")).or(text.lines().next()).unwrap_or_default();
+        Ok(Err(line.trim().to_owned()))
+    }
+
+    /// Compiles what has to be, and links.
+    fn link(&self, build: &Build, mut words: Vec<OsString>) -> io::Result<i32> {
+        let mut temporary = Vec::new();
+        let stem = build.output.clone().unwrap_or_else(|| "a.out".into());
+        let is_one_step = !build.sources.is_empty();
+        for (index, position) in build.sources.iter().enumerate() {
+            let object = beside(&self.directory.join(&stem), &format!("idd-{index}.o"));
+            let source = words[*position].clone();
+            match self.instrument(build, &source, &object)? {
+                Ok(()) => {
+                    self.build.log(&Logged::Instrumented(self.name_of(&source)))?;
+                    words[*position] = object.clone().into();
+                    temporary.push(object);
+                }
+                Err(why) => self.build.log(&Logged::Plain(self.name_of(&source), why))?,
+            }
+        }
+        let original = words.clone();
+        if is_one_step {
+            // What was given as C by `-x` is an object now.
+            strip_language(&mut words);
+        }
+        if build.is_program {
+            words.push(self.build.runtime().into());
+            words.extend(WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}").into()));
+            words.push("-Wl,--export-dynamic-symbol=__idd_*".into());
+            words.push("-lpthread".into());
+        } else {
+            words.push("-Wl,-z,undefs".into());
+        }
+        let mut code = self.clang(&words)?;
+        if code != 0 && temporary.is_empty() && find(self.name, &self.path).is_some() {
+            let words: Vec<&OsStr> = original.iter().map(OsString::as_os_str).collect();
+            code = self.relay(self.name, &words)?;
+        }
+        for object in temporary {
+            let _ = fs::remove_file(object);
+        }
+        if code == 0 {
+            self.build.log(&Logged::Linked(self.name_of(&stem)))?;
+        }
+        Ok(code)
+    }
+}
+
+/// Takes `-x <language>` out.
+fn strip_language(words: &mut Vec<OsString>) {
+    let mut index = 0;
+    while index < words.len() {
+        if words[index] == "-x" {
+            words.drain(index..(index + 2).min(words.len()));
+        } else if words[index] == "-xc" {
+            words.remove(index);
+        } else {
+            index += 1;
+        }
+    }
+}
+
+/// A name for a temporary file beside `path` that no other call uses.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.{suffix}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// A program in `PATH`.
+fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return Some(program.into());
+    }
+    path.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| Path::new(OsStr::from_bytes(directory)).join(program))
+        .find(|place| place.is_file())
+}

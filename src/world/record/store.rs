@@ -1,0 +1,138 @@
+//! Where recordings lie, and what each of them says of itself.
+//!
+//! ```text
+//! <idd directory of the worktree>/recordings/<id>/
+//!     recording.json   see `Recording`
+//!     maps/<n>.map     see `instrument::map`
+//!     <n>.trace        see `trace::container`
+//! ```
+
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::BufReader;
+use std::path::Path;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::instrument::map::Map;
+use crate::trace::TraceError;
+use crate::trace::container::Trace;
+use crate::trace::units::Units;
+use crate::world::files;
+
+/// What a recording says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The form of this file.
+    pub version: u32,
+    /// The revision that was recorded.
+    pub commit: String,
+    /// The test, as it was given.
+    pub command: Vec<String>,
+    /// How the test ended.
+    pub ending: String,
+    /// Processes that were traced, in the order in which they began.
+    pub processes: Vec<Traced>,
+    /// Which of them is meant if none is named.
+    pub chosen: Option<usize>,
+    /// Sources that were instrumented.
+    pub n_instrumented: usize,
+    /// Sources that were compiled as they are, and why.
+    pub plain: Vec<(String, String)>,
+    /// How the test ended without instrumentation; `None` if it was not tried.
+    pub reference: Option<String>,
+    /// Whether it printed the same without instrumentation.
+    pub is_same_output: Option<bool>,
+    /// Whether a second run went through the same segments.
+    pub is_repeatable: Option<bool>,
+    /// The units that were instrumented.
+    pub units: Vec<UnitRange>,
+}
+
+/// A unit and its segments: number, first segment, behind the last one.
+pub type UnitRange = (u32, u32, u32);
+
+/// A process of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traced {
+    /// Its trace.
+    pub file: String,
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub words: Vec<String>,
+    /// Its number.
+    pub pid: u32,
+    /// Bytes of its records.
+    pub n_bytes: u64,
+    /// How it ended, see [`container`](crate::trace::container).
+    pub end: Option<u32>,
+    /// Whether records were left out because of the limit.
+    pub is_cut: bool,
+}
+
+/// The form of `recording.json`.
+pub const VERSION: u32 = 1;
+
+/// The directory of all recordings.
+pub fn directory(idd_directory: &Path) -> PathBuf {
+    idd_directory.join("recordings")
+}
+
+/// The name of the last recording.
+pub fn last(idd_directory: &Path) -> Option<String> {
+    let names = files::names(&directory(idd_directory));
+    names.into_iter().rev().find_map(|name| name.into_string().ok())
+}
+
+/// A name for a new recording: later ones sort behind earlier ones.
+pub fn new_name(idd_directory: &Path) -> String {
+    let number = last(idd_directory).and_then(|name| name.parse::<u32>().ok()).unwrap_or(0);
+    format!("{:04}", number + 1)
+}
+
+/// Reads what a recording says of itself.
+pub fn read(place: &Path) -> io::Result<Recording> {
+    let recording: Recording = serde_json::from_slice(&fs::read(place.join("recording.json"))?)?;
+    if recording.version == VERSION { Ok(recording) } else { Err(io::ErrorKind::Unsupported.into()) }
+}
+
+/// Writes what a recording says of itself.
+pub fn write(place: &Path, recording: &Recording) -> io::Result<()> {
+    files::replace(&place.join("recording.json"), &serde_json::to_vec_pretty(recording)?)
+}
+
+/// Takes the maps of a build into a recording; returns its units.
+pub fn take_maps(build: &Path, place: &Path) -> io::Result<Vec<UnitRange>> {
+    let (from, to) = (build.join("maps"), place.join("maps"));
+    fs::create_dir_all(&to)?;
+    let mut units = Vec::new();
+    for name in files::names(&from) {
+        let bytes = fs::read(from.join(&name))?;
+        let map = Map::read(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        units.push((map.unit, map.segments().start, map.segments().end));
+        fs::write(to.join(&name), &bytes)?;
+    }
+    units.sort_unstable();
+    Ok(units)
+}
+
+/// The units of a recording.
+pub fn units(place: &Path, recording: &Recording) -> Units {
+    let maps = place.join("maps");
+    let units = recording.units.iter().map(|(unit, first, end)| (*unit, *first..*end));
+    Units::new(units, Box::new(move |unit| fs::read(maps.join(format!("{unit}.map")))))
+}
+
+/// A trace of a recording.
+pub fn trace(place: &Path, traced: &Traced) -> Result<Trace, TraceError> {
+    open(&place.join(&traced.file))
+}
+
+/// A trace, by its file.
+pub fn open(file: &Path) -> Result<Trace, TraceError> {
+    Trace::open(Box::new(BufReader::new(File::open(file)?)))
+}
