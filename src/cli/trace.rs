@@ -5,13 +5,11 @@ use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
 use crate::report::Status;
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
 use crate::trace::records::Records;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::repo::locate::Location;
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What `git idd trace stat` counts.
@@ -51,37 +49,14 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
 }
 
 fn stat(place: &Path, recording: &Recording) -> Result<Stat, TraceError> {
-    use crate::instrument::instruction::Op;
     let chosen = recording.chosen.and_then(|index| recording.processes.get(index));
     let traced = chosen.ok_or(TraceError::Damaged("no process is chosen"))?;
     let mut trace = store::trace(place, traced)?;
     let mut units = store::units(place, recording);
-    let threads: BTreeSet<u32> =
-        trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records).map(|chunk| chunk.thread).collect();
-    let mut stat = Stat { program: traced.words.join(" "), n_threads: threads.len(), ..Stat::default() };
-    let mut functions = BTreeSet::new();
-    let mut n_events_of: Vec<Option<u64>> = Vec::new();
-    for thread in threads {
-        let mut records = Records::new(&trace, thread, 0);
-        while let Some(record) = records.next(&mut trace, &mut units)? {
-            let (segment, entry, n_bytes) = (record.segment, record.entry, record.bytes.len());
-            stat.n_records += 1;
-            stat.n_bytes += n_bytes as u64;
-            functions.insert(entry.body);
-            if n_events_of.len() <= segment as usize {
-                n_events_of.resize(segment as usize + 1, None);
-            }
-            let n_events = *n_events_of[segment as usize].get_or_insert_with(|| {
-                let body = units.body(entry.body);
-                let is_event = |op: &Op| {
-                    matches!(op, Op::Load | Op::Store | Op::Branch(..) | Op::Switch(..) | Op::Call(..) | Op::Return)
-                };
-                let instructions = body.instructions(body.segment(segment));
-                instructions.iter().filter(|instruction| is_event(&instruction.op)).count() as u64
-            });
-            stat.n_events += n_events;
-        }
+    let mut stat = Stat { program: traced.words.join(" "), ..Stat::default() };
+    let mut records = Records::new(&trace);
+    while records.next(&mut trace, &mut units)?.is_some() {
+        stat.n_records += 1;
     }
-    stat.n_functions = functions.len();
     Ok(stat)
 }
