@@ -20,11 +20,13 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 4] = [
+const SYNOPSIS: [&str; 6] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "(status | resume | show | apply | reset | gc) [--json]",
     "log [--format=(text | bisect)]",
+    "record [<options>] -- <test-cmd> [<args>...]",
+    "trace stat [--recording=<id>]",
 ];
 
 const DESCRIPTION: [&str; 6] = [
@@ -46,7 +48,7 @@ const DESCRIPTION: [&str; 6] = [
      files. Every claim of the finding is run again in a clean checkout before it is printed.",
 ];
 
-const ENVIRONMENT: [(&str, &str); 6] = [
+const ENVIRONMENT: [(&str, &str); 7] = [
     ("IDD_WORKTREE", "Set for the test: the top of the checkout that it runs in."),
     ("IDD_TREE", "Set for the test: the id of the tree that is tested."),
     (
@@ -55,6 +57,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ),
     ("TMPDIR", "Set for the test: an empty directory of its own."),
     ("GIT_*", "Not set for the test, so that git in it sees the checkout and nothing else."),
+    ("IDD_CLANG", "The clang, version 16 or newer, that git idd record instruments programs with."),
     ("NO_COLOR", "If set and not empty, there is no colour unless it is asked for."),
 ];
 
@@ -71,7 +74,7 @@ const FILES: [(&str, &str); 4] = [
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
-const EXAMPLES: [(&str, &str); 6] = [
+const EXAMPLES: [(&str, &str); 7] = [
     ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
     (
         "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
@@ -80,6 +83,7 @@ const EXAMPLES: [(&str, &str); 6] = [
     ("git idd --timeout 10s -- ./server --self-test", "A test that hangs; the hang is the failure."),
     ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
+    ("git idd record --build make -- ./test.sh", "Keep what the C program does that the test runs."),
     ("git -c idd.jobs=2 idd --budget 30m --json -- make check", "A nightly job."),
 ];
 
@@ -119,6 +123,10 @@ fn commands(command: &Command) -> Roff {
     )]);
     for subcommand in command.get_subcommands() {
         entry(&mut page, vec![bold(subcommand.get_name())], &[&help_of(subcommand.get_about())]);
+        for inner in subcommand.get_subcommands() {
+            let name = format!("{} {}", subcommand.get_name(), inner.get_name());
+            entry(&mut page, vec![bold(name)], &[&help_of(inner.get_about())]);
+        }
     }
     page
 }

@@ -338,7 +338,7 @@ fn text_of_type(ty: &Type) -> String {
         Type::Array(n_elements, element) => format!("[{n_elements} x {}]", text_of_type(element)),
         Type::Vector(n_elements, element) => format!("<{n_elements} x {}>", text_of_type(element)),
         Type::Struct { is_packed, fields } => {
-            let fields: Vec<String> = fields.iter().map(|field| text_of_type(field)).collect();
+            let fields: Vec<String> = fields.iter().map(text_of_type).collect();
             let fields = fields.join(", ");
             if *is_packed { format!("<{{ {fields} }}>") } else { format!("{{ {fields} }}") }
         }
