@@ -27,6 +27,7 @@ pub mod refusal;
 mod resolve;
 pub mod settle;
 pub mod stat;
+pub mod source;
 pub mod state;
 pub mod store;
 pub mod survey;
