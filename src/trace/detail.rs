@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::instrument::debug::Place;
 use crate::trace::TraceError;
+use crate::trace::frame::Frame;
 use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
@@ -34,6 +35,8 @@ pub struct Standing {
     pub place: Option<Place>,
     /// Whether it is the entry of the function.
     pub is_entry: bool,
+    /// Whether no other statement of the function begins in its line.
+    pub is_alone: bool,
 }
 
 /// Something that was read or written.
@@ -189,6 +192,7 @@ impl Watch for Focus<'_> {
                 function: frame.shape.name(),
                 place: frame.place().cloned(),
                 is_entry,
+                is_alone: is_alone(frame),
             },
             thread: machine.thread,
             instance: count.copied(),
@@ -269,7 +273,9 @@ impl Watch for Focus<'_> {
         let show = |number: u64, size: u32| view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]);
         let text = |(number, (_, size)): (&u64, &(_, u32))| {
             let string = (*size == 8 && *number > 4096).then(|| machine.memory.string(*number, 80)).flatten();
-            let is_text = |bytes: &Vec<u8>| !bytes.is_empty() && bytes.iter().all(|byte| *byte >= b' ' || byte.is_ascii_whitespace());
+            let is_text = |bytes: &Vec<u8>| {
+                !bytes.is_empty() && bytes.iter().all(|byte| *byte >= b' ' || byte.is_ascii_whitespace())
+            };
             match string.filter(is_text) {
                 Some(string) => crate::trace::value::quoted(&string, '"'),
                 None => show(*number, *size),
@@ -300,6 +306,12 @@ impl Watch for Focus<'_> {
     fn is_done(&self) -> bool {
         self.is_done
     }
+}
+
+fn is_alone(frame: &Frame) -> bool {
+    let Some(place) = frame.place() else { return false };
+    let is_here = |other: &&Place| other.file == place.file && other.line == place.line;
+    frame.shape.statements.iter().filter_map(|statement| statement.place.as_ref()).filter(is_here).count() == 1
 }
 
 /// What is known of a step, and of the variable that is asked for.
@@ -363,12 +375,14 @@ pub fn why(player: &mut Player, step: Step, variable: &str, limit: usize) -> Res
         return Ok(Answer::NoVariable(detail.variables.into_iter().map(|(name, _)| name).collect()));
     };
     let mut open: BTreeSet<Step> = asked.makers.iter().copied().filter(|step| *step != Step::START).collect();
+    let mut seen = open.clone();
     let mut steps = Vec::new();
     while steps.len() < limit
         && let Some(step) = open.pop_last()
     {
         if let Some(detail) = self::detail(player, step)? {
-            open.extend(detail.makers().into_iter().filter(|maker| *maker < step));
+            // A step that calls also uses what later steps made: those of the call.
+            open.extend(detail.makers().into_iter().filter(|maker| seen.insert(*maker)));
             steps.push(detail);
         }
     }

@@ -126,6 +126,11 @@ impl Frame {
         (!self.is_partial || self.writers[register] != UNSET).then(|| self.values[register])
     }
 
+    /// What a register was given, if it was given anything.
+    pub fn given(&self, register: Register) -> Option<u64> {
+        (self.writers[register as usize] != UNSET).then(|| self.values[register as usize])
+    }
+
     /// The step that set a register.
     #[inline]
     pub fn writer(&self, register: Register) -> Step {

@@ -146,6 +146,10 @@ pub struct Machine {
     remembered: Vec<Remembered>,
     next_remembered: usize,
     awaited: Vec<Awaited>,
+    /// Whether something in memory becomes known when a pointer is read.
+    is_awaiting: bool,
+    /// The arguments, each ended by a zero byte, until they are found in memory.
+    arguments: Option<Arc<[u8]>>,
 }
 
 impl Machine {
@@ -160,12 +164,7 @@ impl Machine {
     }
 
     /// Takes a record of a function in.
-    pub fn take<W: Watch>(
-        &mut self,
-        shape: &Arc<Shape>,
-        record: &Record<'_>,
-        watch: &mut W,
-    ) -> Result<(), TraceError> {
+    pub fn take<W: Watch>(&mut self, shape: &Arc<Shape>, record: &Record<'_>, watch: &mut W) -> Result<(), TraceError> {
         if record.thread != self.thread {
             let frames = self.others.remove(&record.thread).unwrap_or_default();
             let before = std::mem::replace(&mut self.frames, frames);
@@ -199,9 +198,6 @@ impl Machine {
         }
         for action in &piece.actions {
             self.act(*action, shape, record.bytes, watch)?;
-        }
-        if piece.kind == Kind::Entry && self.words.is_none() && &*shape.body.function.name == "main" {
-            self.find_words(shape);
         }
         match piece.next {
             Next::Straight => {}
@@ -237,11 +233,31 @@ impl Machine {
         Ok(())
     }
 
-    fn find_words(&mut self, shape: &Shape) {
+    /// A process with these arguments, each ended by a zero byte.
+    pub fn new(arguments: &[u8]) -> Self {
+        Self { arguments: Some(arguments.into()), ..Self::default() }
+    }
+
+    /// The arguments lie behind each other in memory, so one pointer to them tells where all are.
+    fn find_arguments(&mut self, place: u64, pointer: u64) {
+        let (Some((array, n)), Some(arguments)) = (self.words, &self.arguments) else { return };
+        if pointer == 0 || place < array || place >= array.saturating_add(n.saturating_mul(8)) {
+            return;
+        }
+        let index = usize::try_from((place - array) / 8).unwrap_or(usize::MAX);
+        let before: usize = arguments.split_inclusive(|byte| *byte == 0).take(index).map(<[u8]>::len).sum();
+        if let Some(begin) = pointer.checked_sub(before as u64) {
+            self.memory.write(begin, &arguments.clone(), Step::START);
+        }
+        self.arguments = None;
+    }
+
+    fn find_words(&mut self) {
         let frame = self.frames.last();
-        let parameter = |index: usize| frame?.value((*shape.parameters.get(index)?)?);
+        let parameter = |index: usize| frame?.given((*frame?.shape.parameters.get(index)?)?);
         if let (Some(n), Some(array)) = (parameter(0), parameter(1)) {
             self.words = Some((array, n));
+            self.is_awaiting = true;
         }
     }
 
@@ -318,6 +334,9 @@ impl Machine {
         if let Some(frame) = self.frames.last_mut() {
             frame.step = step;
             frame.statement = statement;
+            if statement != 0 && self.words.is_none() && &*frame.shape.body.function.name == "main" {
+                self.find_words();
+            }
         }
         watch.step(self);
         Ok(())
@@ -479,7 +498,7 @@ impl Machine {
     #[inline]
     pub fn read<W: Watch>(&mut self, step: Step, address: u64, bytes: &[u8], watch: &mut W) {
         self.check.n_reads += 1;
-        if !self.awaited.is_empty() && bytes.len() == 8 {
+        if self.is_awaiting && bytes.len() == 8 {
             self.found(address, number(bytes, 0, 8).unwrap_or(0));
         }
         let length = bytes.len() as u64;
@@ -504,11 +523,14 @@ impl Machine {
         self.awaited.retain(|other| other.place != awaited.place);
         if awaited.place != 0 && self.awaited.len() < 1000 {
             self.awaited.push(awaited);
+            self.is_awaiting = true;
         }
     }
 
     #[cold]
     fn found(&mut self, place: u64, pointer: u64) {
+        self.find_arguments(place, pointer);
+        self.is_awaiting = !self.awaited.is_empty() || (self.words.is_some() && self.arguments.is_some());
         let Some(index) = self.awaited.iter().position(|awaited| awaited.place == place) else { return };
         let Awaited { length, step, is_written, .. } = self.awaited.swap_remove(index);
         if pointer == 0 {
@@ -608,8 +630,23 @@ fn updated(kind: &str, before: u64, operand: u64, size: u32) -> Option<u64> {
         "xor" => one ^ other,
         "umax" => one.max(other),
         "umin" => one.min(other),
-        "max" => if signed(one) >= signed(other) { one } else { other },
-        "min" => if signed(one) <= signed(other) { one } else { other },
+        "max" => {
+            if signed(one) >= signed(other) {
+                one
+            } else {
+                other
+            }
+        }
+        "min" => {
+            if signed(one) <= signed(other) {
+                one
+            } else {
+                other
+            }
+        }
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

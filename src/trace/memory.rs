@@ -151,7 +151,8 @@ impl Memory {
         let region = self.regions.entry(page / REGION as u64).or_insert_with(|| Box::new([NONE; REGION]));
         let number = &mut region[index(page)];
         if *number == NONE {
-            *number = u32::try_from(self.pages.len()).expect("pages of 4 KiB in a 47-bit address space, as far as our own memory holds them");
+            *number = u32::try_from(self.pages.len())
+                .expect("pages of 4 KiB in a 47-bit address space, as far as our own memory holds them");
             self.pages.push(Arc::new(Page::empty()));
         }
         self.cache[slot(page)] = (page, *number);
@@ -231,7 +232,8 @@ impl Memory {
         for (page, at, _, n) in parts(from, length) {
             match self.find(page) {
                 Some(page) => {
-                    content.extend((at..at + n).map(|at| (page.is_known(at).then(|| page.bytes[at]), page.writers[at])));
+                    content
+                        .extend((at..at + n).map(|at| (page.is_known(at).then(|| page.bytes[at]), page.writers[at])));
                 }
                 None => content.extend(std::iter::repeat_n((None, Step::START), n)),
             }

@@ -51,8 +51,8 @@ pub struct Place<'p> {
     pub ty: Option<MetadataId>,
     /// The debug info that has the type.
     pub debug: Debug<'p>,
-    /// What it holds, if its address goes nowhere, and who wrote that.
-    pub held: Option<(u64, Step)>,
+    /// If its address goes nowhere: what it holds, as far as it was given anything, and who gave it.
+    pub held: Option<(Option<u64>, Step)>,
     /// Whether it is known only inside of a function.
     pub is_local: bool,
     /// The line of its declaration.
@@ -63,7 +63,8 @@ pub struct Place<'p> {
 struct Held<'h> {
     view: View<'h>,
     address: u64,
-    held: Option<[u8; 8]>,
+    /// If it is not in memory: it, unless it was given nothing.
+    held: Option<Option<[u8; 8]>>,
 }
 
 impl Content for Held<'_> {
@@ -71,7 +72,7 @@ impl Content for Held<'_> {
         match self.held {
             Some(bytes) => {
                 let offset = usize::try_from(offset).ok()?;
-                bytes.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
+                bytes?.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
             }
             None => self.view.machine.memory.bytes(self.address.checked_add(offset)?, length),
         }
@@ -82,7 +83,7 @@ impl Content for Held<'_> {
             && encoding.ends_with("_char")
         {
             let string = self.view.machine.memory.string(pointer, MAX_STRING);
-            if let Some(string) = string.or_else(|| self.view.word(pointer)) {
+            if let Some(string) = string {
                 return Some(value::quoted(&string, '"'));
             }
         }
@@ -180,7 +181,7 @@ impl<'v> View<'v> {
 
     /// The value of a variable.
     pub fn show(self, place: &Place<'v>) -> String {
-        let held = place.held.map(|(held, _)| held.to_le_bytes());
+        let held = place.held.map(|(held, _)| held.map(u64::to_le_bytes));
         let content = Held { view: self, address: place.address, held };
         place.ty.map_or_else(|| "?".to_owned(), |ty| value::show(place.debug, ty, &content))
     }
@@ -201,7 +202,8 @@ impl<'v> View<'v> {
         };
         for (depth, frame) in self.machine.all_frames().collect::<Vec<_>>().into_iter().rev().enumerate() {
             let Some(slot) = slot_at(frame, address) else { continue };
-            let variable = self.declared(frame).find(|(_, place)| place.address == frame.value(slot.register).unwrap_or(0));
+            let variable =
+                self.declared(frame).find(|(_, place)| place.address == frame.value(slot.register).unwrap_or(0));
             let Some((_, place)) = variable else {
                 let name = frame.shape.name();
                 return Some((format!("temporary of {name}"), None));
@@ -241,7 +243,7 @@ impl<'v> View<'v> {
         let mut held = [0; 8];
         let given = bytes.filter(|bytes| bytes.len() <= 8).map(|bytes| {
             held[..bytes.len()].copy_from_slice(bytes);
-            held
+            Some(held)
         });
         let content = Held { view: self, address, held: given };
         let value = match &found {
@@ -291,13 +293,6 @@ impl<'v> View<'v> {
         }
         None
     }
-
-    /// The rest of the argument that an address is in.
-    fn word(self, address: u64) -> Option<Vec<u8>> {
-        let (index, at) = self.word_at(address)?;
-        let word = self.words.split(|byte| *byte == 0).nth(index)?;
-        word.get(usize::try_from(at).ok()?..).map(<[u8]>::to_vec)
-    }
 }
 
 impl View<'_> {
@@ -337,12 +332,12 @@ fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
 }
 
 fn held(frame: &Frame, slot: &Slot) -> Option<u64> {
-    frame.value(slot.plain?)
+    frame.given(slot.plain?)
 }
 
 fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p>) -> Option<Place<'p>> {
     let held = match slot.plain {
-        Some(register) => Some((frame.value(register)?, frame.writer(register))),
+        Some(register) => Some((frame.given(register), frame.writer(register))),
         None => None,
     };
     Some(Place {

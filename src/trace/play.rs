@@ -45,7 +45,7 @@ impl Player {
     /// Opens a trace.
     pub fn new(mut trace: Trace, mut units: Units) -> Result<Self, TraceError> {
         let globals = Globals::read(&mut trace, &mut units)?;
-        let mut machine = Machine::default();
+        let mut machine = Machine::new(&trace.process.words);
         globals.fill(&mut machine.memory);
         let records = Records::new(&trace);
         let checkpoints = vec![(Position::default(), machine.clone())];

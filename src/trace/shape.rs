@@ -44,8 +44,9 @@ pub enum Source {
     Nowhere,
 }
 
-/// What one record does, in order.
+/// What one record does, in order. Offsets are in the record, sizes in bytes; `to` is the register that the result goes to, if it is used later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
 pub enum Action {
     /// A statement begins.
     Step(u32),
@@ -116,7 +117,7 @@ pub struct Call {
     pub arguments: Vec<(Source, u32)>,
     /// Whether the arguments are recorded: the function may be one of which nothing is known.
     pub is_external: bool,
-    /// Whether it may come back twice.
+    /// Whether it returns something.
     pub has_result: bool,
 }
 

@@ -175,12 +175,7 @@ impl Watch for Builder<'_> {
     fn enters(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
         let node = self.has_room(machine.thread).then(|| Node {
-            kind: Kind::Call {
-                function: frame.shape.name(),
-                arguments: Vec::new(),
-                result: None,
-                is_unfinished: true,
-            },
+            kind: Kind::Call { function: frame.shape.name(), arguments: Vec::new(), result: None, is_unfinished: true },
             step: Step(machine.n_steps + 1),
             last: Step(machine.n_steps + 1),
             place: frame.shape.statements[0].place.clone(),
@@ -210,7 +205,9 @@ impl Watch for Builder<'_> {
         let loops = self.loops.entry(frame.shape.index).or_insert_with(|| loops(&frame.shape.flow));
         let around = &loops[frame.block.0 as usize];
         let number = frame.number;
-        if around.is_empty() && self.open.get(&machine.thread).and_then(|open| open.last()).is_none_or(|last| last.head.is_none()) {
+        if around.is_empty()
+            && self.open.get(&machine.thread).and_then(|open| open.last()).is_none_or(|last| last.head.is_none())
+        {
             return;
         }
         let around = around.clone();
@@ -250,10 +247,7 @@ impl Watch for Builder<'_> {
                 children: Vec::new(),
                 n_more: 0,
             });
-            self.push(
-                machine,
-                Open { frame: number, head: Some(*head), node, n_iterations: 0, has_arguments: true },
-            );
+            self.push(machine, Open { frame: number, head: Some(*head), node, n_iterations: 0, has_arguments: true });
         }
     }
 
@@ -281,9 +275,10 @@ impl Watch for Builder<'_> {
         let view = View { machine, globals: self.globals, words: self.words };
         let Some(frame) = machine.frame() else { return };
         let call = frame.shape.body.segment(frame.segment);
-        let instruction = call.first.checked_sub(1).and_then(|index| {
-            frame.shape.body.function.block(call.block).instructions.get(index)
-        });
+        let instruction = call
+            .first
+            .checked_sub(1)
+            .and_then(|index| frame.shape.body.function.block(call.block).instructions.get(index));
         let Some(ty) = instruction.map(|instruction| &instruction.ty) else { return };
         let text = match ty {
             Type::Int(1) => (result & 1 == 1).to_string(),

@@ -257,7 +257,6 @@ pub fn quoted(bytes: &[u8], quote: char) -> String {
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
                 '\r' => text.push_str("\\r"),
-                '\0' => text.push_str("\\0"),
                 '\\' => text.push_str("\\\\"),
                 _ if character == quote => text.extend(['\\', quote]),
                 _ if character.is_control() => {

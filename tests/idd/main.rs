@@ -14,5 +14,6 @@ mod resume;
 mod scan;
 mod tidy;
 mod together;
+mod trace;
 mod usage;
 mod verdicts;

@@ -85,6 +85,7 @@ fn standing(standing: &Standing, sources: &mut Sources) -> Value {
         "column": place.map(|place| place.column),
         "text": place.and_then(|place| sources.line(&place.file, place.line)),
         "is_entry": standing.is_entry,
+        "is_alone_in_line": standing.is_alone,
     })
 }
 
@@ -119,16 +120,10 @@ pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
     value["uses"] = detail.uses.iter().map(uses).collect();
     value["data_dominators"] = detail.makers().iter().map(|step| step.0).collect();
     value["control_dominator"] = detail.control.map(|step| step.0).into();
-    value["stack"] = detail
-        .stack
-        .iter()
-        .map(|(step, function)| json!({ "step": step.0, "function": function.as_ref() }))
-        .collect();
-    value["variables"] = detail
-        .variables
-        .iter()
-        .map(|(name, value)| json!({ "name": name.as_ref(), "value": value }))
-        .collect();
+    value["stack"] =
+        detail.stack.iter().map(|(step, function)| json!({ "step": step.0, "function": function.as_ref() })).collect();
+    value["variables"] =
+        detail.variables.iter().map(|(name, value)| json!({ "name": name.as_ref(), "value": value })).collect();
     value["calls"] = detail
         .calls
         .iter()

@@ -48,32 +48,56 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
     let mut page = Page(String::new());
     let (machine, check) = (&stat.machine, stat.machine.check);
     page.line(0, &format!("recording {recording}: {}", safe(&traced.words.join(" "))));
-    page.line(0, &format!(
-        "{} steps in {} calls of {} functions, {} threads",
-        spaced(machine.n_steps.into()), spaced(machine.n_frames), stat.n_functions, stat.n_threads
-    ));
-    page.line(0, &format!(
-        "{} reads and writes, {} dependences; {} records of {} bytes",
-        spaced(stat.n_accesses), spaced(stat.n_uses), spaced(stat.n_records), spaced(stat.n_bytes)
-    ));
-    page.line(0, &format!(
-        "heap: {} blocks made, {} not freed",
-        spaced(machine.heap.n_made), spaced(machine.heap.n_live() as u64)
-    ));
-    page.line(0, &format!(
-        "calls of functions that were not recorded: {} with a known effect, {} without",
-        spaced(check.n_modelled), spaced(check.n_unmodelled)
-    ));
+    page.line(
+        0,
+        &format!(
+            "{} steps in {} calls of {} functions, {} threads",
+            spaced(machine.n_steps.into()),
+            spaced(machine.n_frames),
+            stat.n_functions,
+            stat.n_threads
+        ),
+    );
+    page.line(
+        0,
+        &format!(
+            "{} reads and writes, {} dependences; {} records of {} bytes",
+            spaced(stat.n_accesses),
+            spaced(stat.n_uses),
+            spaced(stat.n_records),
+            spaced(stat.n_bytes)
+        ),
+    );
+    page.line(
+        0,
+        &format!(
+            "heap: {} blocks made, {} not freed",
+            spaced(machine.heap.n_made),
+            spaced(machine.heap.n_live() as u64)
+        ),
+    );
+    page.line(
+        0,
+        &format!(
+            "calls of functions that were not recorded: {} with a known effect, {} without",
+            spaced(check.n_modelled),
+            spaced(check.n_unmodelled)
+        ),
+    );
     for (name, n) in stat.unmodelled.iter().take(N_NAMED) {
         page.line(1, &format!("{} {}", spaced(*n), safe(name)));
     }
     if stat.unmodelled.len() > N_NAMED {
         page.line(1, &format!("and {} more functions", stat.unmodelled.len() - N_NAMED));
     }
-    page.line(0, &format!(
-        "reads that found other bytes than were written last: {} of {}",
-        spaced(check.n_other), spaced(check.n_reads)
-    ));
+    page.line(
+        0,
+        &format!(
+            "reads that found other bytes than were written last: {} of {}",
+            spaced(check.n_other),
+            spaced(check.n_reads)
+        ),
+    );
     if check.n_other > 0 {
         let reached = check.n_reached;
         let after = check.n_after_call.saturating_sub(reached);
@@ -86,7 +110,10 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         page.line(0, &format!("{} calls were left by a jump", spaced(check.n_unwound)));
     }
     if check.n_partial > 0 {
-        page.line(0, &format!("{} calls were met in the middle: what they did before is not known", spaced(check.n_partial)));
+        page.line(
+            0,
+            &format!("{} calls were met in the middle: what they did before is not known", spaced(check.n_partial)),
+        );
     }
     if traced.is_cut {
         page.line(0, "the recording was cut off: the trace became too large");
