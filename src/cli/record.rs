@@ -11,6 +11,7 @@ use crate::cli::reproduce::FIRST_LIMIT;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
+use crate::trace::digest;
 use crate::world::files;
 use crate::world::record::RecordError;
 use crate::world::record::build;
@@ -22,7 +23,6 @@ use crate::world::record::listen::Taken;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
-use crate::world::record::store::UnitRange;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
@@ -39,6 +39,9 @@ use std::fmt::Write as _;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// What a recorded program is told of the clock (2026-01-01) and of its number.
+const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
 
 struct Unwatched;
 
@@ -82,23 +85,47 @@ pub fn run(
         let program = files::this_program().map_err(|error| Failure::from_error(&error))?;
         let build = BuildDirectory::create(&root.join("build"), &clang, &program);
         let build = build.map_err(|error| Failure::from_error(&error))?;
-        let socket = root.join("trace");
         let place = store::directory(&location.session_directory()).join(&name);
-        let commands = commands(args, location, around, (&build, &socket));
-        progress.say("Building and running the test under the instrumenting compiler.");
-        let listener = Listener::start(&socket, &place, args.max_trace).map_err(|error| Failure::from_error(&error))?;
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
-        let seen = sandbox.observe(&job, &commands, &mut Unwatched);
-        let taken = listener.finish();
-        let seen = seen.map_err(|error| Failure::from_error(&error))?;
-        let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))?;
+        let mut observe = |job: &Job, commands: &Commands| {
+            let seen = sandbox.observe(job, commands, &mut Unwatched).map_err(|error| Failure::from_error(&error))?;
+            seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
+        };
+        let reference = if args.once {
+            None
+        } else {
+            progress.say("Building and running the test as it is.");
+            Some(observe(&job, &plain_commands(args, location, around))?)
+        };
+        let mut run = |job: &Job, place: &Path| {
+            let socket = root.join("trace");
+            let commands = commands(args, location, around, (&build, &socket));
+            let listener =
+                Listener::start(&socket, place, args.max_trace).map_err(|error| Failure::from_error(&error))?;
+            let seen = observe(job, &commands);
+            let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
+            let kept = |source| Failure::from_error(&RecordError::Keep { path: place.to_owned(), source });
+            Ok::<_, Failure>((seen?, taken.map_err(kept)?))
+        };
+        progress.say("Building and running the test under the instrumenting compiler.");
+        let (seen, taken) = run(&job, &place)?;
         let kept = |source| Failure::from_error(&RecordError::Keep { path: place.clone(), source });
-        let units = store::take_maps(&build.path, &place).map_err(kept)?;
-        let taken = taken.into_iter().collect::<io::Result<Vec<_>>>().map_err(kept)?;
         let logged = build.logged();
         complain(&seen, &logged, &taken)?;
-        let recording = recording(args, &commit.to_string(), &seen, (&logged, taken, units));
+        let mut recording = recording(args, &commit.to_string(), &seen, (&logged, taken));
+        if let Some(reference) = &reference {
+            progress.say("Running the test again.");
+            let again = root.join("again");
+            let (seen_again, taken_again) = run(&Job { is_clean: false, ..job }, &again)?;
+            recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+            let is_same = seen_again.ending == seen.ending && is_same_run(&place, &again, &recording, &taken_again)?;
+            recording.is_repeatable = Some(is_same);
+            recording.reference = Some(reference.ending.to_string());
+            recording.is_same_output = Some(reference.output == seen.output);
+        } else {
+            recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+        }
         store::write(&place, &recording).map_err(kept)?;
         Ok(summary(&name, &recording))
     })();
@@ -106,6 +133,47 @@ pub fn run(
     done.map(String::into_bytes)
 }
 
+/// Whether a second run went through the same segments, process by process.
+fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken]) -> Result<bool, Failure> {
+    if taken.len() != recording.processes.len() {
+        return Ok(false);
+    }
+    let digest = |directory: &Path, file: &str| {
+        // The maps of both runs are in the first one's directory.
+        let mut units = store::units(place, recording);
+        let mut trace = store::open(&directory.join(file))?;
+        digest::digest(&mut trace, &mut units)
+    };
+    for (first, second) in recording.processes.iter().zip(taken) {
+        let pair = digest(place, &first.file).and_then(|one| Ok((one, digest(again, &second.file)?)));
+        let (one, other) = pair.map_err(|error| Failure::from_error(&error))?;
+        if one != other {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The build and the test as the user would run them.
+fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings) -> Commands {
+    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
+    let environment = around.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
+    let test = match &args.command {
+        TestCommand::Shell(line) => Words::Shell(line.clone()),
+        TestCommand::Argv(words) => Words::Argv(words.clone()),
+    };
+    Commands {
+        regeneration: None,
+        precheck: None,
+        build: args.build.clone().map(Words::Shell),
+        test,
+        directory: location.prefix.clone(),
+        environment,
+        is_home_isolated: false,
+    }
+}
+
+/// The same under the instrumenting compiler; the programs that the test runs are traced, and told the same time and number in every run.
 fn commands(
     args: &RecordArgs,
     location: &Location,
@@ -126,7 +194,9 @@ fn commands(
     let mut traced = OsString::from(listen::VARIABLE);
     traced.push("=");
     traced.push(socket);
-    let mut words: Vec<OsString> = vec!["/usr/bin/env".into(), traced, "setarch".into(), "-R".into()];
+    let mut words: Vec<OsString> = vec!["/usr/bin/env".into(), traced];
+    words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
+    words.extend(["setarch".into(), "-R".into()]);
     match &args.command {
         TestCommand::Shell(line) => words.extend(["/bin/sh".into(), "-c".into(), line.clone()]),
         TestCommand::Argv(test) => words.extend(test.iter().cloned()),
@@ -173,7 +243,7 @@ fn recording(
     args: &RecordArgs,
     commit: &str,
     seen: &Observation,
-    (logged, taken, units): (&[Logged], Vec<Taken>, Vec<UnitRange>),
+    (logged, taken): (&[Logged], Vec<Taken>),
 ) -> Recording {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let traced = |taken: Taken| Traced {
@@ -204,7 +274,10 @@ fn recording(
         processes,
         n_instrumented: logged.iter().filter(|entry| matches!(entry, Logged::Instrumented(_))).count(),
         plain: logged.iter().filter_map(plain).collect(),
-        units,
+        units: Vec::new(),
+        reference: None,
+        is_same_output: None,
+        is_repeatable: None,
     }
 }
 
@@ -228,6 +301,17 @@ fn summary(name: &str, recording: &Recording) -> String {
     ));
     for (source, why) in &recording.plain {
         line(format!("  {source}: {why}"));
+    }
+    if let Some(reference) = recording.reference.as_ref().filter(|reference| **reference != recording.ending) {
+        line(format!("warning: without instrumentation the test ends with {reference}, so this is not the same run"));
+    } else if recording.is_same_output == Some(false) {
+        line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
+    }
+    if recording.is_repeatable == Some(false) {
+        line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
+    }
+    if recording.processes.iter().any(|traced| traced.is_cut) {
+        line("warning: the trace was cut at its limit; `--max-trace` sets another one".to_owned());
     }
     for (index, traced) in recording.processes.iter().enumerate() {
         let mark = if recording.chosen == Some(index) { "*" } else { " " };

@@ -11,8 +11,8 @@
 //!
 //! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
-//!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is the exit code of `_exit`, 0 for
-//!   another exit, or 256 and the number of a signal.
+//!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
+//!   and the number of a signal.
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
 
 use std::io;

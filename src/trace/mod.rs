@@ -6,6 +6,7 @@
 //! checked against its bounds: a damaged file is a [`TraceError`].
 
 pub mod container;
+pub mod digest;
 pub mod records;
 pub mod units;
 

@@ -10,6 +10,7 @@ mod fixture;
 mod hostile;
 mod hunt;
 mod places;
+mod record;
 mod resume;
 mod scan;
 mod tidy;

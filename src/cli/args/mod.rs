@@ -102,6 +102,8 @@ pub struct RecordArgs {
     pub build: Option<OsString>,
     /// The program that is meant, if the test runs several.
     pub program: Option<OsString>,
+    /// Whether it is not compared with other runs.
+    pub once: bool,
     /// Bytes that all traces may take on disk.
     pub max_trace: u64,
     /// Limit of build and test, each.
@@ -249,8 +251,8 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Compl
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
     };
-    let Record { at, build, program, max_trace, timeout } = record;
-    Ok(RecordArgs { command, at, build, program, max_trace, timeout })
+    let Record { at, build, program, once, max_trace, timeout } = record;
+    Ok(RecordArgs { command, at, build, program, once, max_trace, timeout })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {

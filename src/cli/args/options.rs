@@ -176,6 +176,10 @@ pub struct Record {
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
 
+    /// Run the test only once: neither without instrumentation nor again, to see whether it does the same.
+    #[arg(long)]
+    pub once: bool,
+
     /// What all traces together may take on disk: `500M`, `4G`.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
     pub max_trace: u64,

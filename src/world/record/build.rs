@@ -40,8 +40,13 @@ const COMPILERS: [&str; 8] =
 /// The oldest clang whose text is understood.
 const OLDEST: u32 = 16;
 
-/// The runtime.
-const RUNTIME: &str = include_str!("runtime/trace.c");
+/// The runtime, one unit.
+const RUNTIME: &str =
+    concat!(include_str!("runtime/trace.c"), include_str!("runtime/control.c"), include_str!("runtime/clock.c"));
+
+/// Functions of the C library that the runtime stands before in a program.
+pub const WRAPPED: [&str; 10] =
+    ["_exit", "_Exit", "time", "gettimeofday", "clock_gettime", "clock", "getpid", "kill", "getrandom", "getentropy"];
 
 /// What happened to one source, or one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

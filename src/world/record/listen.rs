@@ -63,17 +63,18 @@ impl Listener {
         let (closing, directory) = (Arc::clone(&is_closing), directory.to_owned());
         let room = Arc::new(AtomicU64::new(max_bytes));
         let thread = thread::spawn(move || {
-            let mut takers: Vec<JoinHandle<io::Result<Taken>>> = Vec::new();
-            for stream in listener.incoming() {
-                // The last connection is our own, to be woken up.
-                if closing.load(Ordering::SeqCst) {
-                    break;
-                }
+            let mut takers: Vec<JoinHandle<io::Result<Option<Taken>>>> = Vec::new();
+            while let Ok((stream, _)) = listener.accept() {
                 let file = format!("{}.trace", takers.len());
                 let (directory, room) = (directory.clone(), Arc::clone(&room));
-                takers.push(thread::spawn(move || take(&stream?, &directory, file, &room)));
+                takers.push(thread::spawn(move || take(&stream, &directory, file, &room)));
+                // Programs that ended just now may still stand in the queue.
+                if closing.load(Ordering::SeqCst) && listener.set_nonblocking(true).is_err() {
+                    break;
+                }
             }
-            takers.into_iter().map(|taker| taker.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))).collect()
+            let join = |taker: JoinHandle<_>| taker.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+            takers.into_iter().filter_map(|taker| join(taker).transpose()).collect()
         });
         Ok(Self { socket: socket.to_owned(), is_closing, thread })
     }
@@ -88,8 +89,11 @@ impl Listener {
     }
 }
 
-fn take(mut stream: &UnixStream, directory: &Path, file: String, room: &AtomicU64) -> io::Result<Taken> {
-    let process = greeting(&mut stream)?;
+/// Takes what one process sends; `None` if it sends nothing, as our own connection does.
+fn take(mut stream: &UnixStream, directory: &Path, file: String, room: &AtomicU64) -> io::Result<Option<Taken>> {
+    // What is accepted from a listener that does not wait may not wait either.
+    stream.set_nonblocking(false)?;
+    let Some(process) = greeting(&mut stream)? else { return Ok(None) };
     let out = BufWriter::with_capacity(1 << 20, File::create(directory.join(&file))?);
     let mut writer = Writer::new(out)?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
@@ -134,12 +138,15 @@ fn take(mut stream: &UnixStream, directory: &Path, file: String, room: &AtomicU6
         let _ = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| Some(room.saturating_sub(n_written)));
     }
     writer.finish()?.flush()?;
-    Ok(taken)
+    Ok(Some(taken))
 }
 
-fn greeting(stream: &mut &UnixStream) -> io::Result<Process> {
+fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
     let mut head = [0; 40];
-    stream.read_exact(&mut head)?;
+    match stream.read_exact(&mut head) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        result => result?,
+    }
     let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     if !head.starts_with(b"IDDT") || number(4) != PROTOCOL {
         return Err(io::ErrorKind::InvalidData.into());
@@ -151,5 +158,5 @@ fn greeting(stream: &mut &UnixStream) -> io::Result<Process> {
     };
     let forked_at = (number(8) == 1).then_some((number(20), n_before));
     let (pid, parent) = (number(12), number(16));
-    Ok(Process { pid, parent, forked_at, program: text(number(32))?, words: text(number(36))? })
+    Ok(Some(Process { pid, parent, forked_at, program: text(number(32))?, words: text(number(36))? }))
 }

@@ -19,6 +19,7 @@ use crate::world::record::arguments::Job;
 use crate::world::record::arguments::words_of;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::Logged;
+use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
 
 /// How the text is printed: unoptimised, with everything that has a name.
@@ -43,9 +44,6 @@ const LENIENT: [&str; 5] = [
     "-Wno-error=incompatible-function-pointer-types",
     "-w",
 ];
-
-/// Functions of the C library that end a process without running what is registered for its end.
-const WRAPPED: [&str; 2] = ["_exit", "_Exit"];
 
 /// A compiler call.
 pub struct Call<'c> {

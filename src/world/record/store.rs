@@ -42,6 +42,12 @@ pub struct Recording {
     pub n_instrumented: usize,
     /// Sources that were compiled as they are, and why.
     pub plain: Vec<(String, String)>,
+    /// How the test ended without instrumentation; `None` if it was not tried.
+    pub reference: Option<String>,
+    /// Whether it printed the same without instrumentation.
+    pub is_same_output: Option<bool>,
+    /// Whether a second run went through the same segments.
+    pub is_repeatable: Option<bool>,
     /// The units that were instrumented.
     pub units: Vec<UnitRange>,
 }
@@ -123,5 +129,10 @@ pub fn units(place: &Path, recording: &Recording) -> Units {
 
 /// A trace of a recording.
 pub fn trace(place: &Path, traced: &Traced) -> Result<Trace, TraceError> {
-    Trace::open(Box::new(BufReader::new(File::open(place.join(&traced.file))?)))
+    open(&place.join(&traced.file))
+}
+
+/// A trace, by its file.
+pub fn open(file: &Path) -> Result<Trace, TraceError> {
+    Trace::open(Box::new(BufReader::new(File::open(file)?)))
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ EXPORT uint64_t __idd_case;
 /* One for each thread that ever ran a segment; never freed, used again when its thread ended. */
 struct thread {
     struct thread *next;
-    char *buffer, **cur, **lim;
+    char *buffer, *end, **cur, **lim;
     uint32_t number;
     uint64_t n_sent;
 };
@@ -52,6 +53,12 @@ struct globals {
 };
 extern struct globals *__start_idd_globals[] __attribute__((weak, visibility("hidden")));
 extern struct globals *__stop_idd_globals[] __attribute__((weak, visibility("hidden")));
+
+static int is_armed;
+static void arm(void);
+static void set_clock(void);
+static void control_at(uint32_t id);
+static void control_end(uint32_t status);
 
 static void put(const void *bytes, size_t length) {
     const char *at = bytes;
@@ -142,6 +149,7 @@ static void flush_all(void) {
 }
 
 static void end(uint32_t status) {
+    control_end(status);
     int saved = errno;
     pthread_mutex_lock(&lock);
     flush_all();
@@ -152,6 +160,7 @@ static void end(uint32_t status) {
 }
 
 static void on_fatal_signal(int number) {
+    control_end(0x100u | (uint32_t)number);
     /* The lock is not taken: the thread may hold it. */
     flush_all();
     if (out >= 0)
@@ -200,6 +209,16 @@ static void in_child(void) {
     errno = saved;
 }
 
+static int exit_status;
+
+static void keep_status(int status, void *unused) {
+    (void)unused;
+    exit_status = status;
+    /* What is still in the program's buffers belongs to the output of a test. */
+    if (is_armed)
+        fflush(NULL);
+}
+
 __attribute__((constructor(101))) static void start(void) {
     static int is_started;
     if (is_started)
@@ -208,16 +227,20 @@ __attribute__((constructor(101))) static void start(void) {
     int saved = errno;
     const char *path = getenv("IDD_TRACE");
     pthread_key_create(&key, thread_ends);
+    arm();
+    on_exit(keep_status, NULL);
+    set_clock();
     if (path != NULL && path[0] != 0 && strlen(path) < sizeof socket_path) {
         strcpy(socket_path, path);
         pthread_atfork(before_fork, in_parent, in_child);
         begin(BY_EXEC, (uint32_t)getppid(), 0, 0);
-        watch_signals();
     }
+    if (out >= 0 || is_armed)
+        watch_signals();
     errno = saved;
 }
 
-__attribute__((destructor(101))) static void stop(void) { end(0); }
+__attribute__((destructor(101))) static void stop(void) { end((uint32_t)exit_status & 0xff); }
 
 static void new_thread(void) {
     /* A constructor of the program may come before ours. */
@@ -227,10 +250,11 @@ static void new_thread(void) {
         _exit(127);
     struct thread *thread = (struct thread *)(memory + BUFFER_SIZE);
     thread->buffer = memory;
+    thread->end = memory + BUFFER_SIZE;
     thread->cur = &__idd_cur;
     thread->lim = &__idd_lim;
     __idd_cur = memory;
-    __idd_lim = memory + BUFFER_SIZE;
+    __idd_lim = is_armed ? NULL : thread->end;
     self = thread;
     pthread_mutex_lock(&lock);
     thread->number = n_threads++;
@@ -244,11 +268,13 @@ EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
     int saved = errno;
     if (self == NULL) {
         new_thread();
-    } else if (__idd_cur + size > __idd_lim) {
+    } else if (__idd_cur + size > self->end) {
         pthread_mutex_lock(&lock);
         flush(self);
         pthread_mutex_unlock(&lock);
     }
+    if (is_armed)
+        control_at(id);
     errno = saved;
     char *record = __idd_cur;
     __idd_cur = record + size;

@@ -1,0 +1,330 @@
+//! A parked process, and what it is asked to try.
+//!
+//! A program that was built by the instrumenting compiler is run with [`Order::variables`]; where it comes to the instance of the segment, it connects to
+//! [`Control`] and waits. Every [`Parked::test`] forks it there: the child takes patches in, runs on to another point, and tells what
+//! memory holds there. See `runtime/control.c` for what a child may touch: nothing.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::io::Read;
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The n-th instance of a segment, n from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    /// The number of the segment.
+    pub segment: u32,
+    /// Which instance.
+    pub n: u64,
+}
+
+/// Bytes of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Where.
+    pub address: u64,
+    /// How many.
+    pub length: u64,
+}
+
+/// What a test tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Test {
+    /// What is written before it goes on.
+    pub patches: Vec<(u64, Vec<u8>)>,
+    /// Where it ends, counted from behind where it is parked; it may also run to its end.
+    pub stop: Option<Point>,
+    /// A branch that goes the other way; the instance at which it is parked counts as the first.
+    pub switch: Option<Point>,
+    /// What is told of memory at the end.
+    pub dumps: Vec<Range>,
+    /// Segments that it may run.
+    pub budget: u64,
+    /// Time that it may take; of the whole millisecond.
+    pub limit: Duration,
+}
+
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It came to its point.
+    Reached,
+    /// The program exited with this code.
+    Exit(u32),
+    /// It was killed by this signal.
+    Signal(u32),
+    /// It ran as many segments as it may.
+    Budget,
+    /// Its time was up.
+    Time,
+    /// It could not be confined, or a patch could not be written.
+    Refused,
+}
+
+/// What a test came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// How it ended.
+    pub ended: Ended,
+    /// Segments that it ran.
+    pub n_segments: u64,
+    /// Standard output and error since it was forked, at most 1 MiB.
+    pub output: Vec<u8>,
+    /// The dumps, in order, if it came to its point; else empty.
+    pub dumps: Vec<Vec<u8>>,
+}
+
+/// Waits for a program to park.
+#[derive(Debug)]
+pub struct Control {
+    listener: UnixListener,
+    socket: PathBuf,
+}
+
+impl Control {
+    /// Listens at `socket`.
+    pub fn new(socket: &Path) -> io::Result<Self> {
+        Ok(Self { listener: UnixListener::bind(socket)?, socket: socket.to_owned() })
+    }
+
+    /// The variables that make a program park at `stop`; only below `scratch` its tests may write.
+    pub fn variables(&self, stop: Point, scratch: &Path) -> Vec<(OsString, OsString)> {
+        vec![
+            ("IDD_CONTROL".into(), self.socket.clone().into()),
+            ("IDD_STOP".into(), format!("{}:{}", stop.segment, stop.n).into()),
+            ("IDD_SCRATCH".into(), scratch.into()),
+        ]
+    }
+
+    /// Waits until a program has parked.
+    pub fn wait(&self) -> io::Result<Parked> {
+        let (stream, _) = self.listener.accept()?;
+        let mut parked = Parked { stream, pid: 0, n_threads: 0 };
+        parked.pid = parked.number()?;
+        parked.n_threads = parked.number()?;
+        Ok(parked)
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+/// A parked process.
+#[derive(Debug)]
+pub struct Parked {
+    stream: UnixStream,
+    /// Its number.
+    pub pid: u32,
+    /// Its threads that ran something; with more than one, tests are not to be trusted.
+    pub n_threads: u32,
+}
+
+const READ: u32 = 1;
+const TEST: u32 = 2;
+const GO: u32 = 3;
+
+/// Patches of one test together are not longer.
+const MAX_PATCHES: usize = 1 << 20;
+
+/// Dumps of one test are not more.
+const MAX_DUMPS: usize = 4096;
+
+impl Parked {
+    /// Reads its memory; what cannot be read is zeros.
+    pub fn read(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
+        if ranges.len() > MAX_DUMPS {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut message = READ.to_ne_bytes().to_vec();
+        message.extend(length_of(ranges)?.to_ne_bytes());
+        put_ranges(ranges, &mut message);
+        self.stream.write_all(&message)?;
+        self.ranges(ranges)
+    }
+
+    /// Forks it, and tries something in the child.
+    ///
+    /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone.
+    pub fn test(&mut self, test: &Test) -> io::Result<Reply> {
+        let mut patches = Vec::new();
+        for (address, bytes) in &test.patches {
+            patches.extend(address.to_ne_bytes());
+            patches.extend((bytes.len() as u64).to_ne_bytes());
+            patches.extend(bytes);
+        }
+        if patches.len() > MAX_PATCHES || test.dumps.len() > MAX_DUMPS {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let never = Point { segment: 0, n: 0 };
+        let (stop, switch) = (test.stop.unwrap_or(never), test.switch.unwrap_or(never));
+        let milliseconds = u32::try_from(test.limit.as_millis()).unwrap_or(u32::MAX >> 1);
+        let mut message = TEST.to_ne_bytes().to_vec();
+        message.extend(stop.segment.to_ne_bytes());
+        message.extend(length_of(&test.patches)?.to_ne_bytes());
+        message.extend(stop.n.to_ne_bytes());
+        message.extend(test.budget.to_ne_bytes());
+        message.extend(milliseconds.to_ne_bytes());
+        message.extend(length_of(&test.dumps)?.to_ne_bytes());
+        message.extend(switch.segment.to_ne_bytes());
+        message.extend(0_u32.to_ne_bytes());
+        message.extend(switch.n.to_ne_bytes());
+        message.extend((patches.len() as u64).to_ne_bytes());
+        message.extend(patches);
+        put_ranges(&test.dumps, &mut message);
+        self.stream.write_all(&message)?;
+        let (kind, code) = (self.number()?, self.number()?);
+        let (n_segments, n_output, n_dumped) = (self.long()?, self.long()?, self.long()?);
+        let mut output = vec![0; usize::try_from(n_output).map_err(|_| io::ErrorKind::InvalidData)?.min(MAX_PATCHES)];
+        self.stream.read_exact(&mut output)?;
+        let dumps = if n_dumped > 0 { self.ranges(&test.dumps)? } else { Vec::new() };
+        let ended = match kind {
+            1 => Ended::Reached,
+            2 => Ended::Exit(code),
+            3 => Ended::Signal(code),
+            4 => Ended::Budget,
+            5 => Ended::Time,
+            _ => Ended::Refused,
+        };
+        Ok(Reply { ended, n_segments, output, dumps })
+    }
+
+    /// Lets it run on as if nothing had been.
+    pub fn go(mut self) -> io::Result<()> {
+        self.stream.write_all(&GO.to_ne_bytes())
+    }
+
+    fn number(&mut self) -> io::Result<u32> {
+        let mut bytes = [0; 4];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(u32::from_ne_bytes(bytes))
+    }
+
+    fn long(&mut self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
+    fn ranges(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
+        let mut all = Vec::new();
+        for range in ranges {
+            let mut bytes = vec![0; usize::try_from(range.length).map_err(|_| io::ErrorKind::InvalidInput)?];
+            self.stream.read_exact(&mut bytes)?;
+            all.push(bytes);
+        }
+        Ok(all)
+    }
+}
+
+fn length_of<T>(list: &[T]) -> io::Result<u32> {
+    u32::try_from(list.len()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+fn put_ranges(ranges: &[Range], message: &mut Vec<u8>) {
+    for range in ranges {
+        message.extend(range.address.to_ne_bytes());
+        message.extend(range.length.to_ne_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::thread;
+
+    use super::*;
+    use crate::instrument::map::Map;
+    use crate::world::record::build::BuildDirectory;
+    use crate::world::record::build::find_clang;
+    use crate::world::record::shim::Call;
+    use crate::world::run::process;
+
+    const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <sys/mman.h>
+static int *total;
+static int step(int x)
+{
+    if (x > 3)
+        *total += x;
+    else
+        *total -= x;
+    return *total;
+}
+int main(void)
+{
+    total = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (int i = 0; i < 10; i++)
+        step(i);
+    printf("%d\n", *total);
+    FILE *file = fopen("written", "w");
+    if (file != NULL)
+        fclose(file);
+    return *total == 33 ? 0 : 3;
+}
+"#;
+
+    const TOTAL: u64 = 0x1000_0000;
+
+    fn test() -> Test {
+        let (patches, dumps) = (Vec::new(), vec![Range { address: TOTAL, length: 4 }]);
+        Test { patches, stop: None, switch: None, dumps, budget: 100_000, limit: Duration::from_secs(60) }
+    }
+
+    #[test]
+    fn tests_of_a_parked_process_tell_what_a_change_makes_and_leave_no_trace() {
+        let place = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let clang = find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+        let build = BuildDirectory::create(&place.path().join("build"), &clang, Path::new("/proc/self/exe")).unwrap();
+        fs::write(place.path().join("a.c"), PROGRAM).unwrap();
+        let call = Call { build: &build, name: OsStr::new("cc"), directory: place.path(), path };
+        assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
+        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
+        let entry = map.firsts[step];
+
+        let scratch = place.path().join("scratch");
+        fs::create_dir(&scratch).unwrap();
+        let control = Control::new(&place.path().join("control")).unwrap();
+        let environment = control.variables(Point { segment: entry, n: 5 }, &scratch);
+        let directory = place.path().to_owned();
+        let program = directory.join("a");
+        let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
+        let mut parked = control.wait().unwrap();
+        assert_eq!(parked.n_threads, 1);
+        let memory = parked.read(&[Range { address: TOTAL, length: 4 }, Range { address: 16, length: 2 }]).unwrap();
+        assert_eq!(memory, [(-6_i32).to_le_bytes().to_vec(), vec![0, 0]]);
+
+        let unchanged = parked.test(&test()).unwrap();
+        assert_eq!((unchanged.ended, &*unchanged.output), (Ended::Exit(0), &b"33\n"[..]));
+        let switch = Some(Point { segment: entry, n: 1 });
+        let switched = parked.test(&Test { switch, ..test() }).unwrap();
+        // 4 is taken off, and not added.
+        assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
+        let patches = vec![(TOTAL, 100_i32.to_le_bytes().to_vec())];
+        let overwritten = parked.test(&Test { patches: patches.clone(), ..test() }).unwrap();
+        assert_eq!((overwritten.ended, &*overwritten.output), (Ended::Exit(3), &b"139\n"[..]));
+        let at_seven = Some(Point { segment: entry, n: 2 });
+        let halted = parked.test(&Test { patches, stop: at_seven, ..test() }).unwrap();
+        assert_eq!((halted.ended, halted.dumps), (Ended::Reached, vec![109_i32.to_le_bytes().to_vec()]));
+        assert_eq!(parked.test(&Test { budget: 3, ..test() }).unwrap().ended, Ended::Budget);
+        let wild = parked.test(&Test { patches: vec![(16, vec![1])], ..test() }).unwrap();
+        assert_eq!(wild.ended, Ended::Refused);
+        assert!(!place.path().join("written").exists(), "a test wrote a file");
+
+        parked.go().unwrap();
+        let said = run.join().unwrap();
+        assert_eq!((said.code, &*said.stdout), (Some(0), &b"33\n"[..]));
+        assert!(place.path().join("written").exists());
+    }
+}

@@ -1,0 +1,378 @@
+/* Control of a run: turning one instance of a branch, and parking at one record to try what overwritten memory changes.
+ *
+ * IDD_SWITCH=<segment>:<n>[:<case>]  the branch at the end of the n-th instance (from 1) of the segment goes the other way
+ * IDD_STOP=<segment>:<n>             parks there, and obeys what comes from the socket IDD_CONTROL
+ *
+ * Unarmed, none of this is ever called. Armed, the limit of the buffer is 0, so that every segment comes by here.
+ *
+ * A parked process answers one command after the other; numbers are as the machine has them.
+ *   READ  n, n x (address, length)                  -> the bytes
+ *   TEST  a struct test, patches, dumps             -> a struct reply, output, bytes of the dumps
+ *   GO                                              goes on as if nothing had been
+ * A test runs in a forked child: it takes the patches in, runs on until the n-th next instance of a segment, the end of the program, or a limit,
+ * and answers. It shares no file offset with anybody, what it writes goes nowhere or below the scratch directory, and it is killed at its
+ * time limit. */
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+enum { READ = 1, TEST = 2, GO = 3 };
+enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REFUSED = 6 };
+enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
+
+/* As fork, but nothing that is registered for forks runs. */
+pid_t _Fork(void) __attribute__((weak));
+
+struct range {
+    uint64_t address, length;
+};
+
+struct test {
+    uint32_t stop_id, n_patches;
+    uint64_t stop_n, budget;
+    uint32_t milliseconds, n_dumps;
+    uint32_t switch_id, unused;
+    uint64_t switch_n;
+};
+
+struct reply {
+    uint32_t kind, code;
+    uint64_t n_segments, n_output, n_dumped;
+};
+
+static struct {
+    uint32_t switch_id, stop_id;
+    uint64_t switch_n, stop_n, budget, n_segments;
+    int is_child, is_turned;
+    int output, result;
+} control;
+
+static char control_path[sizeof ((struct sockaddr_un *)0)->sun_path];
+static char scratch[4096];
+static int is_armed;
+
+static int parse_point(const char *text, uint32_t *id, uint64_t *n) {
+    char *end;
+    if (text == NULL)
+        return 0;
+    *id = (uint32_t)strtoul(text, &end, 10);
+    if (*end != ':')
+        return 0;
+    *n = strtoull(end + 1, &end, 10);
+    if (*end == ':')
+        __idd_case = strtoull(end + 1, &end, 10);
+    return *n > 0;
+}
+
+/* Takes the order from the environment; called once. */
+static void arm(void) {
+    const char *path = getenv("IDD_CONTROL"), *place = getenv("IDD_SCRATCH");
+    if (parse_point(getenv("IDD_SWITCH"), &control.switch_id, &control.switch_n))
+        is_armed = 1;
+    if (path != NULL && strlen(path) < sizeof control_path && parse_point(getenv("IDD_STOP"), &control.stop_id, &control.stop_n)) {
+        strcpy(control_path, path);
+        is_armed = 1;
+    }
+    if (place != NULL && strlen(place) < sizeof scratch)
+        strcpy(scratch, place);
+}
+
+static int take(int fd, void *to, size_t length) {
+    char *at = to;
+    while (length > 0) {
+        ssize_t n = read(fd, at, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        at += n;
+        length -= (size_t)n;
+    }
+    return 1;
+}
+
+static int give(int fd, const void *bytes, size_t length) {
+    const char *at = bytes;
+    while (length > 0) {
+        ssize_t n = send(fd, at, length, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        at += n;
+        length -= (size_t)n;
+    }
+    return 1;
+}
+
+/* Sends memory; what cannot be read is sent as zeros. */
+static int give_memory(int fd, const struct range *range) {
+    static char page[1 << 16];
+    for (uint64_t done = 0; done < range->length;) {
+        uint64_t length = range->length - done;
+        if (length > sizeof page)
+            length = sizeof page;
+        struct {
+            void *base;
+            size_t length;
+        } local = {page, length}, remote = {(void *)(uintptr_t)(range->address + done), length};
+        long n = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+        if (n < 0)
+            n = 0;
+        memset(page + n, 0, length - (size_t)n);
+        if (!give(fd, page, length))
+            return 0;
+        done += length;
+    }
+    return 1;
+}
+
+static struct range dumps[MAX_DUMPS];
+static uint32_t n_dumps;
+
+/* The end of a test: answers and goes. */
+__attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
+    static char bytes[1 << 16];
+    /* What stands in the program's own buffers is output, too, if it came so far. */
+    if (kind == REACHED || kind == OUT_OF_BUDGET)
+        fflush(NULL);
+    off_t n = lseek(control.output, 0, SEEK_END);
+    struct reply reply = {kind, code, control.n_segments, n > MAX_OUTPUT ? MAX_OUTPUT : n > 0 ? (uint64_t)n : 0, 0};
+    if (kind == REACHED)
+        for (uint32_t i = 0; i < n_dumps; i++)
+            reply.n_dumped += dumps[i].length;
+    give(control.result, &reply, sizeof reply);
+    lseek(control.output, 0, SEEK_SET);
+    for (uint64_t left = reply.n_output; left > 0;) {
+        ssize_t length = read(control.output, bytes, left < sizeof bytes ? left : sizeof bytes);
+        if (length <= 0)
+            break;
+        give(control.result, bytes, (size_t)length);
+        left -= (uint64_t)length;
+    }
+    if (kind == REACHED)
+        for (uint32_t i = 0; i < n_dumps; i++)
+            give_memory(control.result, &dumps[i]);
+    syscall(SYS_exit_group, ANSWERED);
+    __builtin_unreachable();
+}
+
+struct below {
+    uint64_t files;
+    int32_t parent;
+} __attribute__((packed));
+
+/* Nothing that the child opens can be written, but /dev/null and what is below the scratch directory (Landlock). */
+static int confine(void) {
+    enum { CREATE_RULES = 444, ADD_RULE, RESTRICT, WRITE_FILE = 1 << 1, CHANGE = 0x1ff0, TRUNCATE = 1 << 14 };
+    long version = syscall(CREATE_RULES, NULL, 0, 1);
+    uint64_t changes = WRITE_FILE | CHANGE | (version >= 3 ? TRUNCATE : 0);
+    int fd = (int)syscall(CREATE_RULES, &changes, sizeof changes, 0);
+    if (fd < 0)
+        return 0;
+    struct below null = {WRITE_FILE, open("/dev/null", O_PATH | O_CLOEXEC)};
+    syscall(ADD_RULE, fd, 1, &null, 0);
+    close(null.parent);
+    if (scratch[0] != 0) {
+        struct below place = {changes, open(scratch, O_PATH | O_CLOEXEC)};
+        syscall(ADD_RULE, fd, 1, &place, 0);
+        close(place.parent);
+    }
+    int is_done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT, fd, 0) == 0;
+    close(fd);
+    return is_done;
+}
+
+/* Gives the child file descriptions of its own: regular files at the same offset, written ones as copies; the rest is /dev/null. */
+static int separate(void) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < MAX_FDS; fd++) {
+        struct stat stat;
+        if (fd == control.output || fd == control.result || fd == null || fstat(fd, &stat) != 0)
+            continue;
+        int cloexec = fcntl(fd, F_GETFD), flags = fcntl(fd, F_GETFL), own = -1;
+        if (fd == 1 || fd == 2) {
+            own = fcntl(control.output, F_DUPFD_CLOEXEC, FIRST_FD);
+        } else if (S_ISREG(stat.st_mode)) {
+            char path[64];
+            off_t at = lseek(fd, 0, SEEK_CUR);
+            snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+            if ((flags & O_ACCMODE) == O_RDONLY) {
+                own = open(path, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC);
+            } else {
+                static char bytes[1 << 16];
+                off_t from = 0;
+                ssize_t n;
+                int source = open(path, O_RDONLY | O_CLOEXEC);
+                own = memfd_create("copy", MFD_CLOEXEC);
+                while (source >= 0 && (n = pread(source, bytes, sizeof bytes, from)) > 0)
+                    from += write(own, bytes, (size_t)n);
+                if (source >= 0)
+                    close(source);
+            }
+            if (own < 0)
+                return 0;
+            lseek(own, at, SEEK_SET);
+        } else {
+            own = fcntl(null, F_DUPFD_CLOEXEC, FIRST_FD);
+        }
+        if (own < 0)
+            return 0;
+        dup2(own, fd);
+        fcntl(fd, F_SETFD, cloexec);
+        close(own);
+    }
+    close(null);
+    return 1;
+}
+
+static void on_time(int number) {
+    (void)number;
+    answer(OUT_OF_TIME, 0);
+}
+
+static void become_child(int fd, const struct test *test, const char *patches) {
+    control.is_child = 1;
+    control.result = fd;
+    int output = memfd_create("output", MFD_CLOEXEC);
+    control.output = fcntl(output, F_DUPFD_CLOEXEC, FIRST_FD);
+    close(output);
+    /* Nothing of it is traced. */
+    if (out >= 0)
+        close(out);
+    out = -1;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!separate() || !confine())
+        answer(REFUSED, 0);
+    for (uint32_t i = 0; i < test->n_patches; i++) {
+        struct range range;
+        memcpy(&range, patches, sizeof range);
+        patches += sizeof range;
+        struct {
+            const void *base;
+            size_t length;
+        } local = {patches, range.length}, remote = {(void *)(uintptr_t)range.address, range.length};
+        if (syscall(SYS_process_vm_writev, getpid(), &local, 1UL, &remote, 1UL, 0UL) != (long)range.length)
+            answer(REFUSED, 1);
+        patches += range.length;
+    }
+    control.stop_id = test->stop_id;
+    control.stop_n = test->stop_n;
+    control.switch_id = test->switch_id;
+    control.switch_n = test->switch_n;
+    control.budget = test->budget;
+    control.n_segments = 0;
+    struct sigaction action = {.sa_handler = on_time};
+    sigaction(SIGVTALRM, &action, NULL);
+}
+
+/* Waits for a child, and answers in its place if it could not. */
+static void follow(int fd, pid_t child, uint32_t milliseconds) {
+    int status = 0;
+    struct reply reply = {DIED, 0, 0, 0, 0};
+    int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    int n = poll(&ended, 1, milliseconds > 0 ? (int)milliseconds : -1);
+    if (n == 0) {
+        /* It can answer itself unless it is stuck in a call: half a second is given for that. */
+        kill(child, SIGVTALRM);
+        if (poll(&ended, 1, 500) == 0)
+            kill(child, SIGKILL);
+    }
+    close(pidfd);
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == ANSWERED)
+        return;
+    if (WIFEXITED(status))
+        reply.kind = ENDED;
+    reply.code = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
+    if (n == 0)
+        reply.kind = OUT_OF_TIME;
+    give(fd, &reply, sizeof reply);
+}
+
+/* Obeys until it is told to go on; returns in the child of a test, too. */
+static void park(void) {
+    static char patches[1 << 20];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    sigset_t children, before;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    strcpy(address.sun_path, control_path);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    close(fd);
+    fd = high;
+    uint32_t hello[2] = {(uint32_t)getpid(), n_threads};
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 || !give(fd, hello, sizeof hello)) {
+        close(fd);
+        return;
+    }
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, &before);
+    uint32_t command;
+    while (take(fd, &command, sizeof command) && command != GO) {
+        if (command == READ) {
+            uint32_t n;
+            if (!take(fd, &n, sizeof n) || n > MAX_DUMPS || !take(fd, dumps, n * sizeof *dumps))
+                break;
+            for (uint32_t i = 0; i < n; i++)
+                give_memory(fd, &dumps[i]);
+        } else if (command == TEST) {
+            struct test test;
+            uint64_t length;
+            if (!take(fd, &test, sizeof test) || !take(fd, &length, sizeof length) || length > sizeof patches ||
+                !take(fd, patches, length) || test.n_dumps > MAX_DUMPS || !take(fd, dumps, test.n_dumps * sizeof *dumps))
+                break;
+            n_dumps = test.n_dumps;
+            pid_t child = _Fork != NULL ? _Fork() : fork();
+            if (child == 0) {
+                sigprocmask(SIG_SETMASK, &before, NULL);
+                become_child(fd, &test, patches);
+                return;
+            }
+            if (child < 0) {
+                struct reply reply = {REFUSED, 2, 0, 0, 0};
+                give(fd, &reply, sizeof reply);
+            } else {
+                follow(fd, child, test.milliseconds);
+            }
+        } else {
+            break;
+        }
+    }
+    close(fd);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* One segment begins; what it has to do with the order. */
+static void control_at(uint32_t id) {
+    if (control.is_turned) {
+        control.is_turned = 0;
+        __idd_flip = 0;
+    }
+    control.n_segments++;
+    if (control.stop_n > 0 && id == control.stop_id && --control.stop_n == 0) {
+        if (control.is_child)
+            answer(REACHED, 0);
+        park();
+    }
+    if (control.is_child && control.n_segments > control.budget)
+        answer(OUT_OF_BUDGET, 0);
+    if (control.switch_n > 0 && id == control.switch_id && --control.switch_n == 0) {
+        control.is_turned = 1;
+        __idd_flip = 1;
+    }
+}
+
+/* The program ends. */
+static void control_end(uint32_t status) {
+    if (control.is_child)
+        answer(status & 0x100 ? DIED : ENDED, status & 0xff);
+}

@@ -1,0 +1,90 @@
+//! Recording: the real binary over real compilers.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const TORTURE: &str = include_str!("record/torture.c");
+
+/// A repository with these files, all committed.
+fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(place.path().join(name), content).unwrap();
+    }
+    git(place.path(), &["init", "--quiet", "."]);
+    git(place.path(), &["add", "."]);
+    git(place.path(), &["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "All"]);
+    place
+}
+
+fn git(place: &Path, words: &[&str]) {
+    assert!(Command::new("git").args(words).current_dir(place).status().unwrap().success(), "{words:?}");
+}
+
+/// What the program says to stdout and stderr, and its exit code.
+fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+    command.args(words).current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache"));
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+#[test]
+fn record_keeps_what_the_torture_program_does_and_does_not_change_it() {
+    // Several levels of code generation for the reference are several programs to be equal to.
+    let makefile = "all: t0 t1 t2\nt%: torture.c\n\t$(CC) -w -O$* -o $@ torture.c -lpthread -lm\n";
+    let place = repository(&[("torture.c", TORTURE), ("Makefile", makefile), (".gitignore", "t[0-2]\n")]);
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./t0; ./t1; ./t2"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("the test ended with exit code 7\n"), "{said}");
+    assert!(said.contains("sources instrumented: 3, compiled as they are: 0\n"), "{said}");
+    // It is compared with the same programs as plain `cc` makes them.
+    assert!(!said.contains("warning") && !said.contains("note"), "{said}");
+    // Each of the three forks once.
+    assert_eq!(said.matches("MiB of records").count(), 6, "{said}");
+    let (stat, _, code) = idd(place.path(), &["trace", "stat", "--json"]);
+    assert_eq!(code, Some(0), "{stat}");
+}
+
+#[test]
+fn record_says_when_the_build_never_called_the_compiler() {
+    let place = repository(&[("a", "")]);
+    let (_, said, code) = idd(place.path(), &["record", "--once", "--", "true"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("the build never called the instrumenting compiler"), "{said}");
+    assert!(said.contains("hint: "), "{said}");
+}
+
+#[test]
+fn record_names_what_is_compiled_as_it_is() {
+    // Assembler that jumps is not understood; the rest of the program is recorded.
+    let odd = "int odd(int x)\n{\n    __asm__ goto(\"\" : : : : out);\n    return x;\nout:\n    return -x;\n}\n";
+    let main = "int odd(int);\nint main(int argc, char **argv)\n{\n    return odd(argc) == 1 && argv ? 9 : 1;\n}\n";
+    let makefile = "p: odd.c main.c\n\tcc -c odd.c\n\tcc -c main.c\n\tcc -o p odd.o main.o\n";
+    let ignored = "p\n*.o\n";
+    let files = [("odd.c", odd), ("main.c", main), ("Makefile", makefile), (".gitignore", ignored)];
+    let place = repository(&files);
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./p"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(
+        said.contains("exit code 9\n") && said.contains("sources instrumented: 1, compiled as they are: 1\n"),
+        "{said}"
+    );
+    assert!(said.contains("odd.c: line ") && said.contains("the instruction `callbr`"), "{said}");
+    let (stat, _, code) = idd(place.path(), &["trace", "stat"]);
+    assert_eq!(code, Some(0), "{stat}");
+}
+
+#[test]
+fn record_leaves_the_working_tree_as_it_was() {
+    let files = [("m.c", "int main(void) { return 4; }\n"), (".gitignore", "m\n")];
+    let place = repository(&files);
+    let before: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--", "cc -o m m.c && ./m"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("exit code 4"), "{said}");
+    let after: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(before, after);
+}
