@@ -182,6 +182,8 @@ pub const MODELS: &[Model] = &[
     row("memalign", &[Allocates(Argument(1))]),
     row("posix_memalign", &[AllocatesAt(0, Argument(2))]),
     row("free", &[Frees(0)]),
+    row("qsort", &[Writes(0, Product(1, 2))]),
+    row("qsort_r", &[Writes(0, Product(1, 2))]),
     row("sprintf", &[Writes(0, PrintedAll)]),
     row("vsprintf", &[Writes(0, PrintedAll)]),
     row("snprintf", &[Writes(0, Printed(1))]),

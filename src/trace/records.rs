@@ -51,7 +51,17 @@ pub struct Records {
 impl Records {
     /// All records from the first one on.
     pub fn new(trace: &Trace) -> Self {
-        let chunks = trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records).copied().collect();
+        Self::of(trace, |_| true)
+    }
+
+    /// Those of one thread.
+    pub fn of_thread(trace: &Trace, thread: u32) -> Self {
+        Self::of(trace, |chunk| chunk.thread == thread)
+    }
+
+    fn of(trace: &Trace, is_wanted: impl Fn(&Chunk) -> bool) -> Self {
+        let is_ours = |chunk: &&Chunk| chunk.kind == Kind::Records && is_wanted(chunk);
+        let chunks = trace.chunks().iter().filter(is_ours).copied().collect();
         Self { chunks, position: Position::default(), content: Vec::new(), at: 0, thread: 0, offset: 0 }
     }
 
