@@ -1,29 +1,84 @@
 //! `git idd trace`: what a recording holds.
 
+use crate::cli::args::Shown;
 use crate::cli::args::TraceArgs;
 use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
 use crate::report::Status;
+use crate::report::escape::Json;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::revision::CommitId;
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::records::Records;
+use crate::trace::detail;
+use crate::trace::detail::Answer;
+use crate::trace::play::Player;
+use crate::trace::step::Step;
+use crate::trace::tree;
+use crate::trace::tree::Limits;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
+use crate::world::record::store::Traced;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use crate::world::repo::private;
+use crate::world::repo::source;
+use serde::Serialize as _;
+use serde_json::Value;
+use std::collections::HashMap;
 use std::path::Path;
 
-/// What `git idd trace stat` counts.
-#[derive(Debug, Default, Serialize)]
-struct Stat {
-    recording: String,
-    program: String,
-    n_threads: usize,
-    n_records: u64,
-    n_events: u64,
-    n_bytes: u64,
-    n_functions: usize,
+mod count;
+mod json;
+mod text;
+
+/// The lines of the recorded sources.
+pub struct Sources {
+    repository: Option<Repository>,
+    commit: Option<CommitId>,
+    files: HashMap<String, Option<Vec<String>>>,
+}
+
+impl Sources {
+    fn new(location: &Location, commit: &str) -> Self {
+        let repository = private::open(&location.git_directory).ok();
+        let commit = repository.as_ref().and_then(|repository| graph::resolve(repository, commit).ok());
+        Self { repository, commit, files: HashMap::new() }
+    }
+
+    /// A line, from 1, without the space around it; `None` if the file is not in the commit.
+    pub fn line(&mut self, file: &str, line: u32) -> Option<String> {
+        let (repository, commit) = (&self.repository, self.commit);
+        let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
+            let content = source::find(repository.as_ref()?, commit?, file)?;
+            Some(String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()).collect())
+        });
+        lines.as_ref()?.get((line as usize).checked_sub(1)?).cloned()
+    }
+}
+
+/// Text of a program, for the terminal.
+fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+fn failed(error: &TraceError) -> Failure {
+    let failure = Failure::from_error(error);
+    match error {
+        TraceError::Version | TraceError::Damaged(_) => failure.with_hint("record it again with `git idd record`"),
+        _ => failure,
+    }
+}
+
+fn choose<'r>(recording: &'r Recording, process: Option<usize>) -> Result<&'r Traced, Failure> {
+    let index = process.or(recording.chosen);
+    let found = index.and_then(|index| recording.processes.get(index));
+    found.ok_or_else(|| {
+        let n = recording.processes.len();
+        Failure::new(Status::Error, "there is no such process in the recording")
+            .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
+    })
 }
 
 /// Prints what was asked for.
@@ -34,54 +89,85 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
         Failure::new(Status::Error, "nothing was recorded in this worktree")
             .with_hint("`git idd record` records a test")
     })?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let place = store::directory(&session).join(&name);
-    let recording = store::read(&place).map_err(|error| Failure::from_error(&error))?;
-    let stat = stat(&place, &recording).map_err(|error| Failure::from_error(&error))?;
-    let stat = Stat { recording: name, ..stat };
-    if console.is_json {
-        let mut text = serde_json::to_vec(&stat).map_err(|error| Failure::from_error(&error))?;
-        text.push(b'\n');
-        return Ok(text);
-    }
-    Ok(format!(
-        "recording {} of {}\n{} records of {} functions in {} threads, {} accesses, branches and calls, {} bytes\n",
-        stat.recording, stat.program, stat.n_records, stat.n_functions, stat.n_threads, stat.n_events, stat.n_bytes
-    )
-    .into_bytes())
-}
-
-fn stat(place: &Path, recording: &Recording) -> Result<Stat, TraceError> {
-    use crate::instrument::instruction::Op;
-    let chosen = recording.chosen.and_then(|index| recording.processes.get(index));
-    let traced = chosen.ok_or(TraceError::Damaged("no process is chosen"))?;
-    let mut trace = store::trace(place, traced)?;
-    let mut units = store::units(place, recording);
-    let threads: BTreeSet<u32> =
-        trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records).map(|chunk| chunk.thread).collect();
-    let mut stat = Stat { program: traced.words.join(" "), n_threads: threads.len(), ..Stat::default() };
-    let mut functions = BTreeSet::new();
-    let mut n_events_of: Vec<Option<u64>> = Vec::new();
-    for thread in threads {
-        let mut records = Records::new(&trace, thread, 0);
-        while let Some(record) = records.next(&mut trace, &mut units)? {
-            let (segment, entry, n_bytes) = (record.segment, record.entry, record.bytes.len());
-            stat.n_records += 1;
-            stat.n_bytes += n_bytes as u64;
-            functions.insert(entry.body);
-            if n_events_of.len() <= segment as usize {
-                n_events_of.resize(segment as usize + 1, None);
+    let recording = if is_name { store::read(&place).ok() } else { None };
+    let recording = recording.ok_or_else(|| {
+        Failure::new(Status::Error, format!("there is no recording `{}` that can be read", safe(&name)))
+            .with_hint("without `--recording` the last one is taken; `git idd record` makes a new one")
+    })?;
+    let traced = choose(&recording, args.process)?;
+    let mut player = open(&place, &recording, traced).map_err(|error| failed(&error))?;
+    let mut sources = Sources::new(location, &recording.commit);
+    match &args.shown {
+        Shown::Stat => {
+            let stat = count::stat(&mut player).map_err(|error| failed(&error))?;
+            Ok(if console.is_json {
+                json_line(&json::stat(&name, traced, &stat))
+            } else {
+                text::stat(&name, traced, &stat).into_bytes()
+            })
+        }
+        Shown::Tree { depth, width } => {
+            let limits = Limits { depth: *depth, width: *width };
+            let (roots, n_more) = tree::tree(&mut player, limits).map_err(|error| failed(&error))?;
+            Ok(if console.is_json {
+                json_line(&json::tree(&roots, n_more))
+            } else {
+                text::tree(&roots, n_more, &mut sources).into_bytes()
+            })
+        }
+        Shown::Step(step) => {
+            let found = detail::detail(&mut player, Step(*step)).map_err(|error| failed(&error))?;
+            let detail = found.ok_or_else(|| no_step(&player))?;
+            let control = match detail.control {
+                Some(step) => detail::detail(&mut player, step).map_err(|error| failed(&error))?,
+                None => None,
+            };
+            let control = control.map(|detail| detail.standing);
+            Ok(if console.is_json {
+                json_line(&json::detail(&detail, &mut sources))
+            } else {
+                text::detail(&detail, control.as_ref(), &mut sources).into_bytes()
+            })
+        }
+        Shown::Why { step, variable, limit } => {
+            let answer = detail::why(&mut player, Step(*step), variable, *limit).map_err(|error| failed(&error))?;
+            match answer {
+                Answer::Found(why) => Ok(if console.is_json {
+                    json_line(&json::why(&why, &mut sources))
+                } else {
+                    text::why(&why, &mut sources).into_bytes()
+                }),
+                Answer::NoStep => Err(no_step(&player)),
+                Answer::NoVariable(names) => {
+                    let names: Vec<String> = names.iter().map(|name| safe(name)).collect();
+                    let message = format!("no variable `{}` is seen at step {step}", safe(variable));
+                    let failure = Failure::new(Status::Error, message);
+                    Err(if names.is_empty() {
+                        failure.with_hint("the names of global variables can be given, too")
+                    } else {
+                        failure.with_hint(format!("these are: {}", names.join(", ")))
+                    })
+                }
             }
-            let n_events = *n_events_of[segment as usize].get_or_insert_with(|| {
-                let body = units.body(entry.body);
-                let is_event = |op: &Op| {
-                    matches!(op, Op::Load | Op::Store | Op::Branch(..) | Op::Switch(..) | Op::Call(..) | Op::Return)
-                };
-                let instructions = body.instructions(body.segment(segment));
-                instructions.iter().filter(|instruction| is_event(&instruction.op)).count() as u64
-            });
-            stat.n_events += n_events;
         }
     }
-    stat.n_functions = functions.len();
-    Ok(stat)
+}
+
+fn open(place: &Path, recording: &Recording, traced: &Traced) -> Result<Player, TraceError> {
+    Player::new(store::trace(place, traced)?, store::units(place, recording))
+}
+
+fn no_step(player: &Player) -> Failure {
+    let n_steps = player.machine.n_steps;
+    Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
+}
+
+fn json_line(value: &Value) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Json);
+    value.serialize(&mut serializer).expect("a value in memory can always be written");
+    bytes.push(b'\n');
+    bytes
 }

@@ -24,7 +24,7 @@ pub fn digest(trace: &mut Trace, units: &mut Units) -> Result<u64, TraceError> {
     let mut bases: Vec<Option<(u32, u64)>> = Vec::new();
     for thread in threads {
         sum = (sum ^ u64::from(thread)).wrapping_mul(PRIME);
-        let mut records = Records::new(trace, thread, 0);
+        let mut records = Records::of_thread(trace, thread);
         while let Some(record) = records.next(trace, units)? {
             let (segment, body) = (record.segment, record.entry.body as usize);
             if bases.len() <= body {

@@ -10,6 +10,21 @@ pub mod digest;
 pub mod records;
 pub mod units;
 
+pub mod detail;
+pub mod effect;
+pub mod frame;
+pub mod globals;
+pub mod heap;
+pub mod machine;
+pub mod memory;
+pub mod model;
+pub mod object;
+pub mod play;
+pub mod shape;
+pub mod step;
+pub mod tree;
+pub mod value;
+
 use std::io;
 
 use thiserror::Error;

@@ -60,7 +60,7 @@ pub struct Units {
     load: Load,
     /// By the first segment: the last segment and the number of the unit.
     ranges: BTreeMap<u32, (u32, u32)>,
-    maps: BTreeMap<u32, Map>,
+    maps: BTreeMap<u32, Arc<Map>>,
     bodies: Vec<Arc<Body>>,
     entries: Vec<Option<Entry>>,
 }
@@ -81,16 +81,21 @@ impl Units {
         self.read(segment)
     }
 
+    /// The numbers of all units.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.ranges.values().map(|(_, unit)| *unit).collect()
+    }
+
     /// A function that was met.
     pub fn body(&self, index: u32) -> &Arc<Body> {
         &self.bodies[index as usize]
     }
 
     /// The map of a unit.
-    pub fn map(&mut self, unit: u32) -> Result<&Map, TraceError> {
+    pub fn map(&mut self, unit: u32) -> Result<&Arc<Map>, TraceError> {
         if !self.maps.contains_key(&unit) {
             let map = Map::read(&(self.load)(unit)?)?;
-            self.maps.insert(unit, map);
+            self.maps.insert(unit, Arc::new(map));
         }
         Ok(&self.maps[&unit])
     }
@@ -102,7 +107,7 @@ impl Units {
         if segment >= end {
             return Err(unknown);
         }
-        let map = self.map(unit)?;
+        let map = Arc::clone(self.map(unit)?);
         let index = map.function_of(segment).ok_or(unknown)?;
         let first = map.firsts[index];
         let missing = MapError::Damaged("a function has other segments than it had");

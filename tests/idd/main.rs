@@ -20,5 +20,6 @@ mod resume;
 mod scan;
 mod tidy;
 mod together;
+mod trace;
 mod usage;
 mod verdicts;

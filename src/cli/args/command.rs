@@ -100,16 +100,67 @@ pub struct RecordCommand {
     pub output: Output,
 }
 
+/// Which process of which recording.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// The recording; the last one if none is named.
+    #[arg(long, value_name = "ID")]
+    pub recording: Option<String>,
+
+    /// The process, by its number in the recording; the one marked with a star if none is named.
+    #[arg(long, value_name = "N")]
+    pub process: Option<usize>,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// What is shown of a recording.
 #[derive(Debug, clap::Subcommand)]
 pub enum TraceCommand {
-    /// Count what was recorded.
+    /// Count what was recorded, and say how much of it is explained.
     Stat {
-        /// The recording; the last one if none is named.
-        #[arg(long, value_name = "ID")]
-        recording: Option<String>,
         #[command(flatten)]
-        output: Output,
+        which: Which,
+    },
+    /// Show calls and loops with their values.
+    Tree {
+        /// Show so many below each other.
+        #[arg(long, value_name = "N", default_value_t = 6)]
+        depth: usize,
+
+        /// Show so many beside each other.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        width: usize,
+
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Show an executed statement: what it read and wrote, and what it depends on.
+    Step {
+        /// The step, by its number.
+        #[arg(value_name = "STEP")]
+        step: u32,
+
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Follow the last definitions of a variable back to where its value comes from.
+    Why {
+        /// The step before which the variable is looked at.
+        #[arg(value_name = "STEP")]
+        step: u32,
+
+        /// The variable.
+        #[arg(value_name = "VARIABLE")]
+        variable: String,
+
+        /// Show so many steps.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+
+        #[command(flatten)]
+        which: Which,
     },
 }
 

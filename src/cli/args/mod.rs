@@ -139,6 +139,35 @@ pub struct RecordArgs {
 pub struct TraceArgs {
     /// The recording; the last one if none is named.
     pub recording: Option<String>,
+    /// The process, by its number in the recording; the chosen one if none is named.
+    pub process: Option<usize>,
+    /// What is shown.
+    pub shown: Shown,
+}
+
+/// What is shown of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// Counts.
+    Stat,
+    /// Calls and loops: how many below each other and beside each other.
+    Tree {
+        /// Below each other.
+        depth: usize,
+        /// Beside each other.
+        width: usize,
+    },
+    /// A step.
+    Step(u32),
+    /// Where the value of a variable comes from.
+    Why {
+        /// Before this step.
+        step: u32,
+        /// The variable.
+        variable: String,
+        /// Steps that are shown.
+        limit: usize,
+    },
 }
 
 /// The test command.
@@ -259,8 +288,14 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Record(record_args(args.words, args.record)?), output)
         }
-        Some(Subcommand::Trace { command: TraceCommand::Stat { recording, output } }) => {
-            (Request::Trace(TraceArgs { recording }), output)
+        Some(Subcommand::Trace { command }) => {
+            let (which, shown) = match command {
+                TraceCommand::Stat { which } => (which, Shown::Stat),
+                TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
+                TraceCommand::Step { step, which } => (which, Shown::Step(step)),
+                TraceCommand::Why { step, variable, limit, which } => (which, Shown::Why { step, variable, limit }),
+            };
+            (Request::Trace(TraceArgs { recording: which.recording, process: which.process, shown }), which.output)
         }
         Some(Subcommand::Completions { shell, output }) => (Request::Completions { shell }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),

@@ -28,6 +28,7 @@ pub mod private;
 pub mod refusal;
 mod resolve;
 pub mod settle;
+pub mod source;
 pub mod stat;
 pub mod state;
 pub mod store;

@@ -1,0 +1,152 @@
+//! `git idd trace --json`.
+
+use crate::cli::trace::Sources;
+use crate::cli::trace::count::Stat;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::detail::Standing;
+use crate::trace::detail::Why;
+use crate::trace::machine::What;
+use crate::trace::tree::Kind;
+use crate::trace::tree::Node;
+use crate::world::record::store::Traced;
+use serde_json::Value;
+use serde_json::json;
+
+/// The version of these objects.
+const SCHEMA: &str = "git-idd/trace/1";
+
+/// Counts.
+pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
+    let check = stat.machine.check;
+    json!({
+        "schema": SCHEMA,
+        "recording": recording,
+        "program": traced.program,
+        "words": traced.words,
+        "is_cut": traced.is_cut,
+        "n_records": stat.n_records,
+        "n_bytes": stat.n_bytes,
+        "n_steps": stat.machine.n_steps,
+        "n_accesses": stat.n_accesses,
+        "n_uses": stat.n_uses,
+        "n_functions": stat.n_functions,
+        "n_threads": stat.n_threads,
+        "n_calls": stat.machine.n_frames,
+        "heap": { "n_made": stat.machine.heap.n_made, "n_live": stat.machine.heap.n_live() },
+        "check": {
+            "n_reads": check.n_reads,
+            "n_other": check.n_other,
+            "n_reached": check.n_reached,
+            "n_after_call": check.n_after_call,
+        },
+        "outside": {
+            "n_modelled": check.n_modelled,
+            "n_unmodelled": check.n_unmodelled,
+            "unmodelled": stat.unmodelled.iter().map(|(name, n)| json!({ "name": name, "n_calls": n })).collect::<Vec<_>>(),
+        },
+        "n_unwound": check.n_unwound,
+        "n_partial": check.n_partial,
+    })
+}
+
+/// Calls and loops.
+pub fn tree(roots: &[Node], n_more: u64) -> Value {
+    json!({ "schema": SCHEMA, "calls": roots.iter().map(node).collect::<Vec<_>>(), "n_more": n_more })
+}
+
+fn node(node: &Node) -> Value {
+    let mut value = match &node.kind {
+        Kind::Call { function, arguments, result, is_unfinished } => json!({
+            "function": function.as_ref(),
+            "arguments": arguments.iter().map(|(name, value)| json!({ "name": name.as_ref(), "value": value })).collect::<Vec<_>>(),
+            "result": result,
+            "is_unfinished": is_unfinished,
+        }),
+        Kind::Loop { n_iterations } => json!({ "n_iterations": n_iterations }),
+    };
+    value["first_step"] = node.step.0.into();
+    value["last_step"] = node.last.0.into();
+    value["file"] = node.place.as_ref().map(|place| place.file.as_ref()).into();
+    value["line"] = node.place.as_ref().map(|place| place.line).into();
+    value["iteration"] = node.iteration.into();
+    value["children"] = node.children.iter().map(self::node).collect();
+    value["n_more"] = node.n_more.into();
+    value
+}
+
+fn standing(standing: &Standing, sources: &mut Sources) -> Value {
+    let place = standing.place.as_ref();
+    json!({
+        "step": standing.step.0,
+        "function": standing.function.as_ref(),
+        "file": place.map(|place| place.file.as_ref()),
+        "line": place.map(|place| place.line),
+        "column": place.map(|place| place.column),
+        "text": place.and_then(|place| sources.line(&place.file, place.line)),
+        "is_entry": standing.is_entry,
+        "is_alone_in_line": standing.is_alone,
+    })
+}
+
+fn access(access: &Access) -> Value {
+    json!({
+        "name": access.named.name,
+        "value": access.named.value,
+        "address": access.address,
+        "size": access.size,
+        "made_by": access.makers.iter().map(|step| step.0).filter(|step| *step > 0).collect::<Vec<_>>(),
+        "origin": access.origin,
+    })
+}
+
+/// A step.
+pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
+    let mut value = standing(&detail.standing, sources);
+    let uses = |(step, what): &(crate::trace::step::Step, What)| {
+        let what = match what {
+            What::Memory(..) => "memory",
+            What::Temporary => "temporary value",
+            What::Arguments => "arguments",
+            What::Returned => "returned value",
+        };
+        json!({ "step": step.0, "what": what })
+    };
+    value["schema"] = SCHEMA.into();
+    value["thread"] = detail.thread.into();
+    value["instance"] = detail.instance.into();
+    value["reads"] = detail.reads.iter().map(access).collect();
+    value["writes"] = detail.writes.iter().map(access).collect();
+    value["uses"] = detail.uses.iter().map(uses).collect();
+    value["data_dominators"] = detail.makers().iter().map(|step| step.0).collect();
+    value["control_dominator"] = detail.control.map(|step| step.0).into();
+    value["stack"] =
+        detail.stack.iter().map(|(step, function)| json!({ "step": step.0, "function": function.as_ref() })).collect();
+    value["variables"] =
+        detail.variables.iter().map(|(name, value)| json!({ "name": name.as_ref(), "value": value })).collect();
+    value["calls"] = detail
+        .calls
+        .iter()
+        .map(|call| {
+            json!({
+                "name": call.name.as_deref(),
+                "arguments": call.arguments,
+                "result": call.result,
+                "is_input": call.is_input,
+                "is_modelled": call.is_modelled,
+            })
+        })
+        .collect();
+    value
+}
+
+/// Where a value comes from.
+pub fn why(why: &Why, sources: &mut Sources) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "at": standing(&why.standing, sources),
+        "variable": access(&why.asked),
+        "steps": why.steps.iter().map(|step| detail(step, sources)).collect::<Vec<_>>(),
+        "is_cut": why.is_cut,
+    })
+}

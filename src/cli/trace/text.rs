@@ -1,0 +1,282 @@
+//! `git idd trace` for people.
+
+use crate::cli::trace::Sources;
+use crate::cli::trace::count::Stat;
+use crate::cli::trace::safe;
+use crate::instrument::debug::Place;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::detail::Outside;
+use crate::trace::detail::Standing;
+use crate::trace::detail::Why;
+use crate::trace::machine::What;
+use crate::trace::step::Step;
+use crate::trace::tree::Kind;
+use crate::trace::tree::Node;
+use crate::world::record::store::Traced;
+use std::fmt::Write as _;
+
+/// Functions without a model that are named.
+const N_NAMED: usize = 8;
+
+/// Reads and writes of a step that are shown.
+const N_SHOWN: usize = 24;
+
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, depth: usize, line: &str) {
+        writeln!(self.0, "{:1$}{line}", "", 2 * depth).expect("a string takes all");
+    }
+}
+
+/// A number with a space between thousands.
+fn spaced(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Counts.
+pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
+    let mut page = Page(String::new());
+    let (machine, check) = (&stat.machine, stat.machine.check);
+    page.line(0, &format!("recording {recording}: {}", safe(&traced.words.join(" "))));
+    page.line(
+        0,
+        &format!(
+            "{} steps in {} calls of {} functions, {} threads",
+            spaced(machine.n_steps.into()),
+            spaced(machine.n_frames),
+            stat.n_functions,
+            stat.n_threads
+        ),
+    );
+    page.line(
+        0,
+        &format!(
+            "{} reads and writes, {} dependences; {} records of {} bytes",
+            spaced(stat.n_accesses),
+            spaced(stat.n_uses),
+            spaced(stat.n_records),
+            spaced(stat.n_bytes)
+        ),
+    );
+    page.line(
+        0,
+        &format!(
+            "heap: {} blocks made, {} not freed",
+            spaced(machine.heap.n_made),
+            spaced(machine.heap.n_live() as u64)
+        ),
+    );
+    page.line(
+        0,
+        &format!(
+            "calls of functions that were not recorded: {} with a known effect, {} without",
+            spaced(check.n_modelled),
+            spaced(check.n_unmodelled)
+        ),
+    );
+    for (name, n) in stat.unmodelled.iter().take(N_NAMED) {
+        page.line(1, &format!("{} {}", spaced(*n), safe(name)));
+    }
+    if stat.unmodelled.len() > N_NAMED {
+        page.line(1, &format!("and {} more functions", stat.unmodelled.len() - N_NAMED));
+    }
+    page.line(
+        0,
+        &format!(
+            "reads that found other bytes than were written last: {} of {}",
+            spaced(check.n_other),
+            spaced(check.n_reads)
+        ),
+    );
+    if check.n_other > 0 {
+        let reached = check.n_reached;
+        let after = check.n_after_call.saturating_sub(reached);
+        page.line(1, &format!(
+            "{} are taken for the work of a call that was given a pointer to there, {} for that of the last call, {} are unexplained",
+            spaced(reached), spaced(after), spaced(check.n_other.saturating_sub(check.n_after_call))
+        ));
+    }
+    if check.n_unwound > 0 {
+        page.line(0, &format!("{} calls were left by a jump", spaced(check.n_unwound)));
+    }
+    if check.n_partial > 0 {
+        page.line(
+            0,
+            &format!("{} calls were met in the middle: what they did before is not known", spaced(check.n_partial)),
+        );
+    }
+    if traced.is_cut {
+        page.line(0, "the recording was cut off: the trace became too large");
+    }
+    page.0
+}
+
+fn place(place: Option<&Place>) -> String {
+    place.map_or_else(|| "?".to_owned(), |place| format!("{}:{}", safe(&place.file), place.line))
+}
+
+/// Calls and loops.
+pub fn tree(roots: &[Node], n_more: u64, sources: &mut Sources) -> String {
+    let mut page = Page(String::new());
+    nodes(roots, n_more, 0, sources, &mut page);
+    page.0
+}
+
+fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &mut Page) {
+    let mut iteration = None;
+    for node in all {
+        if node.iteration != iteration {
+            iteration = node.iteration;
+            if let Some(iteration) = iteration {
+                page.line(depth, &format!("iteration {}", iteration + 1));
+            }
+        }
+        let depth = depth + usize::from(iteration.is_some());
+        let at = format!("{} #{}", place(node.place.as_ref()), node.step.0);
+        match &node.kind {
+            Kind::Call { function, arguments, result, is_unfinished } => {
+                let arguments: Vec<String> =
+                    arguments.iter().map(|(name, value)| safe(&format!("{name}={value}"))).collect();
+                let result = match result {
+                    Some(result) => format!(" = {}", safe(result)),
+                    None if *is_unfinished => " (never returned)".to_owned(),
+                    None => String::new(),
+                };
+                page.line(depth, &format!("{}({}){result}  {at}", safe(function), arguments.join(", ")));
+            }
+            Kind::Loop { n_iterations } => {
+                let text = node.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
+                let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
+                page.line(depth, &format!("loop, {n_iterations} times  {at}{text}"));
+            }
+        }
+        nodes(&node.children, node.n_more, depth + 1, sources, page);
+    }
+    if n_more > 0 {
+        page.line(depth, &format!("... {} more", spaced(n_more)));
+    }
+}
+
+fn head(standing: &Standing, sources: &mut Sources) -> String {
+    let text = standing.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
+    let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
+    let what = if standing.is_entry { "entry of" } else { "in" };
+    format!("#{} {} {what} {}{text}", standing.step.0, place(standing.place.as_ref()), safe(&standing.function))
+}
+
+fn steps(steps: impl Iterator<Item = Step>) -> String {
+    let steps: Vec<String> = steps.filter(|step| *step != Step::START).map(|step| format!("#{}", step.0)).collect();
+    steps.join(" ")
+}
+
+fn value(access: &Access) -> String {
+    let value = access.named.value.as_deref().unwrap_or("?");
+    safe(&format!("{} = {value}", access.named.name))
+}
+
+fn read(access: &Access) -> String {
+    let mut text = value(access);
+    let makers = steps(access.makers.iter().copied());
+    if !makers.is_empty() {
+        write!(text, "  from {makers}").expect("a string takes all");
+    }
+    if let Some(origin) = &access.origin {
+        write!(text, "  ({})", safe(origin)).expect("a string takes all");
+    }
+    text
+}
+
+fn outside(call: &Outside) -> String {
+    let name = call.name.as_deref().unwrap_or("(through a pointer)");
+    let result = call.result.as_ref().map(|result| format!(" = {result}")).unwrap_or_default();
+    let mark = match (call.is_input, call.is_modelled) {
+        (true, _) => "  (input)",
+        (false, true) => "",
+        (false, false) => "  (effect not known)",
+    };
+    safe(&format!("{name}({}){result}{mark}", call.arguments.join(", ")))
+}
+
+fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
+    for access in detail.reads.iter().take(N_SHOWN) {
+        page.line(depth, &format!("reads  {}", read(access)));
+    }
+    for (step, what) in detail.uses.iter().filter(|(step, _)| *step != Step::START) {
+        let what = match what {
+            What::Memory(..) => "memory",
+            What::Temporary => "the rest of the expression",
+            What::Arguments => "the arguments",
+            What::Returned => "the returned value",
+        };
+        page.line(depth, &format!("uses   {what} of #{}", step.0));
+    }
+    for call in detail.calls.iter().take(N_SHOWN) {
+        page.line(depth, &format!("calls  {}", outside(call)));
+    }
+    for access in detail.writes.iter().take(N_SHOWN) {
+        page.line(depth, &format!("writes {}", value(access)));
+    }
+    for (what, n) in [("reads", detail.reads.len()), ("calls", detail.calls.len()), ("writes", detail.writes.len())] {
+        if n > N_SHOWN {
+            page.line(depth, &format!("and {} more {what}", n - N_SHOWN));
+        }
+    }
+}
+
+/// A step.
+pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources) -> String {
+    let mut page = Page(String::new());
+    page.line(0, &head(&detail.standing, sources));
+    if let Some(instance) = detail.instance {
+        page.line(1, &format!("run number {instance} of this statement"));
+    }
+    accesses(detail, 1, &mut page);
+    match control {
+        Some(control) => page.line(1, &format!("runs because of {}", head(control, sources))),
+        None => page.line(1, "runs because the program was started"),
+    }
+    if !detail.variables.is_empty() {
+        page.line(1, "variables before it:");
+        for (name, value) in &detail.variables {
+            page.line(2, &safe(&format!("{name} = {value}")));
+        }
+    }
+    if !detail.stack.is_empty() {
+        page.line(1, "called from:");
+        for (step, function) in &detail.stack {
+            page.line(2, &format!("#{} {}", step.0, safe(function)));
+        }
+    }
+    page.0
+}
+
+/// Where a value comes from.
+pub fn why(why: &Why, sources: &mut Sources) -> String {
+    let mut page = Page(String::new());
+    page.line(0, &format!("before {}", head(&why.standing, sources)));
+    page.line(1, &read(&why.asked));
+    for step in &why.steps {
+        page.line(0, &head(&step.standing, sources));
+        accesses(step, 1, &mut page);
+        if let Some(control) = step.control {
+            page.line(1, &format!("runs because of #{}", control.0));
+        }
+        if step.makers().is_empty() && step.reads.is_empty() && step.calls.is_empty() && !step.standing.is_entry {
+            page.line(1, "a constant");
+        }
+    }
+    if why.is_cut {
+        page.line(0, "... there is more; see `--limit`");
+    }
+    page.0
+}

@@ -1,0 +1,181 @@
+//! Applies the [models](crate::trace::model) of library functions.
+
+use crate::trace::machine::Awaited;
+use crate::trace::machine::Machine;
+use crate::trace::machine::Watch;
+use crate::trace::memory::MAX_RANGE;
+use crate::trace::model::Effect;
+use crate::trace::model::Length;
+use crate::trace::model::Model;
+use crate::trace::model::ZERO;
+use crate::trace::step::Step;
+
+/// Strings that are looked through are no longer.
+const MAX_STRING: u64 = 1 << 20;
+
+/// A call that came back.
+struct Called<'c> {
+    step: Step,
+    arguments: &'c [u64; 8],
+    result: Option<u64>,
+}
+
+impl Called<'_> {
+    fn argument(&self, index: usize) -> u64 {
+        self.arguments.get(index).copied().unwrap_or(0)
+    }
+
+    /// What was returned, as an `int` or `long`; 0 if that is negative.
+    fn count(&self) -> u64 {
+        let result = self.result.unwrap_or(0);
+        let is_negative = result >> 63 == 1 || result >> 31 == 1;
+        if is_negative { 0 } else { result }
+    }
+
+    fn pointer(&self) -> Option<u64> {
+        self.result.filter(|result| *result != 0)
+    }
+}
+
+impl Machine {
+    /// Does what a function does.
+    pub fn apply<W: Watch>(&mut self, model: &Model, arguments: &[u64; 8], result: Option<u64>, watch: &mut W) {
+        let step = self.frame().map_or(Step::START, |frame| frame.step);
+        let called = Called { step, arguments, result };
+        for effect in model.effects {
+            self.effect(*effect, &called, watch);
+        }
+    }
+
+    /// The bytes of a string with its zero; the limit if its end is not known.
+    fn string_length(&self, address: u64, limit: u64) -> Option<u64> {
+        let string = self.memory.string(address, limit.min(MAX_STRING));
+        string.map(|string| string.len() as u64 + 1)
+    }
+
+    fn length(&self, length: Length, at: u64, called: &Called<'_>) -> u64 {
+        let argument = |index| called.argument(index);
+        let length = match length {
+            Length::Bytes(n) => n,
+            Length::Argument(index) => argument(index),
+            Length::Product(one, other) => argument(one).saturating_mul(argument(other)),
+            Length::Result => called.count(),
+            Length::ResultTimes(index) => called.count().saturating_mul(argument(index)),
+            Length::Printed(index) => (called.count() + 1).min(argument(index)),
+            Length::PrintedAll => called.count() + 1,
+            Length::String => self.string_length(at, MAX_STRING).unwrap_or(1),
+            Length::StringAtMost(index) => self.string_length(at, argument(index)).unwrap_or(argument(index)),
+            Length::StringOf(index) => self.string_length(argument(index), MAX_STRING).unwrap_or(1),
+            Length::StringOfAtMost(index, limit) => {
+                self.string_length(argument(index), argument(limit)).unwrap_or(argument(limit))
+            }
+        };
+        length.min(MAX_RANGE)
+    }
+
+    fn effect<W: Watch>(&mut self, effect: Effect, called: &Called<'_>, watch: &mut W) {
+        let step = called.step;
+        match effect {
+            Effect::Reads(index, length) => {
+                let at = called.argument(index);
+                let length = self.length(length, at, called);
+                if at != 0 {
+                    self.look(step, at, length, watch);
+                }
+            }
+            Effect::Writes(index, length) => {
+                let at = called.argument(index);
+                let length = self.length(length, at, called);
+                if at != 0 {
+                    self.memory.define(at, length, step);
+                    watch.writes(self, step, at, length);
+                }
+            }
+            Effect::WritesResult(length) => {
+                if let Some(at) = called.pointer() {
+                    let length = self.length(length, at, called);
+                    self.memory.define(at, length, step);
+                    watch.writes(self, step, at, length);
+                }
+            }
+            Effect::Copies(to, from, length) => {
+                let (to, from) = (called.argument(to), called.argument(from));
+                let length = self.length(length, from, called);
+                self.copy(step, to, from, length, watch);
+            }
+            Effect::Appends(to, from) => {
+                let (to, from) = (called.argument(to), called.argument(from));
+                if let (Some(before), Some(length)) =
+                    (self.string_length(to, MAX_STRING), self.string_length(from, MAX_STRING))
+                {
+                    self.look(step, to, before, watch);
+                    self.copy(step, to + before - 1, from, length, watch);
+                }
+            }
+            Effect::Fills(to, byte, length) => {
+                let to = called.argument(to);
+                let length = self.length(length, to, called);
+                let byte = if byte == ZERO { 0 } else { called.argument(byte) };
+                self.memory.fill(to, byte.to_le_bytes()[0], length, step);
+                watch.writes(self, step, to, length);
+            }
+            Effect::Duplicates(from) => {
+                let from = called.argument(from);
+                if let (Some(to), Some(length)) = (called.pointer(), self.string_length(from, MAX_STRING)) {
+                    self.heap.make(to, length, step);
+                    self.copy(step, to, from, length, watch);
+                }
+            }
+            Effect::Allocates(length) => {
+                if let Some(at) = called.pointer() {
+                    let length = self.length(length, called.argument(0), called);
+                    self.heap.make(at, length, step);
+                    self.memory.forget(at, length);
+                }
+            }
+            Effect::AllocatesZero(length) => {
+                if let Some(at) = called.pointer() {
+                    let length = self.length(length, at, called);
+                    self.heap.make(at, length, step);
+                    self.memory.fill(at, 0, length, step);
+                    watch.writes(self, step, at, length);
+                }
+            }
+            Effect::AllocatesAt(index, length) => {
+                let place = called.argument(index);
+                let length = self.length(length, place, called);
+                self.memory.define(place, 8, step);
+                watch.writes(self, step, place, 8);
+                self.await_pointer(Awaited { place, length, step, is_written: false });
+            }
+            Effect::Frees(index) => {
+                self.heap.free(called.argument(index), step);
+            }
+            Effect::Moves(index, length) => {
+                let Some(to) = called.pointer() else { return };
+                let from = called.argument(index);
+                let length = self.length(length, to, called);
+                let before = self.heap.free(from, step);
+                self.heap.make(to, length, step);
+                if to != from {
+                    match before.map(|before| before.size.min(length)) {
+                        // A block that moves keeps who wrote it: nobody calls the move a definition.
+                        Some(kept) => {
+                            self.memory.relocate(to, from, kept);
+                            self.memory.forget(to + kept, length - kept);
+                        }
+                        None => self.memory.forget(to, length),
+                    }
+                }
+            }
+            Effect::ReadsLine(pointer, size) => {
+                for place in [pointer, size] {
+                    self.memory.define(called.argument(place), 8, step);
+                    watch.writes(self, step, called.argument(place), 8);
+                }
+                let (place, length) = (called.argument(pointer), called.count() + 1);
+                self.await_pointer(Awaited { place, length, step, is_written: true });
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! One activation of a function.
+
+use std::sync::Arc;
+
+use crate::instrument::debug::Place;
+use crate::instrument::instruction::BlockId;
+use crate::trace::shape::Call;
+use crate::trace::shape::Register;
+use crate::trace::shape::Shape;
+use crate::trace::shape::Source;
+use crate::trace::shape::Statement;
+use crate::trace::step::Step;
+
+/// A register that was never set has this one as its step.
+const UNSET: Step = Step(u32::MAX);
+
+/// What a decision says: everything until its block is entered.
+///
+/// Source: Xin and Zhang 2007, "Efficient Online Detection of Dynamic Control Dependence". A region that ends where the one below it ends takes its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// The step that decided.
+    pub step: Step,
+    /// The block that ends it; `None` for the end of the function.
+    pub end: Option<BlockId>,
+}
+
+/// A call of a function that may be one of which nothing is known.
+#[derive(Debug, Clone)]
+pub struct External {
+    /// By its index among the calls of the function.
+    pub call: u32,
+    /// Its arguments, as far as they have at most 8 bytes.
+    pub arguments: [u64; 8],
+    /// Whether the function called back.
+    pub is_entered: bool,
+}
+
+/// What a frame was when a function that returns twice returned first.
+#[derive(Debug, Clone)]
+struct Mark {
+    segment: u32,
+    regions: Vec<Region>,
+}
+
+/// One activation of a function.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The function.
+    pub shape: Arc<Shape>,
+    /// How many were entered before it.
+    pub number: u64,
+    /// The step that called it; the start for the first of a thread.
+    pub caller: Step,
+    /// Its current step, and the statement of that.
+    pub step: Step,
+    /// See [`step`](Self::step).
+    pub statement: u32,
+    /// The block it is in, and the one before.
+    pub block: BlockId,
+    /// See [`block`](Self::block).
+    pub block_before: BlockId,
+    /// The segment it is in.
+    pub segment: u32,
+    /// Whether it was met in the middle, so that not everything about it is known.
+    pub is_partial: bool,
+    /// The address of the frame, if it is recorded.
+    pub address: u64,
+    /// The step that returned from the last call.
+    pub returned: Step,
+    /// A call whose function was not seen yet.
+    pub external: Option<External>,
+    values: Vec<u64>,
+    writers: Vec<Step>,
+    regions: Vec<Region>,
+    marks: Vec<Mark>,
+}
+
+impl Frame {
+    /// A new activation.
+    pub fn new(shape: &Arc<Shape>, number: u64) -> Self {
+        let n = shape.n_registers as usize;
+        Self {
+            shape: Arc::clone(shape),
+            number,
+            caller: Step::START,
+            step: Step::START,
+            statement: 0,
+            block: BlockId(0),
+            block_before: BlockId(0),
+            segment: 0,
+            is_partial: false,
+            address: 0,
+            returned: Step::START,
+            external: None,
+            values: vec![0; n],
+            writers: vec![UNSET; n],
+            regions: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Makes it a new activation, keeping its memory.
+    pub fn renew(&mut self, shape: &Arc<Shape>, number: u64) {
+        let n = shape.n_registers as usize;
+        if !Arc::ptr_eq(&self.shape, shape) {
+            self.shape = Arc::clone(shape);
+        }
+        self.number = number;
+        self.external = None;
+        self.returned = Step::START;
+        self.is_partial = false;
+        self.block = BlockId(0);
+        self.values.clear();
+        self.values.resize(n, 0);
+        self.writers.clear();
+        self.writers.resize(n, UNSET);
+        self.regions.clear();
+        self.marks.clear();
+    }
+
+    /// What a register holds, unless that is not known.
+    #[inline]
+    pub fn value(&self, register: Register) -> Option<u64> {
+        let register = register as usize;
+        (!self.is_partial || self.writers[register] != UNSET).then(|| self.values[register])
+    }
+
+    /// What a register was given, if it was given anything.
+    pub fn given(&self, register: Register) -> Option<u64> {
+        (self.writers[register as usize] != UNSET).then(|| self.values[register as usize])
+    }
+
+    /// The step that set a register.
+    #[inline]
+    pub fn writer(&self, register: Register) -> Step {
+        let writer = self.writers[register as usize];
+        if writer == UNSET { Step::START } else { writer }
+    }
+
+    /// Sets a register.
+    #[inline]
+    pub fn set(&mut self, register: Register, value: u64, writer: Step) {
+        self.values[register as usize] = value;
+        self.writers[register as usize] = writer;
+    }
+
+    /// Says which step made the value of a register.
+    pub fn make(&mut self, register: Register) {
+        self.writers[register as usize] = self.step;
+    }
+
+    /// The number that a source gives, of `size` bytes, at most 8.
+    #[inline]
+    pub fn number_at(&self, source: Source, bytes: &[u8], size: u32) -> Option<u64> {
+        match source {
+            Source::Item(offset) => number(bytes, offset, size),
+            Source::Register(register) => self.value(register),
+            Source::Constant(constant) => Some(constant.cast_unsigned()),
+            Source::Nowhere => None,
+        }
+    }
+
+    /// The step that decided that the current statement runs.
+    #[inline]
+    pub fn decider(&self) -> Step {
+        self.regions.last().map_or(self.caller, |region| region.step)
+    }
+
+    /// A block is entered.
+    #[inline]
+    pub fn enter(&mut self, block: BlockId) {
+        self.block_before = self.block;
+        self.block = block;
+        while self.regions.last().is_some_and(|region| region.end == Some(block)) {
+            self.regions.pop();
+        }
+    }
+
+    /// The current step decides what runs until `end`.
+    #[inline]
+    pub fn decide(&mut self, end: Option<BlockId>) {
+        let region = Region { step: self.step, end };
+        match self.regions.last_mut() {
+            Some(last) if last.end == end => *last = region,
+            _ => self.regions.push(region),
+        }
+    }
+
+    /// A function that returns twice returned before this segment: the first time what was decided is noted, and later it is so again.
+    pub fn mark(&mut self, segment: u32, is_first: bool) {
+        let found = self.marks.iter_mut().find(|mark| mark.segment == segment);
+        match found {
+            Some(mark) if is_first => mark.regions.clone_from(&self.regions),
+            Some(mark) => self.regions.clone_from(&mark.regions),
+            None if is_first => self.marks.push(Mark { segment, regions: self.regions.clone() }),
+            None => {}
+        }
+    }
+
+    /// The current statement.
+    pub fn current(&self) -> &Statement {
+        &self.shape.statements[self.statement as usize]
+    }
+
+    /// Where the current statement begins.
+    pub fn place(&self) -> Option<&Place> {
+        self.current().place.as_ref()
+    }
+
+    /// A call of the function.
+    pub fn call(&self, index: u32) -> &Call {
+        &self.shape.calls[index as usize]
+    }
+}
+
+/// A little-endian number of at most 8 bytes.
+#[inline]
+pub fn number(bytes: &[u8], offset: u32, size: u32) -> Option<u64> {
+    let at = offset as usize;
+    if size == 8 {
+        return bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    }
+    if size == 4 {
+        return bytes.get(at..)?.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));
+    }
+    let bytes = bytes.get(at..at + size.min(8) as usize)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}

@@ -1,0 +1,652 @@
+//! A process as its records move it on: frames, memory, steps, and what depends on what.
+//!
+//! - The **data dominators** of a step are the steps that wrote last what it reads: bytes of memory, values of variables, temporary values of
+//!   other statements, arguments, what a call returned.
+//! - The **control dominator** of a step is the last decision in its frame whose region it is in, else the call of its frame (see [`Region`](crate::trace::frame::Region)).
+//!
+//! Nothing is kept of what was; a [`Watch`] is told as it happens.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::instrument::segment::Kind;
+use crate::trace::TraceError;
+use crate::trace::frame::External;
+use crate::trace::frame::Frame;
+use crate::trace::frame::number;
+use crate::trace::heap::Heap;
+use crate::trace::memory::Memory;
+use crate::trace::model;
+use crate::trace::records::Record;
+use crate::trace::shape::Action;
+use crate::trace::shape::Call;
+use crate::trace::shape::Next;
+use crate::trace::shape::Shape;
+use crate::trace::shape::Source;
+use crate::trace::step::Step;
+
+/// Calls of unknown functions that are remembered for the check of values.
+const N_REMEMBERED: usize = 16;
+
+/// What is behind a pointer that was given away counts as reached up to here.
+const REACH: u64 = 1 << 20;
+
+/// Frames deeper than this are damage, not recursion.
+const MAX_DEPTH: usize = 50_000_000;
+
+/// What a step used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum What {
+    /// Bytes at an address.
+    Memory(u64, u64),
+    /// A temporary value of another statement.
+    Temporary,
+    /// The arguments of the call.
+    Arguments,
+    /// What the call returned.
+    Returned,
+}
+
+/// Who wants to know what happens; all methods do nothing unless they are given.
+#[expect(unused_variables, reason = "the names say what is given")]
+pub trait Watch {
+    /// A step begins: the current one of the last frame.
+    fn step(&mut self, machine: &Machine) {}
+    /// A step uses what another one made.
+    fn uses(&mut self, user: Step, maker: Step, what: What) {}
+    /// A step has read bytes.
+    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {}
+    /// A step has written bytes.
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {}
+    /// The last frame is new.
+    fn enters(&mut self, machine: &Machine) {}
+    /// The last frame is left, by `return` if so.
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {}
+    /// The last frame enters a block.
+    fn block(&mut self, machine: &Machine) {}
+    /// Whether nothing more is wanted; asked after each record.
+    fn is_done(&self) -> bool {
+        false
+    }
+    /// A step has used a range of memory whose bytes are not recorded.
+    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {}
+    /// A function of the program came back to the last frame.
+    fn returned(&mut self, machine: &Machine, result: Option<u64>) {}
+    /// A function that is not instrumented came back.
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {}
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nobody;
+
+impl Watch for Nobody {}
+
+/// The check of values: what is read must be what was written last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Check {
+    /// Reads of memory.
+    pub n_reads: u64,
+    /// Those that found other bytes than were written last.
+    pub n_other: u64,
+    /// Those of them behind a call of an unknown function that was given a pointer to there.
+    pub n_reached: u64,
+    /// Those of them behind some call of an unknown function.
+    pub n_after_call: u64,
+    /// Calls of functions that are not instrumented, with a model and without.
+    pub n_modelled: u64,
+    /// See [`n_modelled`](Self::n_modelled).
+    pub n_unmodelled: u64,
+    /// Frames that were left without a return: `longjmp`, the end of a thread.
+    pub n_unwound: u64,
+    /// Frames that were met in the middle.
+    pub n_partial: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Remembered {
+    step: Step,
+    arguments: [u64; 8],
+}
+
+/// A pointer that a function wrote, and that is not known before it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Awaited {
+    /// Where it is.
+    pub place: u64,
+    /// Bytes of the block that it points to.
+    pub length: u64,
+    /// Whose call it was.
+    pub step: Step,
+    /// Whether the call wrote the block, too.
+    pub is_written: bool,
+}
+
+/// A process.
+#[derive(Debug, Clone, Default)]
+pub struct Machine {
+    /// The thread that runs.
+    pub thread: u32,
+    /// Its frames, the first called first.
+    pub frames: Vec<Frame>,
+    others: HashMap<u32, Vec<Frame>>,
+    spare: Vec<Frame>,
+    /// Its memory.
+    pub memory: Memory,
+    /// The blocks of its heap.
+    pub heap: Heap,
+    /// Steps so far.
+    pub n_steps: u32,
+    /// Frames so far.
+    pub n_frames: u64,
+    /// What the check of values found.
+    pub check: Check,
+    /// The address of the arguments, and their number, as `main` got them.
+    pub words: Option<(u64, u64)>,
+    remembered: Vec<Remembered>,
+    next_remembered: usize,
+    awaited: Vec<Awaited>,
+    /// Whether something in memory becomes known when a pointer is read.
+    is_awaiting: bool,
+    /// The arguments, each ended by a zero byte, until they are found in memory.
+    arguments: Option<Arc<[u8]>>,
+}
+
+impl Machine {
+    /// The current frame.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frames.last()
+    }
+
+    /// The frames of all threads.
+    pub fn all_frames(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter().chain(self.others.values().flatten())
+    }
+
+    /// Takes a record of a function in.
+    pub fn take<W: Watch>(&mut self, shape: &Arc<Shape>, record: &Record<'_>, watch: &mut W) -> Result<(), TraceError> {
+        if record.thread != self.thread {
+            let frames = self.others.remove(&record.thread).unwrap_or_default();
+            let before = std::mem::replace(&mut self.frames, frames);
+            self.others.insert(self.thread, before);
+            self.thread = record.thread;
+        }
+        let piece = shape.piece(record.segment);
+        if piece.kind == Kind::Entry {
+            self.enter(shape, watch)?;
+        } else {
+            self.resume(shape, record, piece.frame, watch)?;
+        }
+        let frame = self.frames.last_mut().ok_or(TraceError::Damaged("a record without a frame"))?;
+        if let Some(offset) = piece.frame {
+            frame.address = number(record.bytes, offset, 8).unwrap_or(0);
+        }
+        let is_next = record.segment == frame.segment + 1;
+        frame.segment = record.segment;
+        match piece.kind {
+            Kind::Block => {
+                frame.enter(piece.block);
+                watch.block(self);
+            }
+            Kind::AfterCall if piece.frame.is_some() => {
+                frame.mark(record.segment, is_next);
+                if !is_next {
+                    self.begin(piece.resumes, watch)?;
+                }
+            }
+            _ => {}
+        }
+        for action in &piece.actions {
+            self.act(*action, shape, record.bytes, watch)?;
+        }
+        match piece.next {
+            Next::Straight => {}
+            Next::Decided(end) => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.decide(end);
+                }
+            }
+            Next::Returned(_) => self.leave(true, watch),
+        }
+        Ok(())
+    }
+
+    fn enter<W: Watch>(&mut self, shape: &Arc<Shape>, watch: &mut W) -> Result<(), TraceError> {
+        if self.frames.len() >= MAX_DEPTH {
+            return Err(TraceError::Damaged("too many functions call each other"));
+        }
+        let mut caller = Step::START;
+        if let Some(frame) = self.frames.last_mut() {
+            caller = frame.step;
+            frame.returned = Step::START;
+            if let Some(mut external) = frame.external.take() {
+                let name = frame.call(external.call).name.as_deref();
+                if name.is_some_and(|name| name != &*shape.body.function.name) {
+                    // An unknown function calls back, and goes on later.
+                    external.is_entered = true;
+                    frame.external = Some(external);
+                }
+            }
+        }
+        self.push(shape, caller);
+        watch.enters(self);
+        Ok(())
+    }
+
+    /// A process with these arguments, each ended by a zero byte.
+    pub fn new(arguments: &[u8]) -> Self {
+        Self { arguments: Some(arguments.into()), ..Self::default() }
+    }
+
+    /// The arguments lie behind each other in memory, so one pointer to them tells where all are.
+    fn find_arguments(&mut self, place: u64, pointer: u64) {
+        let (Some((array, n)), Some(arguments)) = (self.words, &self.arguments) else { return };
+        if pointer == 0 || place < array || place >= array.saturating_add(n.saturating_mul(8)) {
+            return;
+        }
+        let index = usize::try_from((place - array) / 8).unwrap_or(usize::MAX);
+        let before: usize = arguments.split_inclusive(|byte| *byte == 0).take(index).map(<[u8]>::len).sum();
+        if let Some(begin) = pointer.checked_sub(before as u64) {
+            self.memory.write(begin, &arguments.clone(), Step::START);
+        }
+        self.arguments = None;
+    }
+
+    fn find_words(&mut self) {
+        let frame = self.frames.last();
+        let parameter = |index: usize| frame?.given((*frame?.shape.parameters.get(index)?)?);
+        if let (Some(n), Some(array)) = (parameter(0), parameter(1)) {
+            self.words = Some((array, n));
+            self.is_awaiting = true;
+        }
+    }
+
+    fn push(&mut self, shape: &Arc<Shape>, caller: Step) {
+        let mut frame = match self.spare.pop() {
+            Some(mut frame) => {
+                frame.renew(shape, self.n_frames);
+                frame
+            }
+            None => Frame::new(shape, self.n_frames),
+        };
+        self.n_frames += 1;
+        frame.caller = caller;
+        frame.step = caller;
+        frame.statement = 0;
+        self.frames.push(frame);
+    }
+
+    /// Leaves the last frame.
+    fn leave<W: Watch>(&mut self, is_return: bool, watch: &mut W) {
+        watch.leaves(self, is_return);
+        if let Some(frame) = self.frames.pop() {
+            if let Some(caller) = self.frames.last_mut() {
+                caller.returned = frame.step;
+            }
+            if self.spare.len() < 64 {
+                self.spare.push(frame);
+            }
+        }
+    }
+
+    /// Finds the frame of a record that enters none: frames above it were left by a jump.
+    #[inline]
+    fn resume<W: Watch>(
+        &mut self,
+        shape: &Arc<Shape>,
+        record: &Record<'_>,
+        address: Option<u32>,
+        watch: &mut W,
+    ) -> Result<(), TraceError> {
+        let is_here = |frame: &Frame| frame.shape.index == shape.index;
+        let address = match address {
+            None if self.frames.last().is_some_and(is_here) => return Ok(()),
+            None => None,
+            Some(offset) => number(record.bytes, offset, 8),
+        };
+        let is_ours = |frame: &Frame| is_here(frame) && address.is_none_or(|address| frame.address == address);
+        match self.frames.iter().rposition(is_ours) {
+            Some(found) => {
+                while self.frames.len() > found + 1 {
+                    self.check.n_unwound += 1;
+                    self.leave(false, watch);
+                }
+            }
+            None => {
+                self.check.n_partial += 1;
+                self.push(shape, Step::START);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.is_partial = true;
+                }
+                watch.enters(self);
+                self.begin(0, watch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin<W: Watch>(&mut self, statement: u32, watch: &mut W) -> Result<(), TraceError> {
+        if self.n_steps >= u32::MAX - 1 {
+            return Err(TraceError::Damaged("there are more steps than there are numbers"));
+        }
+        self.n_steps += 1;
+        let step = Step(self.n_steps);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.step = step;
+            frame.statement = statement;
+            if statement != 0 && self.words.is_none() && &*frame.shape.body.function.name == "main" {
+                self.find_words();
+            }
+        }
+        watch.step(self);
+        Ok(())
+    }
+
+    #[inline]
+    fn act<W: Watch>(
+        &mut self,
+        action: Action,
+        shape: &Arc<Shape>,
+        bytes: &[u8],
+        watch: &mut W,
+    ) -> Result<(), TraceError> {
+        if let Action::Step(statement) = action {
+            self.begin(statement, watch)?;
+            if statement == 0 && !shape.parameters.is_empty() {
+                let frame = self.frames.last().ok_or(TraceError::Damaged("a record without a frame"))?;
+                watch.uses(frame.step, frame.caller, What::Arguments);
+            }
+            return Ok(());
+        }
+        let frame = self.frames.last_mut().ok_or(TraceError::Damaged("a record without a frame"))?;
+        let step = frame.step;
+        match action {
+            Action::Step(_) => {}
+            Action::Set { register, offset, size } => {
+                frame.set(register, number(bytes, offset, size).unwrap_or(0), step);
+            }
+            Action::Slot { register, offset, size, is_plain } => {
+                let address = number(bytes, offset, 8).unwrap_or(0);
+                frame.set(register, address, step);
+                if !is_plain {
+                    self.memory.forget(address, size);
+                }
+            }
+            Action::LoadPlain { slot, value, size, to } => {
+                let (address, maker) = (frame.value(slot).unwrap_or(0), frame.writer(value));
+                let held = frame.value(value).unwrap_or(0);
+                if let Some(to) = to {
+                    frame.set(to, held, step);
+                }
+                watch.uses(step, maker, What::Memory(address, u64::from(size)));
+                watch.reads(self, step, address, &held.to_le_bytes()[..size as usize]);
+            }
+            Action::StorePlain { slot, value, source, size } => {
+                let address = frame.value(slot).unwrap_or(0);
+                let number = frame.number_at(source, bytes, size).unwrap_or(0);
+                let number = if size < 8 { number & ((1 << (8 * size)) - 1) } else { number };
+                frame.set(value, number, step);
+                watch.writes(self, step, address, u64::from(size));
+            }
+            Action::Load { address, offset, size, to } => {
+                let address = frame.number_at(address, bytes, 8);
+                let content = piece_of(bytes, offset, size)?;
+                if let (Some(to), true) = (to, size <= 8) {
+                    frame.set(to, number(bytes, offset, size).unwrap_or(0), step);
+                }
+                if let Some(address) = address {
+                    self.read(step, address, content, watch);
+                }
+            }
+            Action::Store { address, source, size } => {
+                let Some(address) = frame.number_at(address, bytes, 8) else { return Ok(()) };
+                match source {
+                    Source::Item(offset) => self.memory.write(address, piece_of(bytes, offset, size)?, step),
+                    _ => match frame.number_at(source, bytes, size) {
+                        Some(number) => {
+                            let is_negative = number >> 63 == 1;
+                            let mut content = [if is_negative { 0xff } else { 0 }; 64];
+                            content[..8].copy_from_slice(&number.to_le_bytes());
+                            self.memory.write(address, &content[..(size as usize).min(64)], step);
+                        }
+                        None => self.memory.define(address, u64::from(size), step),
+                    },
+                }
+                watch.writes(self, step, address, u64::from(size));
+            }
+            Action::Update { kind, address, operand, offset, size, to } => {
+                let (address, operand) = (frame.number_at(address, bytes, 8), frame.number_at(operand, bytes, size));
+                let before = number(bytes, offset, size).unwrap_or(0);
+                if let Some(to) = to {
+                    frame.set(to, before, step);
+                }
+                let Some(address) = address else { return Ok(()) };
+                self.read(step, address, piece_of(bytes, offset, size)?, watch);
+                match operand.and_then(|operand| updated(kind, before, operand, size)) {
+                    Some(new) if size <= 8 => self.memory.write(address, &new.to_le_bytes()[..size as usize], step),
+                    _ => self.memory.define(address, u64::from(size), step),
+                }
+                watch.writes(self, step, address, u64::from(size));
+            }
+            Action::Exchange { address, new, offset, success, size } => {
+                let (address, new) = (frame.number_at(address, bytes, 8), frame.number_at(new, bytes, size.min(8)));
+                let Some(address) = address else { return Ok(()) };
+                self.read(step, address, piece_of(bytes, offset, size)?, watch);
+                if piece_of(bytes, success, 1)? != [0] {
+                    match new {
+                        Some(new) if size <= 8 => {
+                            self.memory.write(address, &new.to_le_bytes()[..size as usize], step);
+                        }
+                        _ => self.memory.define(address, u64::from(size), step),
+                    }
+                    watch.writes(self, step, address, u64::from(size));
+                }
+            }
+            Action::Copy { to, from, length } => {
+                let number = |source| frame.number_at(source, bytes, 8);
+                if let (Some(to), Some(from), Some(length)) = (number(to), number(from), number(length)) {
+                    self.copy(step, to, from, length, watch);
+                }
+            }
+            Action::Fill { to, byte, length } => {
+                let (to, length) = (frame.number_at(to, bytes, 8), frame.number_at(length, bytes, 8));
+                let byte = frame.number_at(byte, bytes, 1);
+                if let (Some(to), Some(byte), Some(length)) = (to, byte, length) {
+                    self.memory.fill(to, byte.to_le_bytes()[0], length, step);
+                    watch.writes(self, step, to, length);
+                }
+            }
+            Action::Use { register, from } => {
+                if from.is_none_or(|from| from == frame.block_before) {
+                    watch.uses(step, frame.writer(register), What::Temporary);
+                }
+            }
+            Action::Make { register } => frame.make(register),
+            Action::Call(index) => {
+                frame.returned = Step::START;
+                let call = &shape.calls[index as usize];
+                frame.external = call.is_external.then(|| {
+                    let mut arguments = [0; 8];
+                    for (argument, (source, size)) in arguments.iter_mut().zip(&call.arguments) {
+                        *argument = frame.number_at(*source, bytes, (*size).min(8)).unwrap_or(0);
+                    }
+                    External { call: index, arguments, is_entered: false }
+                });
+            }
+            Action::Back { call, offset, size, to } => {
+                let result = offset.and_then(|offset| number(bytes, offset, size.min(8)));
+                if let (Some(to), Some(result)) = (to, result) {
+                    frame.set(to, result, step);
+                }
+                let returned = std::mem::replace(&mut frame.returned, Step::START);
+                match frame.external.take() {
+                    Some(external) => self.come_back(shape, &external, result, watch),
+                    None if returned != Step::START => {
+                        if shape.calls[call as usize].has_result {
+                            watch.uses(step, returned, What::Returned);
+                        }
+                        watch.returned(self, result);
+                    }
+                    None => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A step reads bytes of memory.
+    #[inline]
+    pub fn read<W: Watch>(&mut self, step: Step, address: u64, bytes: &[u8], watch: &mut W) {
+        self.check.n_reads += 1;
+        if self.is_awaiting && bytes.len() == 8 {
+            self.found(address, number(bytes, 0, 8).unwrap_or(0));
+        }
+        let length = bytes.len() as u64;
+        let (remembered, n_steps) = (&self.remembered, self.n_steps);
+        let mut blame = Blame { remembered, is_reached: false, is_after_call: false, n_steps };
+        let is_other = self.memory.read(
+            address,
+            bytes,
+            |address, writer| blame.find(address, writer),
+            |maker| watch.uses(step, maker, What::Memory(address, length)),
+        );
+        if is_other {
+            self.check.n_other += 1;
+            self.check.n_reached += u64::from(blame.is_reached);
+            self.check.n_after_call += u64::from(blame.is_after_call);
+        }
+        watch.reads(self, step, address, bytes);
+    }
+
+    /// Waits for a pointer to be read.
+    pub fn await_pointer(&mut self, awaited: Awaited) {
+        self.awaited.retain(|other| other.place != awaited.place);
+        if awaited.place != 0 && self.awaited.len() < 1000 {
+            self.awaited.push(awaited);
+            self.is_awaiting = true;
+        }
+    }
+
+    #[cold]
+    fn found(&mut self, place: u64, pointer: u64) {
+        self.find_arguments(place, pointer);
+        self.is_awaiting = !self.awaited.is_empty() || (self.words.is_some() && self.arguments.is_some());
+        let Some(index) = self.awaited.iter().position(|awaited| awaited.place == place) else { return };
+        let Awaited { length, step, is_written, .. } = self.awaited.swap_remove(index);
+        if pointer == 0 {
+            return;
+        }
+        if self.heap.find(pointer).is_none_or(|block| block.address != pointer || block.size < length) {
+            self.heap.make(pointer, length, step);
+        }
+        if is_written {
+            self.memory.define(pointer, length, step);
+        } else {
+            self.memory.forget(pointer, length);
+        }
+    }
+
+    /// A step copies bytes.
+    pub fn copy<W: Watch>(&mut self, step: Step, to: u64, from: u64, length: u64, watch: &mut W) {
+        self.look(step, from, length, watch);
+        self.memory.copy(to, from, length, step);
+        watch.writes(self, step, to, length);
+    }
+
+    /// A step reads a range whose bytes are not recorded.
+    pub fn look<W: Watch>(&mut self, step: Step, address: u64, length: u64, watch: &mut W) {
+        self.memory.writers(address, length, |maker| watch.uses(step, maker, What::Memory(address, length)));
+        watch.looks(self, step, address, length);
+    }
+
+    /// Notes a call that may have written anything behind its arguments.
+    pub fn remember(&mut self, step: Step, arguments: [u64; 8]) {
+        let remembered = Remembered { step, arguments };
+        if self.remembered.len() < N_REMEMBERED {
+            self.remembered.push(remembered);
+        } else {
+            self.remembered[self.next_remembered % N_REMEMBERED] = remembered;
+        }
+        self.next_remembered += 1;
+    }
+
+    fn come_back<W: Watch>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
+        let call = &shape.calls[external.call as usize];
+        let found = call.name.as_deref().and_then(model::find);
+        match found {
+            Some(model) => {
+                self.check.n_modelled += 1;
+                self.apply(model, &external.arguments, result, watch);
+            }
+            None => self.check.n_unmodelled += 1,
+        }
+        let step = self.frames.last().map_or(Step::START, |frame| frame.step);
+        self.remember(step, external.arguments);
+        let n = call.arguments.len().min(external.arguments.len());
+        watch.called(self, call, &external.arguments[..n], result);
+    }
+}
+
+fn piece_of(bytes: &[u8], offset: u32, size: u32) -> Result<&[u8], TraceError> {
+    bytes.get(offset as usize..(offset + size) as usize).ok_or(TraceError::Damaged("a record is cut short"))
+}
+
+/// Finds the call that wrote bytes nobody recorded.
+struct Blame<'m> {
+    remembered: &'m [Remembered],
+    is_reached: bool,
+    is_after_call: bool,
+    n_steps: u32,
+}
+
+impl Blame<'_> {
+    /// The last call since `writer` that was given a pointer to there; else the last call; else `writer`.
+    fn find(&mut self, address: u64, writer: Step) -> Step {
+        let later = || self.remembered.iter().filter(|call| call.step >= writer && call.step.0 <= self.n_steps);
+        let reaches = |call: &&Remembered| {
+            call.arguments.iter().any(|pointer| *pointer > 4096 && address.wrapping_sub(*pointer) < REACH)
+        };
+        let reached = later().filter(reaches).map(|call| call.step).max();
+        let last = later().map(|call| call.step).max();
+        self.is_reached |= reached.is_some();
+        self.is_after_call |= last.is_some();
+        reached.or(last).unwrap_or(writer)
+    }
+}
+
+/// What an atomic update leaves.
+fn updated(kind: &str, before: u64, operand: u64, size: u32) -> Option<u64> {
+    let bits = 8 * size.min(8);
+    let signed = |number: u64| (number << (64 - bits)).cast_signed() >> (64 - bits);
+    let mask = u64::MAX >> (64 - bits);
+    let (one, other) = (before & mask, operand & mask);
+    Some(match kind {
+        "xchg" => other,
+        "add" => one.wrapping_add(other),
+        "sub" => one.wrapping_sub(other),
+        "and" => one & other,
+        "nand" => !(one & other),
+        "or" => one | other,
+        "xor" => one ^ other,
+        "umax" => one.max(other),
+        "umin" => one.min(other),
+        "max" => {
+            if signed(one) >= signed(other) {
+                one
+            } else {
+                other
+            }
+        }
+        "min" => {
+            if signed(one) <= signed(other) {
+                one
+            } else {
+                other
+            }
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,614 @@
+//! What the records of a function do: its statements, and for each segment the actions that a record stands for.
+//!
+//! A **statement** is a run of instructions of one block. No temporary value lives from one statement of a block to the next, and a statement begins behind the
+//! last place of the source that the one before touches; so `x = f(a) + b;` is one, `a = 1; b = 2;` are two, and the three parts of the head of a `for` are
+//! three. A jump without a condition is none. Statement 0 of each function is its entry: parameters get their values there.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::instrument::Unsupported;
+use crate::instrument::debug::Debug;
+use crate::instrument::debug::Place;
+use crate::instrument::flow::Flow;
+use crate::instrument::instruction::BlockId;
+use crate::instrument::instruction::Instruction;
+use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Value;
+use crate::instrument::instruction::ValueId;
+use crate::instrument::layout::Layout;
+use crate::instrument::map::Map;
+use crate::instrument::segment::Item;
+use crate::instrument::segment::Kind;
+use crate::instrument::segment::Segment;
+use crate::instrument::segment::What;
+use crate::instrument::segment::is_memory_intrinsic;
+use crate::instrument::segment::splits;
+use crate::instrument::types::Type;
+use crate::trace::units::Body;
+
+/// A place of a frame for one value of at most 8 bytes.
+pub type Register = u32;
+
+/// Where a value is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The record, so many bytes from its beginning.
+    Item(u32),
+    /// A register.
+    Register(Register),
+    /// A constant.
+    Constant(i64),
+    /// It is not recorded.
+    Nowhere,
+}
+
+/// What one record does, in order. Offsets are in the record, sizes in bytes; `to` is the register that the result goes to, if it is used later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
+pub enum Action {
+    /// A statement begins.
+    Step(u32),
+    /// A register gets its value.
+    Set { register: Register, offset: u32, size: u32 },
+    /// The address of a slot of so many bytes, which holds nothing yet.
+    Slot { register: Register, offset: u32, size: u64, is_plain: bool },
+    /// A plain slot is read.
+    LoadPlain { slot: Register, value: Register, size: u32, to: Option<Register> },
+    /// A plain slot is written.
+    StorePlain { slot: Register, value: Register, source: Source, size: u32 },
+    /// Memory is read; the record has what.
+    Load { address: Source, offset: u32, size: u32, to: Option<Register> },
+    /// Memory is written.
+    Store { address: Source, source: Source, size: u32 },
+    /// An atomic update: what was there before is in the record.
+    Update { kind: &'static str, address: Source, operand: Source, offset: u32, size: u32, to: Option<Register> },
+    /// An atomic exchange: what was there, and at the second offset whether it was exchanged.
+    Exchange { address: Source, new: Source, offset: u32, success: u32, size: u32 },
+    /// A range is copied.
+    Copy { to: Source, from: Source, length: Source },
+    /// A range is filled.
+    Fill { to: Source, byte: Source, length: Source },
+    /// A temporary value of another statement is used; of a phi only if the block before was this one.
+    Use { register: Register, from: Option<BlockId> },
+    /// A temporary value is made that another statement uses.
+    Make { register: Register },
+    /// A call, by its index among [`Shape::calls`].
+    Call(u32),
+    /// The call came back.
+    Back { call: u32, offset: Option<u32>, size: u32, to: Option<Register> },
+}
+
+/// Where the program goes on behind a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// There is one way, or a call comes first.
+    Straight,
+    /// A decision was made; it says what runs until this block is entered, or the function is left.
+    Decided(Option<BlockId>),
+    /// The function is left, with a value or without.
+    Returned(bool),
+}
+
+/// A segment, and what its records do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Why it begins.
+    pub kind: Kind,
+    /// Its block.
+    pub block: BlockId,
+    /// The address of the frame in the record.
+    pub frame: Option<u32>,
+    /// In order.
+    pub actions: Box<[Action]>,
+    /// The statement that goes on.
+    pub resumes: u32,
+    /// What follows.
+    pub next: Next,
+}
+
+/// A call that may run code of the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The function; `None` through a pointer.
+    pub name: Option<Arc<str>>,
+    /// Where the arguments are, and their bytes; empty if the unit defines the function.
+    pub arguments: Vec<(Source, u32)>,
+    /// Whether the arguments are recorded: the function may be one of which nothing is known.
+    pub is_external: bool,
+    /// Whether it returns something.
+    pub has_result: bool,
+}
+
+/// A statement of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Its block.
+    pub block: BlockId,
+    /// Its first instruction.
+    pub first: usize,
+    /// Behind its last.
+    pub end: usize,
+    /// Where it begins in the source.
+    pub place: Option<Place>,
+}
+
+/// A slot of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// Its address in the text.
+    pub id: ValueId,
+    /// Its address in a frame.
+    pub register: Register,
+    /// What it holds, if its address goes nowhere.
+    pub plain: Option<Register>,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// A function, ready for its records.
+#[derive(Debug)]
+pub struct Shape {
+    /// The function.
+    pub body: Arc<Body>,
+    /// What follows what in it.
+    pub flow: Flow,
+    /// Its statements; the first is its entry.
+    pub statements: Vec<Statement>,
+    /// Its calls.
+    pub calls: Vec<Call>,
+    /// Its slots.
+    pub slots: Vec<Slot>,
+    /// The registers of its parameters; `None` where one is too long.
+    pub parameters: Vec<Option<Register>>,
+    /// How many registers a frame has.
+    pub n_registers: u32,
+    /// By segment.
+    pub pieces: Vec<Piece>,
+    /// Its number among those met.
+    pub index: u32,
+    /// Its unit.
+    pub map: Arc<Map>,
+}
+
+impl Shape {
+    /// Prepares a function of the unit of `map`; `index` is its number among those met.
+    pub fn new(body: &Arc<Body>, map: &Arc<Map>, index: u32) -> Result<Self, Unsupported> {
+        let debug = Debug::new(&map.module, &map.text);
+        let statements = statements(body, debug);
+        let mut maker = Maker {
+            body: Arc::clone(body),
+            layout: map.module.layout(),
+            flow: Flow::new(&body.function),
+            statement_of: statement_of(body, &statements),
+            defined_in: HashMap::new(),
+            shared: HashSet::new(),
+            registers: HashMap::new(),
+            n_registers: 0,
+            slots: Vec::new(),
+            calls: Vec::new(),
+        };
+        maker.prepare()?;
+        let parameters = maker.body.function.parameters.iter();
+        let parameters: Vec<ValueId> = parameters.map(|parameter| parameter.value).collect();
+        let body = Arc::clone(body);
+        let pieces = body.segments.segments.iter().map(|segment| maker.piece(segment)).collect::<Result<_, _>>()?;
+        let parameters = parameters.iter().map(|id| maker.registers.get(id).copied()).collect();
+        let Maker { flow, slots, calls, n_registers, .. } = maker;
+        Ok(Self { body, flow, statements, calls, slots, parameters, n_registers, pieces, index, map: Arc::clone(map) })
+    }
+
+    /// The debug info of its unit.
+    pub fn debug(&self) -> Debug<'_> {
+        Debug::new(&self.map.module, &self.map.text)
+    }
+
+    /// Its name in the source.
+    pub fn name(&self) -> Arc<str> {
+        let function = self.body.function.subprogram.and_then(|id| self.debug().function(id));
+        function.map_or_else(|| Arc::clone(&self.body.function.name), |(name, _)| name)
+    }
+
+    /// The piece of a segment, by its number in the recording.
+    pub fn piece(&self, segment: u32) -> &Piece {
+        &self.pieces[(segment - self.body.first) as usize]
+    }
+}
+
+/// Where instructions are in the source: the first and the last place of a run.
+#[derive(Clone)]
+struct Run {
+    first: usize,
+    end: usize,
+    places: Option<(Place, Place)>,
+}
+
+fn statements(body: &Body, debug: Debug<'_>) -> Vec<Statement> {
+    let function = &body.function;
+    let entry_place = function.subprogram.and_then(|id| debug.function(id)).map(|(_, place)| place);
+    let entry = Statement { block: BlockId(0), first: 0, end: 0, place: entry_place };
+    let mut statements = vec![entry];
+    for (number, block) in (0..).zip(&function.blocks) {
+        let instructions = &block.instructions;
+        let n_slots = if number == 0 { body.segments.slots.len() } else { 0 };
+        let mut uses: HashMap<ValueId, usize> = HashMap::new();
+        for (index, instruction) in instructions.iter().enumerate() {
+            for operand in &instruction.operands {
+                if let Value::Local(id) = operand.value {
+                    uses.insert(id, index);
+                }
+            }
+        }
+        let mut runs: Vec<Run> = Vec::new();
+        let mut open: Option<Run> = None;
+        let mut reach = 0;
+        for (index, instruction) in instructions.iter().enumerate().skip(n_slots) {
+            if is_nothing(instruction) {
+                continue;
+            }
+            let run = open.get_or_insert_with(|| Run { first: index, end: index, places: None });
+            run.end = index + 1;
+            let place = instruction.location.and_then(|location| debug.place(location)).filter(|place| place.line > 0);
+            if let Some(place) = place {
+                run.places = Some(match run.places.take() {
+                    Some((first, last)) => (first.min(place.clone()), last.max(place)),
+                    None => (place.clone(), place),
+                });
+            }
+            if let Some(last) = instruction.result.and_then(|id| uses.get(&id)) {
+                reach = reach.max(*last);
+            }
+            if reach <= index {
+                runs.extend(open.take());
+            }
+        }
+        runs.extend(open);
+        let mut merged: Vec<Run> = Vec::new();
+        for run in runs {
+            let joins = match (merged.last().and_then(|last| last.places.as_ref()), &run.places) {
+                (Some((_, last)), Some((first, _))) => last.file == first.file && first <= last,
+                (_, None) => number == 0 || !merged.is_empty(),
+                (None, Some(_)) => number != 0 && !merged.is_empty(),
+            };
+            match merged.last_mut() {
+                Some(last) if joins => {
+                    last.end = run.end;
+                    last.places = match (last.places.take(), run.places) {
+                        (Some((first, last)), Some((other_first, other_last))) => {
+                            Some((first.min(other_first), last.max(other_last)))
+                        }
+                        (one, other) => one.or(other),
+                    };
+                }
+                _ => merged.push(run),
+            }
+        }
+        for run in merged {
+            // What stands in the entry without a place stores the parameters.
+            if number == 0 && run.places.is_none() && statements.len() == 1 && statements[0].end == 0 {
+                statements[0].first = run.first;
+                statements[0].end = run.end;
+                continue;
+            }
+            let place = run.places.map(|(first, _)| first);
+            statements.push(Statement { block: BlockId(number), first: run.first, end: run.end, place });
+        }
+    }
+    statements
+}
+
+/// What does nothing that the source says.
+fn is_nothing(instruction: &Instruction) -> bool {
+    let name = instruction.called().unwrap_or_default();
+    matches!(instruction.op, Op::Jump(_) | Op::Unreachable)
+        || ["llvm.dbg.", "llvm.lifetime."].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// For each block and instruction its statement; `u32::MAX` if none.
+fn statement_of(body: &Body, statements: &[Statement]) -> Vec<Vec<u32>> {
+    let blocks = body.function.blocks.iter();
+    let mut of: Vec<Vec<u32>> = blocks.map(|block| vec![u32::MAX; block.instructions.len()]).collect();
+    for (number, statement) in (0..).zip(statements) {
+        of[statement.block.0 as usize][statement.first..statement.end].fill(number);
+    }
+    of
+}
+
+struct Maker<'m> {
+    body: Arc<Body>,
+    layout: Layout<'m>,
+    flow: Flow,
+    statement_of: Vec<Vec<u32>>,
+    /// The statement of each temporary value.
+    defined_in: HashMap<ValueId, u32>,
+    /// Temporary values that another statement uses.
+    shared: HashSet<ValueId>,
+    registers: HashMap<ValueId, Register>,
+    n_registers: u32,
+    slots: Vec<Slot>,
+    calls: Vec<Call>,
+}
+
+impl Maker<'_> {
+    fn fresh(&mut self) -> Register {
+        self.n_registers += 1;
+        self.n_registers - 1
+    }
+
+    fn register(&mut self, id: ValueId) -> Register {
+        if let Some(register) = self.registers.get(&id) {
+            return *register;
+        }
+        let register = self.fresh();
+        self.registers.insert(id, register);
+        register
+    }
+
+    /// Gives registers to what needs one.
+    fn prepare(&mut self) -> Result<(), Unsupported> {
+        let body = Arc::clone(&self.body);
+        let (function, segments) = (&body.function, &body.segments);
+        for (id, ty) in &segments.slots {
+            let register = self.register(*id);
+            let plain = segments.plain.contains(id).then(|| self.fresh());
+            let size = self.layout.size_and_align(ty)?.0;
+            self.slots.push(Slot { id: *id, register, plain, size });
+        }
+        for parameter in &function.parameters {
+            self.defined_in.insert(parameter.value, 0);
+            if segments.is_known(&Value::Local(parameter.value)) {
+                self.register(parameter.value);
+            }
+        }
+        for (block, of) in function.blocks.iter().zip(&self.statement_of) {
+            for (instruction, statement) in block.instructions.iter().zip(of) {
+                if let Some(id) = instruction.result {
+                    self.defined_in.insert(id, *statement);
+                }
+            }
+        }
+        let statement_of = std::mem::take(&mut self.statement_of);
+        for (block, of) in function.blocks.iter().zip(&statement_of) {
+            for (instruction, statement) in block.instructions.iter().zip(of) {
+                let is_access = matches!(
+                    instruction.op,
+                    Op::Load | Op::Store | Op::AtomicUpdate(_) | Op::CompareExchange | Op::Call(..)
+                );
+                for operand in &instruction.operands {
+                    let Value::Local(id) = operand.value else { continue };
+                    if self.is_shared(id, *statement) {
+                        self.shared.insert(id);
+                        self.register(id);
+                    } else if is_access && segments.is_known(&operand.value) {
+                        self.register(id);
+                    }
+                }
+            }
+        }
+        self.statement_of = statement_of;
+        Ok(())
+    }
+
+    /// Whether a value that a statement uses comes from another one.
+    fn is_shared(&self, id: ValueId, statement: u32) -> bool {
+        statement != u32::MAX
+            && !self.slots.iter().any(|slot| slot.id == id)
+            && self.defined_in.get(&id).is_some_and(|other| *other != statement)
+    }
+
+    fn piece(&mut self, segment: &Segment) -> Result<Piece, Unsupported> {
+        let body = Arc::clone(&self.body);
+        let instructions = &body.function.block(segment.block).instructions;
+        let mut actions = Vec::new();
+        let mut frame = None;
+        let is_early = |item: &&Item| {
+            !matches!(item.what, What::Operand(_) | What::Result)
+                || (segment.kind == Kind::AfterCall && item.what == What::Result && item.instruction < segment.first)
+        };
+        let (early, late): (Vec<&Item>, Vec<&Item>) = segment.items.iter().partition(is_early);
+        if segment.kind == Kind::Entry {
+            actions.push(Action::Step(0));
+        }
+        let mut result = None;
+        for item in early {
+            match item.what {
+                What::Slot(id) => {
+                    let slot = self.slots.iter().find(|slot| slot.id == id).copied();
+                    let slot = slot.ok_or_else(|| Unsupported::new("a slot that is none"))?;
+                    let Slot { register, plain, size, .. } = slot;
+                    actions.push(Action::Slot { register, offset: item.offset, size, is_plain: plain.is_some() });
+                }
+                What::Frame => frame = Some(item.offset),
+                What::Parameter(index) => {
+                    let id = body.function.parameters[index].value;
+                    if let Some(register) = self.registers.get(&id) {
+                        actions.push(Action::Set { register: *register, offset: item.offset, size: item.size });
+                    }
+                }
+                What::Result => result = Some(item),
+                What::Operand(_) => {}
+            }
+        }
+        if segment.kind == Kind::AfterCall {
+            let call = u32::try_from(self.calls.len()).ok().and_then(|n| n.checked_sub(1));
+            let call = call.ok_or_else(|| Unsupported::new("a return from no call"))?;
+            let id = segment.first.checked_sub(1).and_then(|index| instructions[index].result);
+            let to = id.and_then(|id| self.registers.get(&id).copied());
+            actions.push(Action::Back {
+                call,
+                offset: result.map(|item| item.offset),
+                size: result.map_or(0, |item| item.size),
+                to,
+            });
+            if let (Some(id), Some(register)) = (id, to)
+                && self.shared.contains(&id)
+            {
+                actions.push(Action::Make { register });
+            }
+        }
+        for index in segment.first..segment.end {
+            let items = Items { all: &late, index };
+            self.instruction(segment.block, index, &instructions[index], items, &mut actions)?;
+        }
+        let next = match instructions[..segment.end].last() {
+            Some(last) if last.is_terminator() && segment.end == instructions.len() => match last.op {
+                Op::Return => Next::Returned(!last.operands.is_empty()),
+                _ if self.flow.successors[segment.block.0 as usize].len() > 1 => {
+                    Next::Decided(self.flow.post_dominator[segment.block.0 as usize])
+                }
+                _ => Next::Straight,
+            },
+            _ => Next::Straight,
+        };
+        let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
+        let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
+        Ok(Piece { resumes, kind: segment.kind, block: segment.block, frame, actions: actions.into(), next })
+    }
+
+    /// Where an operand is taken from.
+    fn source(&self, value: &Value, item: Option<&Item>) -> Source {
+        if let Some(item) = item {
+            return Source::Item(item.offset);
+        }
+        match value {
+            Value::Local(id) => self.registers.get(id).map_or(Source::Nowhere, |register| Source::Register(*register)),
+            Value::Int(int) => i64::try_from(*int).map_or(Source::Nowhere, Source::Constant),
+            Value::Global(_) | Value::Constant(_) => Source::Nowhere,
+        }
+    }
+
+    fn size(&self, ty: &Type) -> Result<u32, Unsupported> {
+        u32::try_from(self.layout.store_size(ty)?).map_err(|_| Unsupported::new("a value of more than 4 GiB"))
+    }
+
+    fn instruction(
+        &mut self,
+        block: BlockId,
+        index: usize,
+        instruction: &Instruction,
+        items: Items<'_>,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), Unsupported> {
+        let of = &self.statement_of[block.0 as usize];
+        let statement = of[index];
+        if statement != u32::MAX && statement != 0 && (index == 0 || of[index - 1] != statement) {
+            // A jump or a mark may stand inside of a statement; only its first instruction begins it.
+            if !of[..index].contains(&statement) {
+                actions.push(Action::Step(statement));
+            }
+        }
+        for (number, operand) in instruction.operands.iter().enumerate() {
+            let Value::Local(id) = operand.value else { continue };
+            if self.is_shared(id, statement) {
+                let from = if let Op::Phi(blocks) = &instruction.op { blocks.get(number).copied() } else { None };
+                actions.push(Action::Use { register: self.registers[&id], from });
+            }
+        }
+        let source = |number: usize| {
+            let operand = instruction.operands.get(number);
+            operand.map_or(Source::Nowhere, |operand| self.source(&operand.value, items.operand(number)))
+        };
+        let to = instruction.result.and_then(|id| self.registers.get(&id).copied());
+        let slot = |number: usize| {
+            let id = self.body.segments.slot(&instruction.operands[number])?;
+            let slot = self.slots.iter().find(|slot| slot.id == id)?;
+            slot.plain.map(|plain| (slot.register, plain))
+        };
+        match &instruction.op {
+            Op::Load => {
+                let size = self.size(&instruction.ty)?;
+                actions.push(match (slot(0), items.result()) {
+                    (Some((slot, value)), None) => Action::LoadPlain { slot, value, size, to },
+                    (_, Some(item)) => Action::Load { address: source(0), offset: item.offset, size, to },
+                    (None, None) => return Err(Unsupported::new("a load that is not recorded")),
+                });
+            }
+            Op::Store => {
+                let size = self.size(&instruction.operands[0].ty)?;
+                actions.push(match slot(1) {
+                    Some((slot, value)) => Action::StorePlain { slot, value, source: source(0), size },
+                    None => Action::Store { address: source(1), source: source(0), size },
+                });
+            }
+            Op::AtomicUpdate(kind) => {
+                let size = self.size(&instruction.ty)?;
+                let offset = items.result().map_or(0, |item| item.offset);
+                actions.push(Action::Update { kind, address: source(0), operand: source(1), offset, size, to });
+            }
+            Op::CompareExchange => {
+                let size = self.size(&instruction.operands[1].ty)?;
+                let flag = self.layout.offsets(&instruction.ty)?.get(1).copied().unwrap_or(0);
+                let offset = items.result().map_or(0, |item| item.offset);
+                let success = offset + u32::try_from(flag).unwrap_or(0);
+                actions.push(Action::Exchange { address: source(0), new: source(2), offset, success, size });
+            }
+            Op::Alloca(_) | Op::NextArgument => {
+                if let (Some(register), Some(item)) = (to, items.result()) {
+                    actions.push(Action::Set { register, offset: item.offset, size: item.size });
+                }
+            }
+            Op::Call(..) => match instruction.called() {
+                Some(name) if is_memory_intrinsic(name) => {
+                    let (to, second, length) = (source(0), source(1), source(2));
+                    actions.push(if name.starts_with("llvm.memset") {
+                        Action::Fill { to, byte: second, length }
+                    } else {
+                        Action::Copy { to, from: second, length }
+                    });
+                }
+                name if splits(instruction) => {
+                    let call = self.call(instruction, name, &source)?;
+                    actions.push(Action::Call(u32::try_from(self.calls.len()).unwrap_or(u32::MAX)));
+                    self.calls.push(call);
+                    // Its result comes with the next segment.
+                    return Ok(());
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        if let (Some(id), Some(register)) = (instruction.result, to)
+            && self.shared.contains(&id)
+        {
+            actions.push(Action::Make { register });
+        }
+        Ok(())
+    }
+
+    fn call(
+        &self,
+        instruction: &Instruction,
+        name: Option<&str>,
+        source: &dyn Fn(usize) -> Source,
+    ) -> Result<Call, Unsupported> {
+        let mut arguments = Vec::new();
+        for (number, operand) in instruction.operands.iter().enumerate() {
+            let size = if operand.ty == Type::Metadata { 0 } else { self.size(&operand.ty)? };
+            arguments.push((source(number), size));
+        }
+        let is_external = arguments.iter().all(|(source, size)| *source != Source::Nowhere || *size > 16);
+        Ok(Call { name: name.map(Into::into), arguments, is_external, has_result: instruction.result.is_some() })
+    }
+}
+
+/// The items of one instruction.
+#[derive(Clone, Copy)]
+struct Items<'i> {
+    all: &'i [&'i Item],
+    index: usize,
+}
+
+impl<'i> Items<'i> {
+    fn find(self, what: What) -> Option<&'i Item> {
+        self.all.iter().copied().find(|item| item.instruction == self.index && item.what == what)
+    }
+
+    fn operand(self, number: usize) -> Option<&'i Item> {
+        self.find(What::Operand(number))
+    }
+
+    fn result(self) -> Option<&'i Item> {
+        self.find(What::Result)
+    }
+}

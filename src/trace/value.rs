@@ -1,0 +1,324 @@
+//! Values as a C programmer writes them, by their type in the source.
+
+use std::fmt::Write as _;
+
+use crate::instrument::debug::Compound;
+use crate::instrument::debug::Debug;
+use crate::instrument::debug::SourceType;
+use crate::instrument::instruction::MetadataId;
+
+/// Elements of an array, and bytes of a string, that are shown.
+const MAX_ELEMENTS: u64 = 32;
+
+/// Bytes of a string that are shown.
+const MAX_STRING: usize = 200;
+
+/// Structures in structures are shown so deep.
+const MAX_DEPTH: u32 = 4;
+
+/// What a byte that is not known is written as.
+const UNKNOWN: &str = "?";
+
+/// Where values come from.
+pub trait Content {
+    /// Bytes from the beginning of what is shown; `None` if one is not known.
+    fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>>;
+
+    /// What a pointer points to, to be written behind it.
+    fn target(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> Option<String>;
+}
+
+/// The bytes that a type takes; `None` if that is not known.
+pub fn size_of(debug: Debug<'_>, ty: MetadataId, depth: u32) -> Option<u64> {
+    if depth > 100 {
+        return None;
+    }
+    match debug.plain_ty(ty)?.1 {
+        SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _) => Some(bits / 8),
+        SourceType::Pointer(_) => Some(8),
+        SourceType::Struct(compound) | SourceType::Union(compound) => Some(compound.bits / 8),
+        SourceType::Array(element, counts) => {
+            let size = size_of(debug, element?, depth + 1)?;
+            counts.into_iter().try_fold(size, |size, count| size.checked_mul(count?))
+        }
+        _ => None,
+    }
+}
+
+/// Writes a value of a type.
+pub fn show(debug: Debug<'_>, ty: MetadataId, content: &dyn Content) -> String {
+    let mut text = String::new();
+    value(debug, ty, content, 0, 0, &mut text);
+    text
+}
+
+fn value(debug: Debug<'_>, ty: MetadataId, content: &dyn Content, at: u64, depth: u32, text: &mut String) {
+    let Some((_, plain)) = debug.plain_ty(ty) else { return text.push_str(UNKNOWN) };
+    match plain {
+        SourceType::Base(_, bits, encoding) => base(bits, &encoding, content, at, text),
+        SourceType::Enum(_, bits, constants) => {
+            let Some(number) = integer(content, at, bits / 8, true) else { return text.push_str(UNKNOWN) };
+            let unsigned = integer(content, at, bits / 8, false);
+            let found = constants.iter().find(|(_, constant)| *constant == number || Some(*constant) == unsigned);
+            match found {
+                Some((name, _)) => text.push_str(name),
+                None => put(text, number),
+            }
+        }
+        SourceType::Pointer(to) => {
+            let Some(number) = integer(content, at, 8, false).and_then(|number| u64::try_from(number).ok()) else {
+                return text.push_str(UNKNOWN);
+            };
+            if number == 0 {
+                return text.push_str("NULL");
+            }
+            write!(text, "{number:#x}").expect("a string takes all");
+            if let Some(target) = content.target(number, to.and_then(|to| debug.plain_ty(to))) {
+                text.push(' ');
+                text.push_str(&target);
+            }
+        }
+        SourceType::Struct(compound) | SourceType::Union(compound) => {
+            if depth >= MAX_DEPTH {
+                return text.push_str("{...}");
+            }
+            text.push('{');
+            members(debug, &compound, content, at, depth, text);
+            text.push('}');
+        }
+        SourceType::Array(Some(element), counts) => array(debug, element, &counts, content, (at, depth), text),
+        _ => text.push_str(UNKNOWN),
+    }
+}
+
+fn members(debug: Debug<'_>, compound: &Compound, content: &dyn Content, at: u64, depth: u32, text: &mut String) {
+    for (index, member) in compound.members.iter().enumerate() {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        if !member.name.is_empty() {
+            text.push_str(&member.name);
+            text.push_str(" = ");
+        }
+        match member.ty {
+            Some(ty) if member.is_bit_field => {
+                text.push_str(&bit_field(debug, ty, content, 8 * at + member.offset_bits, member.bits));
+            }
+            Some(ty) => value(debug, ty, content, at + member.offset_bits / 8, depth + 1, text),
+            None => text.push_str(UNKNOWN),
+        }
+    }
+}
+
+fn bit_field(debug: Debug<'_>, ty: MetadataId, content: &dyn Content, at: u64, bits: u64) -> String {
+    let is_signed = match debug.plain_ty(ty) {
+        Some((_, SourceType::Base(_, _, encoding))) => encoding.starts_with("DW_ATE_signed"),
+        _ => false,
+    };
+    let (first, last) = (at / 8, (at + bits.max(1) - 1) / 8);
+    let bytes = usize::try_from(last - first + 1).ok().and_then(|length| content.bytes(first, length));
+    let (Some(bytes), true) = (bytes, bits <= 64) else { return UNKNOWN.to_owned() };
+    let whole = bytes.iter().rev().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+    let number = whole >> (at % 8) & ((1 << bits) - 1);
+    let number = number.cast_signed();
+    let is_negative = is_signed && bits > 0 && number >> (bits - 1) & 1 == 1;
+    (if is_negative { number - (1 << bits) } else { number }).to_string()
+}
+
+fn array(
+    debug: Debug<'_>,
+    element: MetadataId,
+    counts: &[Option<u64>],
+    content: &dyn Content,
+    (at, depth): (u64, u32),
+    text: &mut String,
+) {
+    let (Some((Some(n), rest)), Some(size)) =
+        (counts.split_first().map(|(first, rest)| (*first, rest)), size_of(debug, element, 0))
+    else {
+        return text.push_str(UNKNOWN);
+    };
+    if rest.is_empty() && is_char(debug, element) {
+        let mut bytes = Vec::new();
+        let mut is_known = true;
+        for index in 0..n.min(MAX_STRING as u64) {
+            match content.bytes(at + index, 1).as_deref() {
+                Some([0]) => break,
+                Some(byte) => bytes.extend(byte),
+                None => {
+                    is_known = false;
+                    break;
+                }
+            }
+        }
+        text.push_str(&quoted(&bytes, '"'));
+        if !is_known {
+            text.push_str(UNKNOWN);
+        } else if bytes.len() == MAX_STRING {
+            text.push_str("...");
+        }
+        return;
+    }
+    if depth >= MAX_DEPTH {
+        return text.push_str("{...}");
+    }
+    let stride = rest.iter().try_fold(size, |size, count| size.checked_mul((*count)?));
+    let Some(stride) = stride else { return text.push_str(UNKNOWN) };
+    text.push('{');
+    for index in 0..n.min(MAX_ELEMENTS) {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        if rest.is_empty() {
+            value(debug, element, content, at + index * stride, depth + 1, text);
+        } else {
+            array(debug, element, rest, content, (at + index * stride, depth + 1), text);
+        }
+    }
+    if n > MAX_ELEMENTS {
+        text.push_str(", ...");
+    }
+    text.push('}');
+}
+
+fn is_char(debug: Debug<'_>, ty: MetadataId) -> bool {
+    match debug.plain_ty(ty) {
+        Some((_, SourceType::Base(_, 8, encoding))) => encoding.ends_with("_char"),
+        _ => false,
+    }
+}
+
+fn integer(content: &dyn Content, at: u64, size: u64, is_signed: bool) -> Option<i128> {
+    let bytes = content.bytes(at, usize::try_from(size).ok().filter(|size| (1..=16).contains(size))?)?;
+    let number = bytes.iter().rev().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+    let shift = 128 - 8 * size;
+    let number = (number << shift).cast_signed();
+    Some(if is_signed { number >> shift } else { (number.cast_unsigned() >> shift).cast_signed() })
+}
+
+fn put(text: &mut String, number: impl std::fmt::Display) {
+    write!(text, "{number}").expect("a string takes all");
+}
+
+fn base(bits: u64, encoding: &str, content: &dyn Content, at: u64, text: &mut String) {
+    let size = bits / 8;
+    if encoding == "DW_ATE_float" {
+        let bytes = usize::try_from(size).ok().and_then(|size| content.bytes(at, size.min(10)));
+        return match bytes.as_deref() {
+            Some([a, b, c, d]) => text.push_str(&float(f64::from(f32::from_le_bytes([*a, *b, *c, *d])), true)),
+            Some(bytes) if bytes.len() == 8 => {
+                let number = bytes.first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
+                text.push_str(&float(number, false));
+            }
+            Some(bytes) if bytes.len() == 10 => text.push_str(&float(extended(bytes), false)),
+            _ => text.push_str(UNKNOWN),
+        };
+    }
+    let is_signed = encoding.starts_with("DW_ATE_signed");
+    let Some(number) = integer(content, at, size, is_signed) else { return text.push_str(UNKNOWN) };
+    match encoding {
+        "DW_ATE_boolean" => text.push_str(if number == 0 { "false" } else { "true" }),
+        _ if !is_signed && size == 16 => put(text, number.cast_unsigned()),
+        _ => put(text, number),
+    }
+    if encoding.ends_with("_char") && size == 1 {
+        text.push(' ');
+        text.push_str(&quoted(&[number.to_le_bytes()[0]], '\''));
+    }
+}
+
+fn float(number: f64, is_single: bool) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "the value is that of a `float`")]
+    let shortest = if is_single { format!("{:?}", number as f32) } else { format!("{number:?}") };
+    shortest.strip_suffix(".0").map(str::to_owned).unwrap_or(shortest)
+}
+
+/// The closest `double` of an 80-bit number.
+fn extended(bytes: &[u8]) -> f64 {
+    let mantissa = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let head = u16::from_le_bytes([bytes[8], bytes[9]]);
+    let exponent = i32::from(head & 0x7fff) - 16383 - 63;
+    #[expect(clippy::cast_precision_loss, reason = "the closest is asked for")]
+    let number = match head & 0x7fff {
+        0x7fff if mantissa << 1 == 0 => f64::INFINITY,
+        0x7fff => f64::NAN,
+        // Two factors, because one alone may be outside of what a `double` holds.
+        _ => (mantissa as f64) * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2),
+    };
+    if head & 0x8000 == 0 { number } else { -number }
+}
+
+/// Bytes between quotes, as C writes them.
+pub fn quoted(bytes: &[u8], quote: char) -> String {
+    let mut text = String::from(quote);
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                '\r' => text.push_str("\\r"),
+                '\\' => text.push_str("\\\\"),
+                _ if character == quote => text.extend(['\\', quote]),
+                _ if character.is_control() => {
+                    write!(text, "\\{:03o}", u32::from(character)).expect("a string takes all");
+                }
+                _ => text.push(character),
+            }
+        }
+        for byte in chunk.invalid() {
+            write!(text, "\\{byte:03o}").expect("a string takes all");
+        }
+    }
+    text.push(quote);
+    text
+}
+
+/// The way from a type to the part of it that begins at `offset` and has `size` bytes: `.next[2]`, and the type of the part.
+pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String, Option<MetadataId>) {
+    let mut text = String::new();
+    let (mut ty, mut offset) = (ty, offset);
+    for _ in 0..100 {
+        if offset == 0 && size_of(debug, ty, 0) == Some(size) {
+            return (text, Some(ty));
+        }
+        match debug.plain_ty(ty) {
+            Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
+                let holds = |member: &&crate::instrument::debug::Member| {
+                    let begin = member.offset_bits / 8;
+                    begin <= offset && offset + size <= (member.offset_bits + member.bits).div_ceil(8)
+                };
+                let Some(member) = compound.members.iter().find(holds) else { break };
+                let Some(inner) = member.ty else { break };
+                if !member.name.is_empty() {
+                    text.push('.');
+                    text.push_str(&member.name);
+                }
+                if member.is_bit_field {
+                    return (text, None);
+                }
+                offset -= member.offset_bits / 8;
+                ty = inner;
+            }
+            Some((_, SourceType::Array(Some(element), counts))) => {
+                let Some(element_size) = size_of(debug, element, 0).filter(|size| *size > 0) else { break };
+                let mut rest = &counts[..];
+                while let Some((_, behind)) = rest.split_first() {
+                    let stride = behind.iter().try_fold(element_size, |size, count| size.checked_mul((*count)?));
+                    let Some(stride) = stride.filter(|stride| *stride > 0) else { return (text, None) };
+                    if offset % stride + size > stride {
+                        return (text, None);
+                    }
+                    write!(text, "[{}]", offset / stride).expect("a string takes all");
+                    offset %= stride;
+                    rest = behind;
+                }
+                ty = element;
+            }
+            _ => break,
+        }
+    }
+    if offset > 0 {
+        write!(text, "+{offset}").expect("a string takes all");
+    }
+    (text, None)
+}
