@@ -11,6 +11,7 @@ use crate::cli::args::options::SignatureMode;
 use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
 use crate::cli::hunt::sandboxes;
+use crate::cli::interrupt::Interrupt;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
@@ -38,8 +39,6 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::ProcessGroup;
-use crate::world::run::Watch;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::classify;
 use crate::world::run::classify::is_build_failure;
@@ -54,9 +53,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Makes the certificate of a finding. `limit`: what the hunt gave each command.
@@ -203,10 +199,10 @@ pub fn verify(
     bytes: &[u8],
     location: &Location,
     around: &Surroundings,
-    (console, is_agreed, interrupt): (Console, bool, &Arc<AtomicBool>),
+    (console, is_agreed): (Console, bool),
 ) -> Result<(Vec<u8>, u8), Failure> {
     let mut text = String::new();
-    let verdict = match replay(bytes, location, around, (console, is_agreed, interrupt), &mut text) {
+    let verdict = match replay(bytes, location, around, (console, is_agreed), &mut text) {
         Ok(verdict) => verdict,
         Err(End::Verdict(verdict, why)) => {
             let _ = writeln!(text, "{}", Terminal.line(&why.into()));
@@ -222,7 +218,7 @@ fn replay(
     bytes: &[u8],
     location: &Location,
     around: &Surroundings,
-    (console, is_agreed, interrupt): (Console, bool, &Arc<AtomicBool>),
+    (console, is_agreed): (Console, bool),
     text: &mut String,
 ) -> Result<Verdict, End> {
     let certificate: Certificate =
@@ -255,6 +251,7 @@ fn replay(
 
     let mut progress =
         Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal);
+    let mut interrupt = Interrupt::register()?;
     let root = sandboxes(around, location, "verify")?;
     let private = private::private_directory(&location.idd_directory());
     let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
@@ -267,7 +264,7 @@ fn replay(
             let job = Job { tree: *tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.args.test.repeat {
-                let seen = sandbox.observe(&job, &plan.commands, &mut Interrupted(Arc::clone(interrupt)));
+                let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);
                 let seen = seen.map_err(|error| Failure::from_error(&error))?;
                 let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
                 // The order of the roles makes this known before any claim about a change.
@@ -291,16 +288,6 @@ fn replay(
     })();
     sandbox::remove(&root, &private);
     verdict.map_err(End::Failure)
-}
-
-struct Interrupted(Arc<AtomicBool>);
-
-impl Watch for Interrupted {
-    fn started(&mut self, _group: ProcessGroup) {}
-
-    fn is_interrupted(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// The tree of each claim, made again from its commit and its patch.

@@ -12,6 +12,7 @@ use crate::cli::completions;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
+use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
@@ -42,17 +43,10 @@ use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
 use crate::world::repo::origin;
 use crate::world::repo::private;
-use signal_hook::consts::SIGHUP;
-use signal_hook::consts::SIGINT;
-use signal_hook::consts::SIGQUIT;
-use signal_hook::consts::SIGTERM;
-use signal_hook::consts::SIGXFSZ;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io;
 use std::io::Write as _;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -202,27 +196,12 @@ fn hunt_with(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let interrupt = interrupt()?;
+    let interrupt = Interrupt::register()?.0;
     let mut progress = progress(console);
     let saved = saved::open(plan, location)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
     let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
     Ok(Answer::Report(Box::new(report)))
-}
-
-/// What the signals set that ask the program to end.
-fn interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    // Without a handler a limit on the size of files would end the program; with one the write fails, and is reported.
-    let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-    handled.map_err(|error| Failure::from_error(&error))?;
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        // The second one ends the program at once; the journal is safe at any moment.
-        let conditional = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt));
-        conditional.map_err(|error| Failure::from_error(&error))?;
-        signal_hook::flag::register(signal, Arc::clone(&interrupt)).map_err(|error| Failure::from_error(&error))?;
-    }
-    Ok(interrupt)
 }
 
 fn progress(console: Console) -> Progress {
@@ -398,7 +377,7 @@ fn verify(
         Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")
     })?;
-    let (text, code) = certificate::verify(&bytes, location, around, (console, is_agreed, &interrupt()?))?;
+    let (text, code) = certificate::verify(&bytes, location, around, (console, is_agreed))?;
     Ok(Answer::Text(text, code))
 }
 

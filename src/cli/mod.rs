@@ -12,6 +12,7 @@ pub mod failure;
 pub mod finding;
 pub mod hold;
 pub mod hunt;
+mod interrupt;
 pub mod man;
 pub mod plan;
 pub mod progress;

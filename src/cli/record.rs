@@ -5,9 +5,11 @@ use crate::cli::args::TestCommand;
 use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
 use crate::cli::hunt::sandboxes;
+use crate::cli::interrupt::Interrupt;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::reproduce::FIRST_LIMIT;
+use crate::cli::saved;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
@@ -26,8 +28,6 @@ use crate::world::record::store::Traced;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
-use crate::world::run::ProcessGroup;
-use crate::world::run::Watch;
 use crate::world::run::Words;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
@@ -42,16 +42,6 @@ use std::path::Path;
 
 /// What a recorded program is told of the clock (2026-01-01) and of its number.
 const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
-
-struct Unwatched;
-
-impl Watch for Unwatched {
-    fn started(&mut self, _group: ProcessGroup) {}
-
-    fn is_interrupted(&self) -> bool {
-        false
-    }
-}
 
 /// Records the test; the result is what is printed.
 pub fn run(
@@ -78,6 +68,8 @@ pub fn run(
     drop(private::create(&idd, &user, commit).map_err(|error| Failure::from_error(&error))?);
     let private = private::private_directory(&idd);
 
+    let _lock = saved::lock(location)?;
+    let mut interrupt = Interrupt::register()?;
     let name = store::new_name(&location.session_directory());
     let root = sandboxes(around, location, &format!("record-{name}"))?;
     let done = (|| {
@@ -89,7 +81,7 @@ pub fn run(
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
         let mut observe = |job: &Job, commands: &Commands| {
-            let seen = sandbox.observe(job, commands, &mut Unwatched).map_err(|error| Failure::from_error(&error))?;
+            let seen = sandbox.observe(job, commands, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if args.once {

@@ -71,7 +71,7 @@ fn failed(error: &TraceError) -> Failure {
     }
 }
 
-fn choose<'r>(recording: &'r Recording, process: Option<usize>) -> Result<&'r Traced, Failure> {
+fn choose(recording: &Recording, process: Option<usize>) -> Result<&Traced, Failure> {
     let index = process.or(recording.chosen);
     let found = index.and_then(|index| recording.processes.get(index));
     found.ok_or_else(|| {

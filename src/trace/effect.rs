@@ -73,6 +73,7 @@ impl Machine {
         length.min(MAX_RANGE)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
     fn effect<W: Watch>(&mut self, effect: Effect, called: &Called<'_>, watch: &mut W) {
         let step = called.step;
         match effect {

@@ -305,24 +305,20 @@ impl Machine {
             Some(offset) => number(record.bytes, offset, 8),
         };
         let is_ours = |frame: &Frame| is_here(frame) && address.is_none_or(|address| frame.address == address);
-        match self.frames.iter().rposition(is_ours) {
-            Some(found) => {
-                while self.frames.len() > found + 1 {
-                    self.check.n_unwound += 1;
-                    self.leave(false, watch);
-                }
+        if let Some(found) = self.frames.iter().rposition(is_ours) {
+            while self.frames.len() > found + 1 {
+                self.check.n_unwound += 1;
+                self.leave(false, watch);
             }
-            None => {
-                self.check.n_partial += 1;
-                self.push(shape, Step::START);
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.is_partial = true;
-                }
-                watch.enters(self);
-                self.begin(0, watch)?;
-            }
+            return Ok(());
         }
-        Ok(())
+        self.check.n_partial += 1;
+        self.push(shape, Step::START);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_partial = true;
+        }
+        watch.enters(self);
+        self.begin(0, watch)
     }
 
     fn begin<W: Watch>(&mut self, statement: u32, watch: &mut W) -> Result<(), TraceError> {
@@ -343,6 +339,7 @@ impl Machine {
     }
 
     #[inline]
+    #[expect(clippy::too_many_lines, reason = "one arm for each action, in the loop that all the time goes into")]
     fn act<W: Watch>(
         &mut self,
         action: Action,
@@ -603,10 +600,10 @@ impl Blame<'_> {
     /// The last call since `writer` that was given a pointer to there; else the last call; else `writer`.
     fn find(&mut self, address: u64, writer: Step) -> Step {
         let later = || self.remembered.iter().filter(|call| call.step >= writer && call.step.0 <= self.n_steps);
-        let reaches = |call: &&Remembered| {
+        let points_there = |call: &&Remembered| {
             call.arguments.iter().any(|pointer| *pointer > 4096 && address.wrapping_sub(*pointer) < REACH)
         };
-        let reached = later().filter(reaches).map(|call| call.step).max();
+        let reached = later().filter(points_there).map(|call| call.step).max();
         let last = later().map(|call| call.step).max();
         self.is_reached |= reached.is_some();
         self.is_after_call |= last.is_some();

@@ -63,18 +63,29 @@ pub struct Place<'p> {
 struct Held<'h> {
     view: View<'h>,
     address: u64,
-    /// If it is not in memory: it, unless it was given nothing.
-    held: Option<Option<[u8; 8]>>,
+    bytes: Bytes,
+}
+
+/// Where the bytes of a variable are.
+#[derive(Clone, Copy)]
+enum Bytes {
+    /// In the memory of the program.
+    InMemory,
+    /// These, which never reach memory.
+    Given([u8; 8]),
+    /// Nowhere: nothing was put there yet.
+    Unset,
 }
 
 impl Content for Held<'_> {
     fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
-        match self.held {
-            Some(bytes) => {
+        match self.bytes {
+            Bytes::Unset => None,
+            Bytes::Given(bytes) => {
                 let offset = usize::try_from(offset).ok()?;
-                bytes?.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
+                bytes.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
             }
-            None => self.view.machine.memory.bytes(self.address.checked_add(offset)?, length),
+            Bytes::InMemory => self.view.machine.memory.bytes(self.address.checked_add(offset)?, length),
         }
     }
 
@@ -181,8 +192,12 @@ impl<'v> View<'v> {
 
     /// The value of a variable.
     pub fn show(self, place: &Place<'v>) -> String {
-        let held = place.held.map(|(held, _)| held.map(u64::to_le_bytes));
-        let content = Held { view: self, address: place.address, held };
+        let bytes = match place.held {
+            None => Bytes::InMemory,
+            Some((None, _)) => Bytes::Unset,
+            Some((Some(held), _)) => Bytes::Given(held.to_le_bytes()),
+        };
+        let content = Held { view: self, address: place.address, bytes };
         place.ty.map_or_else(|| "?".to_owned(), |ty| value::show(place.debug, ty, &content))
     }
 
@@ -240,12 +255,12 @@ impl<'v> View<'v> {
     /// What a step read or wrote at an address; `bytes` are those that it read.
     pub fn named(self, address: u64, size: u64, bytes: Option<&[u8]>) -> Named {
         let found = self.find(address, size);
-        let mut held = [0; 8];
-        let given = bytes.filter(|bytes| bytes.len() <= 8).map(|bytes| {
-            held[..bytes.len()].copy_from_slice(bytes);
-            Some(held)
+        let bytes = bytes.filter(|bytes| bytes.len() <= 8).map_or(Bytes::InMemory, |bytes| {
+            let mut given = [0; 8];
+            given[..bytes.len()].copy_from_slice(bytes);
+            Bytes::Given(given)
         });
-        let content = Held { view: self, address, held: given };
+        let content = Held { view: self, address, bytes };
         let value = match &found {
             Some((_, Some((ty, debug)))) => Some(value::show(*debug, *ty, &content)),
             _ => content.bytes(0, usize::try_from(size).unwrap_or(0).min(64)).map(|bytes| raw(&bytes, &content)),
@@ -298,7 +313,7 @@ impl<'v> View<'v> {
 impl View<'_> {
     /// A number of which only the size is known.
     pub fn raw(self, bytes: &[u8]) -> String {
-        raw(bytes, &Held { view: self, address: 0, held: None })
+        raw(bytes, &Held { view: self, address: 0, bytes: Bytes::InMemory })
     }
 }
 
@@ -336,10 +351,7 @@ fn held(frame: &Frame, slot: &Slot) -> Option<u64> {
 }
 
 fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p>) -> Option<Place<'p>> {
-    let held = match slot.plain {
-        Some(register) => Some((frame.given(register), frame.writer(register))),
-        None => None,
-    };
+    let held = slot.plain.map(|register| (frame.given(register), frame.writer(register)));
     Some(Place {
         name: Arc::clone(&variable.name),
         address: frame.value(slot.register)?,

@@ -247,14 +247,12 @@ fn statements(body: &Body, debug: Debug<'_>) -> Vec<Statement> {
             if is_nothing(instruction) {
                 continue;
             }
-            let run = open.get_or_insert_with(|| Run { first: index, end: index, places: None });
+            let run = open.get_or_insert(Run { first: index, end: index, places: None });
             run.end = index + 1;
             let place = instruction.location.and_then(|location| debug.place(location)).filter(|place| place.line > 0);
             if let Some(place) = place {
-                run.places = Some(match run.places.take() {
-                    Some((first, last)) => (first.min(place.clone()), last.max(place)),
-                    None => (place.clone(), place),
-                });
+                let (first, last) = run.places.take().unwrap_or_else(|| (place.clone(), place.clone()));
+                run.places = Some((first.min(place.clone()), last.max(place)));
             }
             if let Some(last) = instruction.result.and_then(|id| uses.get(&id)) {
                 reach = reach.max(*last);
@@ -447,9 +445,9 @@ impl Maker<'_> {
                 actions.push(Action::Make { register });
             }
         }
-        for index in segment.first..segment.end {
+        for (index, instruction) in instructions.iter().enumerate().take(segment.end).skip(segment.first) {
             let items = Items { all: &late, index };
-            self.instruction(segment.block, index, &instructions[index], items, &mut actions)?;
+            self.instruction(segment.block, index, instruction, items, &mut actions)?;
         }
         let next = match instructions[..segment.end].last() {
             Some(last) if last.is_terminator() && segment.end == instructions.len() => match last.op {

@@ -103,9 +103,9 @@ fn the_tree_has_calls_with_values_and_loops_with_their_iterations() {
     assert_eq!(main["function"], "main");
     let [pushes, sum] = &main["children"].as_array().unwrap()[..] else { panic!("{main}") };
     assert_eq!((&pushes["n_iterations"], &pushes["line"]), (&2.into(), &25.into()));
-    let pushed = &pushes["children"][1];
-    assert_eq!((&pushed["function"], &pushed["iteration"]), (&"push".into(), &1.into()));
-    assert_eq!(pushed["arguments"][1]["value"], "10");
+    let second = &pushes["children"][1];
+    assert_eq!((&second["function"], &second["iteration"]), (&"push".into(), &1.into()));
+    assert_eq!(second["arguments"][1]["value"], "10");
     assert_eq!((&sum["result"], &sum["children"][0]["n_iterations"]), (&"10".into(), &2.into()));
 
     let narrow = text(&fixture.run(&["trace", "tree", "--depth", "2", "--width", "1"]));
