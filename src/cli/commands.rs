@@ -36,6 +36,7 @@ use crate::world::cache::Keep;
 use crate::world::cache::Observations;
 use crate::world::files;
 use crate::world::journal;
+use crate::world::record::store;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
@@ -406,7 +407,8 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
     Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
 }
 
-/// Removes old journals and, if no hunt runs, the candidates of all hunts: they can be made again.
+/// Removes old journals and, if nothing runs, the candidates of all hunts, which can be made again, and all recordings of this
+/// worktree but the last one.
 fn gc(location: &Location) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
@@ -414,7 +416,8 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
     let keep = Keep { max_age: MAX_AGE, max_bytes: MAX_BYTES };
     let freed = Observations::gc(&idd, &keep, SystemTime::now()).map_err(|error| Failure::from_error(&error))?;
     let segments = journal::segments(&idd).map_err(|error| Failure::from_error(&error))?;
-    let mut is_running = false;
+    let lock = saved::lock(location);
+    let mut is_running = lock.is_err();
     for (id, _) in &segments {
         is_running |= saved::is_running(location, id).unwrap_or(true);
     }
@@ -424,7 +427,15 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
         bytes += files::size(&objects);
         files::remove(&objects).map_err(|error| Failure::from_error(&error))?;
     }
+    let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
+    for recording in &recordings {
+        bytes += files::size(recording);
+        files::remove(recording).map_err(|error| Failure::from_error(&error))?;
+    }
     let note = if is_running { " A hunt is running; its candidates were left alone." } else { "" };
-    let text = format!("Removed {} old journals; {} KiB freed.{note}\n", freed.segments, bytes / 1024);
+    let (n_journals, n_recordings) = (freed.segments, recordings.len());
+    let kibibytes = bytes / 1024;
+    let text =
+        format!("Removed {n_journals} old journals and {n_recordings} recordings; {kibibytes} KiB freed.{note}\n");
     Ok(Answer::Text(text.into_bytes(), 0))
 }

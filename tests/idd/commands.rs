@@ -145,6 +145,20 @@ fn reset_forgets_the_hunt_and_its_refs() {
 }
 
 #[test]
+fn gc_keeps_only_the_last_recording() {
+    let fixture = Fixture::of("echo > value; commit init");
+    let place = fixture.repo().join(".git/idd/recordings");
+    for name in ["0001", "0002", "0003"] {
+        fs::create_dir_all(place.join(name)).unwrap();
+        fs::write(place.join(name).join("0.trace"), vec![0; 5000]).unwrap();
+    }
+    let (text, _) = run(&fixture, &["gc"], 0);
+    assert!(text.contains("2 recordings; 9 KiB freed"), "{text}");
+    let left: Vec<_> = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["0003"]);
+}
+
+#[test]
 fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
     let fixture = Fixture::of(HISTORY);
     assert_eq!(fixture.report(&["--max-probes", "9", TEST]).status, Status::Budget);

@@ -88,6 +88,14 @@ pub fn last(idd_directory: &Path) -> Option<String> {
     names.into_iter().rev().find_map(|name| name.into_string().ok())
 }
 
+/// The directories of all recordings but the last one.
+pub fn older(idd_directory: &Path) -> Vec<PathBuf> {
+    let place = directory(idd_directory);
+    let last = last(idd_directory);
+    let names = files::names(&place).into_iter().filter(|name| name.to_str() != last.as_deref());
+    names.map(|name| place.join(name)).collect()
+}
+
 /// A name for a new recording: later ones sort behind earlier ones.
 pub fn new_name(idd_directory: &Path) -> String {
     let number = last(idd_directory).and_then(|name| name.parse::<u32>().ok()).unwrap_or(0);
