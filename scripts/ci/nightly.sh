@@ -9,14 +9,18 @@
 # IDD_TELL    shell line that gets the finding as Markdown on its stdin, once for each first bad commit
 set -eu
 reports=${IDD_REPORTS:-idd-reports}
-mkdir -p "$reports"
-rm -f "$reports"/finding.*
+mkdir -p -- "$reports"
+rm -f -- "$reports"/finding.*
 
 git idd --exit-zero --json --budget "${IDD_BUDGET:-2h}" "$@" >"$reports/finding.json"
 
 status=$(sed -n 's/^{"schema":"[^"]*","status":"\([a-z_]*\)".*/\1/p' "$reports/finding.json")
 case $status in
 found | unported) ;;
+'')
+    echo 'this was no hunt' >&2
+    exit 1
+    ;;
 *)
     echo "no finding yet: $status" >&2
     exit 0

@@ -67,6 +67,13 @@ pub fn make(
         Failure::new(Status::Error, "the finding was not proved, so there is nothing to certify")
             .with_hint("`git idd show` tells what was found and how far it was verified")
     };
+    if report.interaction {
+        return Err(Failure::new(
+            Status::Error,
+            "several commits break the test only together: no single one can be certified",
+        )
+        .with_hint("`git idd show` names them"));
+    }
     let proven = proven(report);
     let (Some(first_bad), Some(last_good), Some(signature)) = (&report.first_bad, &report.last_good, &report.signature)
     else {
@@ -97,7 +104,6 @@ pub fn make(
         signature: signature.clone(),
         last_good: last_good.commit,
         first_bad: first_bad.commit.commit,
-        interaction: report.interaction,
         sufficient: of(&report.change.sufficient).filter(|_| has(Role::SufficientFails)),
         necessary: of(&report.change.necessary).filter(|_| has(Role::NecessaryPasses)),
         fix: report.fix.as_ref().map(|fix| fix.patch.clone()).filter(|_| has(Role::FixPasses)),
@@ -211,7 +217,32 @@ pub fn verify(
         Err(End::Failure(failure)) => return Err(failure),
     };
     let _ = writeln!(text, "The certificate is {}.", verdict.words());
+    if verdict == Verdict::Valid
+        && let Ok(certificate) = serde_json::from_slice::<Certificate>(bytes)
+    {
+        text.push_str(&statement(&certificate));
+    }
     Ok((text.into_bytes(), verdict.code()))
+}
+
+/// What a valid certificate says, for whoever reads nothing else.
+fn statement(certificate: &Certificate) -> String {
+    let words = certificate.options.iter().map(|word| Terminal.line(word)).collect::<Vec<_>>().join(" ");
+    let parts = [
+        ("sufficient change", &certificate.sufficient),
+        ("necessary change", &certificate.necessary),
+        ("fix", &certificate.fix),
+    ];
+    let mut text = format!(
+        "  test:      {words}\n  last good: {}\n  first bad: {}\n",
+        certificate.last_good, certificate.first_bad
+    );
+    for (name, patch) in parts {
+        if let Some(patch) = patch {
+            let _ = write!(text, "\n{name}:\n{}", Terminal.block(patch));
+        }
+    }
+    text
 }
 
 fn replay(
@@ -326,10 +357,7 @@ fn relations(
         return Err(invalid("Its claims are about other commits than it names."));
     }
     let first_bad = graph::revision_of(user, certificate.first_bad).map_err(|error| Failure::from_error(&error))?;
-    let is_next = first_bad.parents.contains(&certificate.last_good);
-    let is_before = || graph::is_ancestor(user, certificate.last_good, certificate.first_bad);
-    let is_right = if certificate.interaction { is_before() } else { is_next };
-    if !is_right {
+    if !first_bad.parents.contains(&certificate.last_good) {
         return Err(invalid("The last good commit is not the parent of the first bad one."));
     }
     let target = trees.get(&Role::TargetFails).unwrap_or(bad);
@@ -369,8 +397,15 @@ fn orders(
         Err(_) => return Err(invalid("Its options are not those of a test.")),
     };
     let Request::Hunt(mut hunt) = hunt else { return Err(invalid("Its options are not those of a test.")) };
-    hunt.test.overlay = None;
-    hunt.test.precheck = None;
+    let test = &hunt.test;
+    if test.overlay.is_some()
+        || test.precheck.is_some()
+        || test.suite.is_some()
+        || !test.hold.is_empty()
+        || test.expose_commit
+    {
+        return Err(invalid("Its options put something else beside its trees."));
+    }
     hunt.history.bad = certificate.first_bad.to_string();
     let configuration = certificate
         .regenerate

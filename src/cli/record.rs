@@ -13,6 +13,8 @@ use crate::cli::saved;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
 use crate::trace::digest;
 use crate::world::files;
 use crate::world::record::RecordError;
@@ -106,6 +108,12 @@ pub fn run(
         let logged = build.logged();
         complain(&seen, &logged, &taken)?;
         let mut recording = recording(args, &commit.to_string(), &seen, (&logged, taken));
+        if let (Some(program), None) = (&args.program, recording.chosen) {
+            let names: Vec<&str> = recording.processes.iter().map(|traced| traced.program.as_str()).collect();
+            let program = program.to_string_lossy();
+            let failure = Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"));
+            return Err(failure.with_hint(format!("these it ran: {}", names.join(", "))));
+        }
         if let Some(reference) = &reference {
             progress.say("Running the test again.");
             let again = root.join("again");
@@ -122,6 +130,10 @@ pub fn run(
         Ok(summary(&name, &recording))
     })();
     sandbox::remove(&root, &private);
+    if done.is_err() {
+        // What came to nothing is not to be taken for the last recording; that it cannot be removed is no news by now.
+        let _ = files::remove(&store::directory(&location.session_directory()).join(&name));
+    }
     done.map(String::into_bytes)
 }
 
@@ -292,7 +304,7 @@ fn summary(name: &str, recording: &Recording) -> String {
         recording.plain.len()
     ));
     for (source, why) in &recording.plain {
-        line(format!("  {source}: {why}"));
+        line(format!("  {}: {}", shown(source), shown(why)));
     }
     if let Some(reference) = recording.reference.as_ref().filter(|reference| **reference != recording.ending) {
         line(format!("warning: without instrumentation the test ends with {reference}, so this is not the same run"));
@@ -307,8 +319,17 @@ fn summary(name: &str, recording: &Recording) -> String {
     }
     for (index, traced) in recording.processes.iter().enumerate() {
         let mark = if recording.chosen == Some(index) { "*" } else { " " };
-        let mib = traced.n_bytes.div_ceil(1 << 20);
-        line(format!("{mark} {index}: {} ({mib} MiB of records)", traced.words.join(" ")));
+        let size = match traced.n_bytes {
+            0 => "no records: it was killed, or closed the files of others".to_owned(),
+            bytes if bytes < 1 << 20 => format!("{} KiB of records", bytes.div_ceil(1 << 10)),
+            bytes => format!("{} MiB of records", bytes >> 20),
+        };
+        line(format!("{mark} {index}: {} ({size})", shown(&traced.words.join(" "))));
     }
     text
+}
+
+/// Text of the program or the tree, for a line of the terminal.
+fn shown(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
 }

@@ -30,12 +30,10 @@ pub struct Certificate {
     pub directory: Untrusted,
     /// What the failure looks like.
     pub signature: Signature,
-    /// The newest revision that passes.
+    /// The newest revision that passes: a parent of the first bad one.
     pub last_good: CommitId,
     /// The first one that fails.
     pub first_bad: CommitId,
-    /// Whether it takes several commits, so that these two need not be neighbours.
-    pub interaction: bool,
     /// Added to the last good revision, it fails.
     pub sufficient: Option<Untrusted>,
     /// Taken out of the first bad revision, it passes.

@@ -56,6 +56,8 @@ fn a_true_certificate_is_valid_in_another_clone_and_leaves_nothing() {
     let (code, said) = verify(&fixture, &text(&certificate), &["--yes"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("The certificate is valid.") && said.matches('✓').count() == 6, "{said}");
+    let first_bad = certificate["first_bad"].as_str().unwrap();
+    assert!(said.contains(&format!("first bad: {first_bad}\n")) && said.contains("--build make"), "{said}");
     let after =
         fixture.sh("cd \"$PLACE/other\"; git status --porcelain; git for-each-ref; cat .git/config .git/index | cksum");
     assert_eq!(after, before);
@@ -82,7 +84,7 @@ fn a_false_certificate_is_refused() {
         certificate["claims"].as_array().unwrap().iter().position(|claim| claim["role"] == role).unwrap()
     };
     let replace = |patch: &Value, from: &str, to: &str| json!(patch.as_str().unwrap().replace(from, to));
-    let tampered: [(&str, Tampering<'_>); 13] = [
+    let tampered: [(&str, Tampering<'_>); 15] = [
         ("another form", &|value| value["schema"] = json!("git-idd-certificate/9")),
         ("a field more", &|value| value["trusted"] = json!(true)),
         ("another first bad commit", &|value| value["first_bad"] = value["last_good"].clone()),
@@ -105,6 +107,17 @@ fn a_false_certificate_is_refused() {
         }),
         ("a claim less", &|value| {
             value["claims"].as_array_mut().unwrap().remove(0);
+        }),
+        ("last good and first bad further apart", &|value| {
+            let other = fixture.sh("git rev-parse HEAD~6");
+            value["last_good"] = json!(other.trim());
+            value["claims"][0]["commit"] = json!(other.trim());
+            value["claims"][0]["patch"] =
+                json!(fixture.sh(&format!("git diff --binary {} $(git rev-parse HEAD:)", other.trim())));
+            value["claims"][0]["tree"] = json!(fixture.sh("git rev-parse HEAD:").trim());
+        }),
+        ("something over every revision", &|value| {
+            value["options"].as_array_mut().unwrap().insert(0, json!("--overlay=/etc"));
         }),
         ("a directory outside", &|value| value["directory"] = json!("../..")),
     ];

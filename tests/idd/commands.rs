@@ -150,7 +150,7 @@ fn gc_keeps_only_the_last_recording() {
     let place = fixture.repo().join(".git/idd/recordings");
     for name in ["0001", "0002", "0003"] {
         fs::create_dir_all(place.join(name)).unwrap();
-        fs::write(place.join(name).join("0.trace"), vec![0; 5000]).unwrap();
+        fs::write(place.join(name).join("recording.json"), vec![b' '; 5000]).unwrap();
     }
     let (text, _) = run(&fixture, &["gc"], 0);
     assert!(text.contains("2 recordings; 9 KiB freed"), "{text}");

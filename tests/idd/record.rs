@@ -43,7 +43,7 @@ fn record_keeps_what_the_torture_program_does_and_does_not_change_it() {
     // It is compared with the same programs as plain `cc` makes them.
     assert!(!said.contains("warning") && !said.contains("note"), "{said}");
     // Each of the three forks once.
-    assert_eq!(said.matches("MiB of records").count(), 6, "{said}");
+    assert_eq!(said.matches("B of records").count(), 6, "{said}");
     let (stat, _, code) = idd(place.path(), &["trace", "stat", "--json"]);
     assert_eq!(code, Some(0), "{stat}");
 }
@@ -87,4 +87,19 @@ fn record_leaves_the_working_tree_as_it_was() {
     assert!(said.contains("exit code 4"), "{said}");
     let after: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(before, after);
+}
+
+#[test]
+fn a_recording_that_comes_to_nothing_leaves_the_last_one() {
+    let source = "int main(int argc, char **argv) { (void)argv; return argc; }\n";
+    let place = repository(&[("t.c", source), ("Makefile", "t: t.c\n\t$(CC) -o t t.c\n"), (".gitignore", "t\n")]);
+    assert_eq!(idd(place.path(), &["record", "--once", "--build", "make", "--", "./t"]).2, Some(0));
+    let (_, said, code) =
+        idd(place.path(), &["record", "--once", "--program", "nosuch", "--build", "make", "--", "./t"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("no instrumented program `nosuch`") && said.contains("/t\n"), "{said}");
+    assert_eq!(idd(place.path(), &["record", "--once", "--build", "false", "--", "./t"]).2, Some(1));
+    let (said, _, code) = idd(place.path(), &["trace", "stat"]);
+    assert_eq!(code, Some(0));
+    assert!(said.starts_with("recording 0001:"), "{said}");
 }

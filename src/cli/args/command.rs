@@ -224,7 +224,7 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove what no hunt needs any more.
+    /// Remove what no hunt needs any more, and all recordings but the last one.
     Gc {
         #[command(flatten)]
         output: Output,

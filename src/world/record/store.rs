@@ -82,10 +82,11 @@ pub fn directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("recordings")
 }
 
-/// The name of the last recording.
+/// The name of the last recording that came to its end.
 pub fn last(idd_directory: &Path) -> Option<String> {
-    let names = files::names(&directory(idd_directory));
-    names.into_iter().rev().find_map(|name| name.into_string().ok())
+    let place = directory(idd_directory);
+    let names = files::names(&place).into_iter().rev().filter(|name| place.join(name).join("recording.json").exists());
+    names.into_iter().find_map(|name| name.into_string().ok())
 }
 
 /// The directories of all recordings but the last one.
@@ -98,7 +99,8 @@ pub fn older(idd_directory: &Path) -> Vec<PathBuf> {
 
 /// A name for a new recording: later ones sort behind earlier ones.
 pub fn new_name(idd_directory: &Path) -> String {
-    let number = last(idd_directory).and_then(|name| name.parse::<u32>().ok()).unwrap_or(0);
+    let names = files::names(&directory(idd_directory));
+    let number = names.iter().filter_map(|name| name.to_str()?.parse::<u32>().ok()).max().unwrap_or(0);
     format!("{:04}", number + 1)
 }
 

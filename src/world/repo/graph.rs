@@ -128,11 +128,6 @@ pub fn tree_of(repository: &Repository, id: CommitId) -> Result<TreeId, RepoErro
     Ok(revision_of(repository, id)?.tree)
 }
 
-/// Whether `older` lies in the past of `newer`; not if they are the same, or one cannot be read.
-pub fn is_ancestor(repository: &Repository, older: CommitId, newer: CommitId) -> bool {
-    repository.graph_descendant_of(oid(newer.0), oid(older.0)).unwrap_or(false)
-}
-
 /// Whether a path stands in the tree of a commit.
 pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
     let Ok(tree) = repository.find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
