@@ -225,9 +225,13 @@ pub fn verify(
     Ok((text.into_bytes(), verdict.code()))
 }
 
+fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
+    Terminal.line(&args::to_line(words.map(Untrusted::as_bytes)).into())
+}
+
 /// What a valid certificate says, for whoever reads nothing else.
 fn statement(certificate: &Certificate) -> String {
-    let words = certificate.options.iter().map(|word| Terminal.line(word)).collect::<Vec<_>>().join(" ");
+    let words = command_line(certificate.options.iter());
     let parts = [
         ("sufficient change", &certificate.sufficient),
         ("necessary change", &certificate.necessary),
@@ -258,8 +262,7 @@ fn replay(
         return Err(invalid("It has another form than this program knows."));
     }
     if !is_agreed {
-        let words = certificate.regenerate.iter().chain(&certificate.options);
-        let line = words.map(|word| Terminal.line(word)).collect::<Vec<_>>().join(" ");
+        let line = command_line(certificate.regenerate.iter().chain(&certificate.options));
         let failure =
             Failure::new(Status::Usage, format!("the certificate has commands that would be run here: {line}"));
         return Err(End::Failure(failure.with_hint("if they may be run, give `--yes`; a test is not confined")));

@@ -27,7 +27,7 @@ const SYNOPSIS: [&str; 10] = [
     "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--json]",
     "log [--format=(text | bisect)]",
     "record [<options>] -- <test-cmd> [<args>...]",
-    "trace stat [--recording=<id>]",
+    "trace (stat | tree | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
     "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
     "verify [--yes] <certificate>",
     "completions (bash | zsh | fish)",

@@ -7,6 +7,7 @@ use crate::instrument::debug::SourceType;
 use crate::instrument::debug::Variable;
 use crate::instrument::instruction::MetadataId;
 use crate::trace::frame::Frame;
+use crate::trace::globals::Global;
 use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
 use crate::trace::shape::Shape;
@@ -177,16 +178,7 @@ impl<'v> View<'v> {
         let local = self.variables(frame).into_iter().find(|place| &*place.name == name);
         local.or_else(|| {
             let global = self.globals.named(name, frame.shape.body.unit)?;
-            Some(Place {
-                name: Arc::clone(&global.name),
-                address: global.address,
-                size: global.size,
-                ty: global.ty,
-                debug: Debug::new(&global.map.module, &global.map.text),
-                held: None,
-                is_local: false,
-                line: 0,
-            })
+            Some(everywhere(global))
         })
     }
 
@@ -234,16 +226,7 @@ impl<'v> View<'v> {
             return Some((format!("{freed}block of step {}{offset}", block.made.0), None));
         }
         if let Some(global) = self.globals.find(address) {
-            let place = Place {
-                name: Arc::clone(&global.name),
-                address: global.address,
-                size: global.size,
-                ty: global.ty,
-                debug: Debug::new(&global.map.module, &global.map.text),
-                held: None,
-                is_local: false,
-                line: 0,
-            };
+            let place = everywhere(global);
             if !global.is_named {
                 return Some(("a constant".to_owned(), None));
             }
@@ -362,6 +345,19 @@ fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p
         is_local: true,
         line: variable.line,
     })
+}
+
+fn everywhere(global: &Global) -> Place<'_> {
+    Place {
+        name: Arc::clone(&global.name),
+        address: global.address,
+        size: global.size,
+        ty: global.ty,
+        debug: Debug::new(&global.map.module, &global.map.text),
+        held: None,
+        is_local: false,
+        line: 0,
+    }
 }
 
 fn far<'p>(address: u64, variable: &Variable, debug: Debug<'p>) -> Place<'p> {

@@ -184,10 +184,7 @@ impl TestCommand {
     pub fn to_line(&self) -> Vec<u8> {
         match self {
             Self::Shell(line) => line.as_bytes().to_vec(),
-            Self::Argv(words) => {
-                let words: Vec<Vec<u8>> = words.iter().map(|word| quoted(word.as_bytes())).collect();
-                words.join(&b' ')
-            }
+            Self::Argv(words) => to_line(words.iter().map(|word| word.as_bytes())),
         }
     }
 
@@ -199,6 +196,11 @@ impl TestCommand {
             _ => Some(Self::Argv(words)),
         }
     }
+}
+
+/// Words as a line for the shell.
+pub fn to_line<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {
+    words.map(quoted).collect::<Vec<_>>().join(&b' ')
 }
 
 /// A word as the shell reads it back: in single quotes where it has a meaning of its own there.

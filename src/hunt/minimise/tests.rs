@@ -3,11 +3,11 @@ use crate::change::Level;
 use crate::change::trees::Trees;
 use crate::hunt::Board;
 use crate::hunt::Order;
-use crate::hunt::Walk;
 use crate::hunt::drive::Engine;
 use crate::hunt::drive::drive;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
+use crate::hunt::testing;
 use crate::hunt::testing::Files;
 use crate::hunt::testing::MemoryTrees;
 use crate::hunt::testing::Oracle;
@@ -43,21 +43,12 @@ fn history(trees: &MemoryTrees, good: &[&str], bad: &[&str]) -> History {
 
 fn order() -> Order {
     Order {
-        has_precheck: false,
-        bad: BAD,
-        goods: vec![GOOD],
-        target: BAD,
-        walk: Walk::Auto,
-        first_parent: false,
-        reducer: Reducer::Hierarchical,
-        level: Level::Line,
-        is_retried: false,
-        is_audited: false,
         port: false,
         check_vacuous: false,
         may_release: false,
         may_widen: false,
         is_clean: true,
+        ..testing::order(BAD, vec![GOOD])
     }
 }
 
