@@ -15,6 +15,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import programs
+
 CASES = Path(__file__).resolve().parent / "cases"
 VERSIONS = ("good", "bad")
 OURS = {"good.c", "bad.c", "case.toml"}
@@ -86,8 +88,8 @@ def complaints(case):
             place = Path(scratch)
             case.copy_to(place)
             (place / "program.c").write_text(case.source(version), encoding="utf-8")
-            if subprocess.run(["sh", "-c", case.build], cwd=place, env={"PATH": "/usr/local/bin:/usr/bin:/bin", "CFLAGS": "-Wall -Wextra -Werror"}).returncode:
-                found.append(f"{case.name}: the {version} version does not build")
+            if complaint := programs.build(case.build, place, "-Wall -Wextra -Werror"):
+                found.append(f"{case.name}: the {version} version does not build: {complaint}")
                 continue
             code = subprocess.run(["sh", "-c", case.command()], cwd=place, stderr=subprocess.DEVNULL, timeout=60).returncode
             if (code == 0) != (version == "good"):

@@ -1,5 +1,7 @@
 """Checks the seeded faults: each is applied, built twice (-O0, -O1), and run with every test of its program.
 
+What a fault does must not depend on how the program was built, or a chain would explain the build.
+
   faults.py check [NAME...]   what `faults.toml` says is so: text and line, failing tests, and how they fail
   faults.py write [NAME...]   writes line and failing tests as they are seen into `faults.toml`
   faults.py expect [NAME...]  writes what the correct program does into `tests/`
@@ -21,14 +23,17 @@ build = '{build}'
 """
 
 
-def observe(program, text_of, flags):
-    """Runs all tests of a changed program: how each fails, and what it did. `text_of` has the new text of changed files."""
+def observe(program, text_of, way):
+    """Runs all tests of a changed program, built in a way (compiler and flags): how each fails, and what it did.
+
+    `text_of` has the new text of changed files.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch, "program")
         program.copy_to(place)
         for file, text in text_of.items():
             (place / file).write_text(text, encoding="utf-8")
-        complaint = programs.build(program, place, flags)
+        complaint = programs.build(program.build, place, way[1], way[0])
         if complaint:
             raise ValueError(f"does not build: {complaint[:300]}")
         seen = {test: programs.run(place, test) for test in program.tests}
@@ -38,26 +43,26 @@ def observe(program, text_of, flags):
     return fails, exact
 
 
-def failing(program, fault):
-    """How the tests fail by a fault, the same for all levels of optimisation."""
+def failing(program, fault, ways):
+    """How the tests fail by a fault, the same however it is built."""
     text = (program.directory / fault.file).read_text(encoding="utf-8")
-    fails, exact = observe(program, {fault.file: fault.apply(text)}, LEVELS[0])
-    for level in LEVELS[1:]:
-        _, other = observe(program, {fault.file: fault.apply(text)}, level)
+    fails, exact = observe(program, {fault.file: fault.apply(text)}, ways[0])
+    for way in ways[1:]:
+        _, other = observe(program, {fault.file: fault.apply(text)}, way)
         differ = sorted(test for test in exact if exact[test] != other[test])
         if differ:
-            raise ValueError(f"{', '.join(differ)} differ between {LEVELS[0]} and {level}")
+            raise ValueError(f"{', '.join(differ)} differ between {' '.join(ways[0])} and {' '.join(way)}")
     return fails
 
 
-def complaints_about(program, fault):
+def complaints_about(program, fault, ways):
     """What is wrong with a fault."""
     if fault.shape not in programs.SHAPES:
         return [f"{fault.id}: unknown shape {fault.shape}"]
     if fault.shape == "single" and (fault.original.count("\n") or fault.replacement.count("\n") or not fault.replacement):
         return [f"{fault.id}: not a single line"]
     try:
-        fails = failing(program, fault)
+        fails = failing(program, fault, ways)
     except ValueError as error:
         return [f"{fault.id}: {error}"]
     if not fails:
@@ -65,15 +70,15 @@ def complaints_about(program, fault):
     return [] if fails == fault.fails else [f"{fault.id}: fails {fails}, not {fault.fails}"]
 
 
-def check(program, pool):
+def check(program, pool, ways):
     """Complaints about a program, its tests, and its faults."""
     found = []
-    for level in LEVELS:
-        fails, _ = observe(program, {}, f"{level} -Wall -Wextra -Werror")
-        found += [f"{program.name}: the correct program fails {test} by {how} with {level}" for test, how in fails.items()]
+    for compiler, flags in ways:
+        fails, _ = observe(program, {}, (compiler, f"{flags} -Wall -Wextra -Werror"))
+        found += [f"{program.name}: the correct program fails {test} by {how} with {compiler} {flags}" for test, how in fails.items()]
     ids = [fault.id for fault in program.faults]
     found += [f"{fault}: twice" for fault in set(ids) if ids.count(fault) > 1]
-    for complaints in pool.map(lambda fault: complaints_about(program, fault), program.faults):
+    for complaints in pool.map(lambda fault: complaints_about(program, fault, ways), program.faults):
         found += complaints
     return found
 
@@ -99,7 +104,7 @@ def shown(fault):
                       f"replacement = {quoted(fault.replacement)}", f"fails = {{ {fails} }}", ""])
 
 
-def write(name, pool):
+def write(name, pool, ways):
     """Writes the faults of a program as they are seen; returns complaints."""
     path, table = programs.PROGRAMS / name / "faults.toml", programs.read_toml(name)
     program = programs.program(name, table["build"], [])
@@ -108,7 +113,7 @@ def write(name, pool):
 
     def seen(fault):
         try:
-            fails = failing(program, fault)
+            fails = failing(program, fault, ways)
         except ValueError as error:
             found.append(f"{fault.id}: {error}")
             return fault
@@ -129,7 +134,7 @@ def expect(name):
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch, "program")
         program.copy_to(place)
-        if complaint := programs.build(program, place):
+        if complaint := programs.build(program.build, place):
             raise SystemExit(f"{name} does not build: {complaint}")
         for test in program.tests:
             output, code = programs.run(place, test)
@@ -144,7 +149,9 @@ def main():
     parser = argparse.ArgumentParser(prog="faults.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["check", "write", "expect"])
     parser.add_argument("names", nargs="*", help="only these programs")
+    parser.add_argument("--compiler", action="append", help="repeatable; default: cc")
     options = parser.parse_args()
+    ways = [(compiler, level) for compiler in options.compiler or ["cc"] for level in LEVELS]
     complaints, n_faults = [], {shape: 0 for shape in programs.SHAPES}
     with ThreadPoolExecutor(2) as pool:
         for name in options.names or programs.names():
@@ -152,10 +159,10 @@ def main():
                 expect(name)
                 continue
             if options.what == "write":
-                complaints += write(name, pool)
+                complaints += write(name, pool, ways)
             program = programs.load(name)
             if options.what == "check":
-                complaints += check(program, pool)
+                complaints += check(program, pool, ways)
             for fault in program.faults:
                 n_faults[fault.shape] += 1
             n_failing = sum(len(fault.fails) for fault in program.faults)

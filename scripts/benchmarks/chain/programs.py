@@ -4,6 +4,7 @@
 words after the command, `.out` what the correct program prints, `.status` its exit status unless that is 0.
 """
 
+import os
 import shutil
 import signal
 import subprocess
@@ -109,10 +110,10 @@ def names():
     return sorted(path.parent.name for path in PROGRAMS.glob("*/faults.toml"))
 
 
-def build(program, place, flags=""):
+def build(command, place, flags="", compiler="cc"):
     """Builds in `place`; returns what the compiler complains about, or None if it made the program."""
-    done = subprocess.run(["sh", "-c", program.build], cwd=place, env={"PATH": "/usr/local/bin:/usr/bin:/bin", "CFLAGS": flags},
-                          capture_output=True, text=True)
+    env = {**os.environ, "CC": compiler, "CFLAGS": flags}
+    done = subprocess.run(["sh", "-c", command], cwd=place, env=env, capture_output=True, text=True)
     return done.stderr.strip() or f"exit {done.returncode}" if done.returncode else None
 
 
