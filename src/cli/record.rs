@@ -10,6 +10,7 @@ use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
+use crate::instrument::segment::Grain;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
@@ -77,7 +78,7 @@ pub fn run(
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, commit).map_err(|error| Failure::from_error(&error))?;
         let program = files::this_program().map_err(|error| Failure::from_error(&error))?;
-        let build = BuildDirectory::create(&root.join("build"), &clang, &program);
+        let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
         let build = build.map_err(|error| Failure::from_error(&error))?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);

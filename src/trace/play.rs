@@ -9,6 +9,7 @@ use crate::instrument::map::MapError;
 use crate::trace::TraceError;
 use crate::trace::container::Trace;
 use crate::trace::globals::Globals;
+use crate::trace::index::Naming;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::records::Position;
@@ -37,6 +38,7 @@ pub struct Player {
     /// Chunks from one checkpoint to the next.
     distance: usize,
     n_chunks_since: usize,
+    naming: Option<Naming>,
     /// Records played so far, also those played again.
     pub n_played: u64,
 }
@@ -59,8 +61,15 @@ impl Player {
             checkpoints,
             distance: 1,
             n_chunks_since: 0,
+            naming: None,
             n_played: 0,
         })
+    }
+
+    /// Gives functions and statements the names that another version has for them, too; before anything is played.
+    #[must_use]
+    pub fn with_naming(self, naming: Naming) -> Self {
+        Self { naming: Some(naming), ..self }
     }
 
     /// The trace.
@@ -89,7 +98,10 @@ impl Player {
             if self.shapes.get(index).is_none_or(Option::is_none) {
                 let body = Arc::clone(self.units.body(record.entry.body));
                 let map = self.units.map(body.unit)?;
-                let shape = Shape::new(&body, map, record.entry.body).map_err(MapError::from)?;
+                let mut shape = Shape::new(&body, map, record.entry.body).map_err(MapError::from)?;
+                if let Some(naming) = &self.naming {
+                    shape.keys = naming(&map.module.source, &body.function.name, shape.statements.len());
+                }
                 if self.shapes.len() <= index {
                     self.shapes.resize(index + 1, None);
                 }
