@@ -184,6 +184,11 @@ impl Frame {
         self.regions.last().map_or(self.caller, |region| region.step)
     }
 
+    /// What the region of its call is called.
+    pub fn base(&self) -> Index {
+        self.base
+    }
+
     /// What the innermost region is called.
     #[inline]
     pub fn region(&self) -> Index {

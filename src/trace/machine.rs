@@ -136,6 +136,8 @@ pub struct Machine {
     pub memory: Memory,
     /// The blocks of its heap.
     pub heap: Heap,
+    /// Records taken so far.
+    pub n_records: u64,
     /// Steps so far.
     pub n_steps: u32,
     /// Frames so far.
@@ -172,6 +174,7 @@ impl Machine {
             self.others.insert(self.thread, before);
             self.thread = record.thread;
         }
+        self.n_records += 1;
         let piece = shape.piece(record.segment);
         if piece.kind == Kind::Entry {
             self.enter(shape, watch)?;

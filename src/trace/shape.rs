@@ -199,6 +199,14 @@ impl Shape {
         })
     }
 
+    /// Whether a statement decides where the function goes on.
+    pub fn is_decision(&self, statement: u32) -> bool {
+        let statement = &self.statements[statement as usize];
+        let instructions = &self.body.function.block(statement.block).instructions[statement.first..statement.end];
+        let last = instructions.last().map(|instruction| &instruction.op);
+        matches!(last, Some(Op::Branch(..) | Op::Switch(..) | Op::IndirectJump(_)))
+    }
+
     /// The debug info of its unit.
     pub fn debug(&self) -> Debug<'_> {
         Debug::new(&self.map.module, &self.map.text)
