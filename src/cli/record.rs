@@ -44,7 +44,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What a recorded program is told of the clock (2026-01-01) and of its number.
-const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
+pub const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
 
 /// Records the test; the result is what is printed.
 pub fn run(
@@ -95,7 +95,8 @@ pub fn run(
         };
         let mut run = |job: &Job, place: &Path| {
             let socket = root.join("trace");
-            let commands = commands(args, location, around, (&build, &socket));
+            let variables = vec![variable(listen::VARIABLE, &socket)];
+            let commands = commands(args, location, around, &build, variables);
             let listener =
                 Listener::start(&socket, place, args.max_trace).map_err(|error| Failure::from_error(&error))?;
             let seen = observe(job, &commands);
@@ -178,12 +179,21 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
     }
 }
 
-/// The same under the instrumenting compiler; the programs that the test runs are traced, and told the same time and number in every run.
-fn commands(
+/// A variable, as `env` takes it.
+pub fn variable(name: impl Into<OsString>, value: impl AsRef<OsStr>) -> OsString {
+    let mut word = name.into();
+    word.push("=");
+    word.push(value);
+    word
+}
+
+/// The same under the instrumenting compiler, with `variables` for the test; the programs that the test runs are traced, and told the same time and number in every run.
+pub fn commands(
     args: &RecordArgs,
     location: &Location,
     around: &Surroundings,
-    (build, socket): (&BuildDirectory, &Path),
+    build: &BuildDirectory,
+    variables: Vec<OsString>,
 ) -> Commands {
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
     let is_kept = |name: &OsStr| !is_ours(name) && name != "PATH" && name != "CC";
@@ -196,10 +206,8 @@ fn commands(
     environment.push(("CC".into(), build.bin().join("cc").into()));
     environment.push((build::VARIABLE.into(), build.path.clone().into()));
     // Only the test is traced, not what the build runs of its own products.
-    let mut traced = OsString::from(listen::VARIABLE);
-    traced.push("=");
-    traced.push(socket);
-    let mut words: Vec<OsString> = vec!["/usr/bin/env".into(), traced];
+    let mut words: Vec<OsString> = vec!["/usr/bin/env".into()];
+    words.extend(variables);
     words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
     words.extend(["setarch".into(), "-R".into()]);
     match &args.command {
@@ -218,7 +226,7 @@ fn commands(
 }
 
 /// What makes a recording impossible, said so that the user can do something about it.
-fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Result<(), Failure> {
+pub fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Result<(), Failure> {
     let said = || seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
     if seen.stage == Stage::Build {
         return Err(Failure::new(

@@ -5,6 +5,7 @@
 //! records of one thread in order. A trace is read chunk by chunk, so that memory does not grow with its length; everything is
 //! checked against its bounds: a damaged file is a [`TraceError`].
 
+pub mod assemble;
 pub mod cell;
 pub mod container;
 pub mod digest;

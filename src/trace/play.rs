@@ -68,10 +68,16 @@ impl Player {
         })
     }
 
-    /// Gives functions and statements the names that another version has for them, too; before anything is played.
+    /// The same trace from its beginning, with other names for functions and statements: those that another version has for them, too.
     #[must_use]
-    pub fn with_naming(self, naming: Naming) -> Self {
-        Self { naming: Some(naming), ..self }
+    pub fn renamed(mut self, naming: Naming) -> Self {
+        self.naming = Some(naming);
+        self.shapes.clear();
+        self.checkpoints.truncate(1);
+        if let Some((position, machine)) = self.checkpoints.first().cloned() {
+            self.go_to(&position, machine);
+        }
+        self
     }
 
     /// The trace.

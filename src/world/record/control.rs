@@ -17,6 +17,8 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use crate::trace::container::Process;
+
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
@@ -33,6 +35,14 @@ pub struct Range {
     pub address: u64,
     /// How many.
     pub length: u64,
+}
+
+/// Who runs under a number: program and arguments, as far as the system tells.
+pub fn process_of(pid: u32) -> Process {
+    let place = PathBuf::from(format!("/proc/{pid}"));
+    let program = fs::read_link(place.join("exe")).map(|path| path.into_os_string().into_encoded_bytes());
+    let words = fs::read(place.join("cmdline")).unwrap_or_default();
+    Process { pid, parent: 0, forked_at: None, program: program.unwrap_or_default(), words }
 }
 
 /// What a test tries.
@@ -173,6 +183,7 @@ const READ: u32 = 1;
 const TEST: u32 = 2;
 const GO: u32 = 3;
 const SPAWN: u32 = 4;
+const GLOBAL: u32 = 5;
 
 /// Patches of one test together are not longer.
 const MAX_PATCHES: usize = 1 << 20;
@@ -197,6 +208,17 @@ impl Parked {
         message.extend(n.to_ne_bytes());
         self.stream.write_all(&message)?;
         control.wait_at_most(limit)
+    }
+
+    /// The addresses of the global variables of its units, as a trace has them: the number of the unit, and 8 bytes each.
+    pub fn globals(&mut self) -> io::Result<Vec<(u32, Vec<u8>)>> {
+        self.stream.write_all(&GLOBAL.to_ne_bytes())?;
+        let n = self.number()?;
+        let unit = |parked: &mut Self| {
+            let (unit, count) = (parked.number()?, parked.number()?);
+            Ok((unit, parked.bytes(8 * u64::from(count))?))
+        };
+        (0..n).map(|_| unit(self)).collect()
     }
 
     /// Reads its memory; what cannot be read is zeros.

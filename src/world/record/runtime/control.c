@@ -10,6 +10,7 @@
  *   READ  n, n x (address, length)                  -> the bytes
  *   TEST  a struct test, patches, dumps             -> a struct reply, output, bytes of the dumps
  *   SPAWN n                                         forks a child that parks before the n-th segment of the process, and connects for itself
+ *   GLOBAL                                          -> number of units; for each: unit, count, addresses of its global variables
  *   GO                                              goes on as if nothing had been
  * Numbers that a process begins with: its own (0 if it ended before its place came, then how), and its threads. A test runs in a forked child: it takes the patches in, runs on until the n-th next instance of a segment, the end of the program, or a limit,
  * and answers. It shares no file offset with anybody, what it writes goes nowhere or below the scratch directory, and it is killed at its
@@ -23,7 +24,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-enum { READ = 1, TEST = 2, GO = 3, SPAWN = 4 };
+enum { READ = 1, TEST = 2, GO = 3, SPAWN = 4, GLOBAL = 5 };
 enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REFUSED = 6 };
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
@@ -411,6 +412,14 @@ static void park(void) {
                 give(fd, &reply, sizeof reply);
             } else {
                 follow(fd, child, test.milliseconds);
+            }
+        } else if (command == GLOBAL) {
+            uint32_t n = (uint32_t)(__stop_idd_globals - __start_idd_globals);
+            give(fd, &n, sizeof n);
+            for (struct globals **unit = __start_idd_globals; unit < __stop_idd_globals; unit++) {
+                uint32_t head[2] = {(*unit)->unit, (*unit)->count};
+                give(fd, head, sizeof head);
+                give(fd, (*unit)->addresses, (*unit)->count * sizeof(void *));
             }
         } else if (command == SPAWN) {
             uint64_t at;
