@@ -10,6 +10,8 @@ from running import environment, run
 
 ALGORITHMS = ("dependence", "hierarchical", "linear")
 REFERENCES = ("good", "switch")
+# What is kept of a report, beside the chain.
+KEPT = ("n_tests", "n_forks", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks")
 
 
 def commit(repo, env, subject):
@@ -30,8 +32,16 @@ def make_repository(repo, fill, file, good, bad):
         commit(repo, env, subject)
 
 
+def whole(report):
+    """The chain of a report with the failing step as its last element, as Figure 1 of the paper has it (`7_1`)."""
+    chain, failure = [dict(element) for element in report["chain"]], report.get("failure")
+    if failure is None or (chain and chain[-1]["step"] == failure["step"]):
+        return chain
+    return [*chain, {"variable": None, **{key: failure[key] for key in ("file", "line", "step", "in_change")}}]
+
+
 def explain(binary, repo, build, command, reference, algorithm, seconds):
-    """The chain and its cost: `{chain, n_tests, seconds, n_steps, wall}`, or `{error, wall}`.
+    """The chain and its cost: `chain`, `wall`, and all of `KEPT`; or `error` and `wall`.
 
     `reference` is `good`, the fixed version, or `switch`, the failing run with a switched predicate. An empty chain is an
     answer: nothing to compare with was found.
@@ -44,8 +54,8 @@ def explain(binary, repo, build, command, reference, algorithm, seconds):
         told = stderr.read().decode(errors="replace").strip().split("\n")
     try:
         report = json.loads(stdout)
-        return {"chain": [dict(element) for element in report["chain"]], "wall": wall,
-                **{name: report.get(name) for name in ("n_tests", "seconds", "n_steps")}}
+        return {"chain": whole(report), "wall": wall,
+                **{name: report.get(name) for name in KEPT}}
     except (ValueError, KeyError, TypeError):
         first = next((line for line in told if line.startswith("error")), told[0])
         return {"error": f"no report after {seconds} s" if wall > seconds else f"exit {code}: {first[:100]}", "wall": wall}

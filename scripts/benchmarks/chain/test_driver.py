@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import cases
+import explaining
 import programs
 import report
 
@@ -99,6 +100,15 @@ class Driver(unittest.TestCase):
         rows, tables, code = bench({"good": blue[:2] + blue[3:], "switch": []}, "--cases", "figure1")
         self.assertEqual((code, len(rows)), (0, 1), tables)
         self.assertEqual(self.line(tables, "figure1", "Figure 1", "good"), ["4", "3", "3", "7", "0.50"])
+
+
+    def test_the_failing_step_ends_the_chain_unless_it_is_its_last_element_already(self):
+        failure = {"what": "the output differs", "file": "f.c", "line": 3, "step": 20, "in_change": False}
+        link = element("f.c", 2, "n", 10)
+        self.assertEqual([each["step"] for each in explaining.whole({"chain": [link], "failure": failure})], [10, 20])
+        self.assertEqual(explaining.whole({"chain": [{**link, "step": 20}], "failure": failure}), [{**link, "step": 20}])
+        self.assertEqual([each["line"] for each in explaining.whole({"chain": [], "failure": failure})], [3])
+        self.assertEqual(explaining.whole({"chain": []}), [])
 
 
 class Faults(unittest.TestCase):
