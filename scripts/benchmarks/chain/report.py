@@ -94,6 +94,13 @@ def paper_half(row):
             two_digits(distance), roots]
 
 
+def baseline_halves(row):
+    """The lines of the paper's baselines for half a program."""
+    name, half, *figures = row
+    for which, (length, coverage, relevance) in (("paper: DD", figures[:3]), ("paper: DD_p", figures[3:])):
+        yield [which, name, half, None, None, two_digits(length), f"{coverage:.1f} %", f"{relevance:.1f} %", None, None]
+
+
 HALVES = ["", "program", "half", "tests", "ideal length", "length", "coverage", "relevance", "edit distance", "roots"]
 
 
@@ -128,8 +135,9 @@ def print_faults(rows):
     print("\nRuns that no switched predicate patches (the paper's Table 2):\n\n"
           + table(CRITICAL, [*(critical_row(*group) for group in groups), *theirs]))
     halves = [row for group in groups for row in half_rows(*group)]
+    baselines = [line for row in paper.TABLE_3_BASELINES for line in baseline_halves(row)]
     print("\nChains of switched runs beside the ideal ones (the paper's Table 3):\n\n"
-          + table(HALVES, [*halves, *map(paper_half, paper.TABLE_3)]))
+          + table(HALVES, [*halves, *map(paper_half, paper.TABLE_3), *baselines]))
     if len({row["algorithm"] for row in rows}) > 1:
         print("\nAlgorithms:\n\n" + table(ALGORITHMS, algorithm_rows(rows)))
 
@@ -153,6 +161,9 @@ def print_tables(rows):
     rows = list({key(row): row for row in rows}.values())
     if studies := [row for row in rows if "case" in row]:
         print("Case studies:\n\n" + table(CASES, [case_row(row, reference) for row in studies for reference in REFERENCES]))
+        print("\nThe real bugs of the paper's Table 4, seconds of its Algorithms 1 (hierarchical) and 2 (dependence):\n\n"
+              + table(["program", "version", "length", "Algorithm 1", "Algorithm 2"],
+                      [[*bug[:3], bug[3] or "over 4 h", bug[4]] for bug in paper.TABLE_4]) + "\n")
     if faults := [row for row in rows if "fault" in row]:
         print_faults(faults)
     wrong = errors(rows)
