@@ -43,6 +43,7 @@ use crate::trace::assemble::assemble;
 use crate::trace::container::Process;
 use crate::trace::container::Trace;
 use crate::trace::play::Player;
+use crate::trace::step::Step;
 use crate::world::files;
 use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
@@ -103,6 +104,8 @@ pub struct Explanation {
     pub links: Vec<Link>,
     /// The chain that they tell.
     pub chain: Chain,
+    /// Its sets: the step of the failing run before which each one is, and its variables.
+    pub sets: Vec<(Step, Vec<String>)>,
     /// The failure, and where it is seen.
     pub failure: (explain::failure::Failure, Standing),
     /// Lines of the failing version that the change touches, by path.
@@ -431,6 +434,12 @@ impl Explainer<'_> {
             remarks.push(format!("asked again, the chain does not hold: {what}"));
         }
         let links = story::tell(&mut causality, &found).map_err(told)?;
+        let mut sets = Vec::new();
+        for (point, set) in &found.sets {
+            let state = causality.state(*point).map_err(told)?;
+            let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
+            sets.push((causality.steps(*point).0, held.map(|(_, cell)| cell.path.clone()).collect()));
+        }
         let failure = causality.failure().clone();
         let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
         if causality.n_unpatched > 0 {
@@ -442,7 +451,7 @@ impl Explainer<'_> {
         figures.n_tests = found.n_tests;
         figures.n_forks = causality.n_forks;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
-        Ok(Explanation { links, chain: found, failure: (failure, standing), changed, pair, figures, remarks })
+        Ok(Explanation { links, chain: found, sets, failure: (failure, standing), changed, pair, figures, remarks })
     }
 }
 

@@ -152,7 +152,7 @@ static int give_memory(int fd, const struct range *range) {
             void *base;
             size_t length;
         } local = {page, length}, remote = {(void *)(uintptr_t)(range->address + done), length};
-        long n = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+        long n = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL);
         if (n < 0)
             n = 0;
         memset(page + n, 0, length - (size_t)n);
@@ -306,7 +306,7 @@ static void become_child(int fd, const struct test *test, const char *patches) {
             const void *base;
             size_t length;
         } local = {patches, range.length}, remote = {(void *)(uintptr_t)range.address, range.length};
-        if (syscall(SYS_process_vm_writev, getpid(), &local, 1UL, &remote, 1UL, 0UL) != (long)range.length)
+        if (syscall(SYS_process_vm_writev, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL) != (long)range.length)
             answer(REFUSED, 1);
         patches += range.length;
     }
