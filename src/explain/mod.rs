@@ -1,6 +1,11 @@
-//! Why a change makes a test fail: the engines behind an explanation.
+//! Why a change makes a test fail: two runs compared, and what leads from one difference to the next.
 //!
-//! They compare a failing run with a reference run, which they know only through what an answerer tells them.
-//! Start with [`chain`]: the faulty values that lead from the change to the failure.
+//! [`align`] says which points of two recorded runs correspond and what differs there, [`failure`] what the failure is. [`chain`] has the engines that
+//! find the faulty values which lead from the change to the failure; [`causality`] answers their questions by re-execution, and [`story`] tells the result in the words of the source. Nothing here runs a program:
+//! forks of the failing one are given from outside.
 
+pub mod align;
+pub mod causality;
 pub mod chain;
+pub mod failure;
+pub mod story;

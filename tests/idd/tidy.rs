@@ -26,10 +26,25 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
     ("hunt", &["outcome", "revision", "search", "change", "reduce"]),
-    ("explain", &[]),
+    ("explain", &["instrument", "trace"]),
     ("world", &["outcome", "revision", "search", "syntax", "change", "instrument", "trace"]),
     ("report", &VOCABULARY),
-    ("cli", &["outcome", "revision", "search", "change", "reduce", "hunt", "world", "report", "instrument", "trace"]),
+    (
+        "cli",
+        &[
+            "outcome",
+            "revision",
+            "search",
+            "change",
+            "reduce",
+            "hunt",
+            "explain",
+            "world",
+            "report",
+            "instrument",
+            "trace",
+        ],
+    ),
 ];
 
 /// A pattern, and the files or directories that alone may hold it.
