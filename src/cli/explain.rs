@@ -174,8 +174,13 @@ pub fn run(
         explainer.explain(&mut sandbox, pair, changed, &mut progress)
     })();
     sandbox::remove(&root, &private);
-    let explanation = done?;
+    let mut explanation = done?;
     let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;
+    for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
+        if let Some(place) = &mut link.place {
+            place.line = sources.touched(&place.file, place.line, &explanation.changed);
+        }
+    }
     Ok(if console.is_json {
         json::write(&explanation, &mut sources)
     } else {

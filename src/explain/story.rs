@@ -68,8 +68,10 @@ pub struct Standing {
     pub outcome: Option<String>,
 }
 
-/// Looks a step up in its run.
+/// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
 pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+    let caller = Step(recorded.run.callers[step.0 as usize]);
+    let step = if recorded.run.entries[step.0 as usize] && caller != Step::START { caller } else { step };
     let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
     if step == Step::START {
         return Ok(look.standing);
@@ -89,7 +91,10 @@ pub fn tell<F: Forks>(causality: &mut Causality<F>, chain: &Chain) -> Result<Vec
         for definition in set {
             let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
             let key = (definition.time, cell.writer.0, Some(*definition));
-            let found = standing(causality.failing(), cell.writer)?;
+            let mut found = standing(causality.failing(), cell.writer)?;
+            if cell.writer == Step::START {
+                found.place = cell.declared.clone();
+            }
             let did =
                 Did::Gave { variable: cell.path.clone(), value: cell.shown.0.clone(), reference: cell.shown.1.clone() };
             let (step, reference) = (cell.writer, causality.alignment().reference(cell.writer));
