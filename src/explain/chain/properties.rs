@@ -161,7 +161,6 @@ fn most_sets_are_stable_and_leaps_take_fewer_tests() {
         counts.ends[usize::from(linear.end == End::Benign)] += 1;
         counts.pending += usize::from(linear.sets.iter().rev().skip(1).any(|(_, set)| set.is_empty()));
     }
-    std::io::Write::write_all(&mut std::io::stderr(), format!("{counts:?}\n").as_bytes()).unwrap();
     // Sets need not be stable: see the module's documentation.
     assert!(counts.stable >= N_PAIRS * 98 / 100 && counts.same >= counts.stable, "{counts:?}");
     assert!(counts.minimal >= N_PAIRS * 98 / 100, "{counts:?}");
