@@ -61,22 +61,29 @@ const LANGUAGE_OPTIONS: [&str; 24] = [
 ];
 
 /// Options that say nothing about syntax; the value of the first ones is the next word.
-const LEFT_OUT_WITH_VALUE: [&str; 4] = ["-o", "-MF", "-MT", "-MQ"];
-const LEFT_OUT: [&str; 12] = [
+const LEFT_OUT_WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "--param"];
+const LEFT_OUT: [&str; 19] = [
     "--",
+    "--coverage",
     "-MD",
     "-MMD",
     "-MP",
     "-c",
+    "-no-pie",
+    "-nostdlib",
     "-pedantic",
     "-pedantic-errors",
+    "-pg",
+    "-pie",
     "-pipe",
     "-pthread",
     "-rdynamic",
     "-s",
     "-shared",
+    "-static",
+    "-w",
 ];
-const LEFT_OUT_BEGINNINGS: [&str; 9] = ["-O", "-W", "-g", "-L", "-l", "-o", "-MF", "-MT", "-MQ"];
+const LEFT_OUT_BEGINNINGS: [&str; 10] = ["-O", "-W", "-g", "-L", "-l", "-o", "-MF", "-MT", "-MQ", "--param="];
 
 /// Where a database and what it names may lie.
 #[derive(Debug, Clone, Copy)]
@@ -333,7 +340,7 @@ mod tests {
         check_options("-DA=it's -U B -std=gnu11", " '-DA=it'\\''s' '-UB' '-std=gnu11'");
         check_options("-fPIC -fno-builtin -fprofile-use=/x -m32", " '-fPIC' '-fno-builtin' '-m32'");
         check_options("-include ../config.h", " -include \"$IDD_WORKTREE\"/'config.h'");
-        check_options("-Wall -g -MD -MF x.d -o x.o -pthread", "");
+        check_options("-Wall -w -g -MD -MF x.d -o x.o -pthread --param x=1", "");
     }
 
     #[test]
