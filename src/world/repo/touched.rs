@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::collections::hash_map;
 
 /// More sources than this are never named.
-const MAX_SOURCES: usize = 16;
+const MAX_SOURCES: usize = 8;
 
 /// In a tree with more files that may include others, nobody looks for those that do.
 const MAX_READ: usize = 5_000;
@@ -28,7 +28,7 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// The sources of `newer` that a change from `older` touches, at most 16: changed ones by path, then those that include a
+    /// The sources of `newer` that a change from `older` touches, at most 8: changed ones by path, then those that include a
     /// changed file, directly first, by path. Only what `is_source` says is one; none if a tree cannot be read.
     ///
     /// A file is taken to include every file with the name that it names, in whatever directory: what the options of the
@@ -217,7 +217,7 @@ mod tests {
     fn of_very_many_sources_the_first_are_named() {
         let names: Vec<String> = (10..40).map(|n| format!("{n}.c")).collect();
         let files: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], "")).collect();
-        let expected: Vec<&str> = names[..16].iter().map(|name| &name[..]).collect();
+        let expected: Vec<&str> = names[..8].iter().map(|name| &name[..]).collect();
         check(&[], &files, &expected);
     }
 }
