@@ -229,8 +229,15 @@ impl Hunter<'_> {
             return Ok(change);
         }
         let (older, mut change) = (change.older, change);
+        let mut n_lines_before = usize::MAX;
         loop {
             let set = self.trees.change_set(older, change.newer)?.with_single_lines();
+            // By syntax the same difference may be divided into more lines than are left of it, time and again.
+            let n_lines = set.n_lines(&set.full());
+            if n_lines >= n_lines_before {
+                return Ok(change);
+            }
+            n_lines_before = n_lines;
             let wanted = |outcome| outcome == Outcome::Fail;
             let kept = self.reduce_units(&set, older, revision, (Phase::Reduce, SUFFICIENT), wanted).await?;
             if kept == set.full() {
