@@ -527,7 +527,7 @@ fn interrupted() -> Failure {
 }
 
 fn job(tree: TreeId, limit: Duration) -> Job {
-    Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit }
+    Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit }
 }
 
 /// Ends the test when everything was asked.
