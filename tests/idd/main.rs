@@ -7,6 +7,7 @@ mod commands;
 mod completions;
 mod docs;
 mod expect;
+mod explain;
 mod files;
 mod fixture;
 mod forms;
