@@ -261,13 +261,14 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    fn store(&self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
+    fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
         let failed = |error: RepoError| Failure::from_error(&error);
         let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(failed);
         let pathspecs: Vec<String> =
             self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new()).map_err(failed)?;
         let held = self.plan.held(adjustments, &bare)?;
+        self.session.product_digest = self.plan.product_plan(&held).map(|plan| plan.digest());
         let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
         Ok(store.with_divisions(self.plan.divisions.clone()))
     }

@@ -195,6 +195,7 @@ impl Plan {
             precheck: args.test.precheck.clone().filter(|_| !args.test.no_precheck).map(Words::Shell),
             build: args.test.build.clone().map(Words::Shell),
             test: words,
+            artifacts: artifacts(&args, location)?,
             directory: location.prefix.clone(),
             environment,
             is_home_isolated: args.test.isolate_home,
@@ -285,11 +286,30 @@ impl Plan {
         Some(ProbePlan { precheck, ..self.probe_plan() })
     }
 
+    /// What the key of a product is made of, beside its bytes; `None` if products are not compared.
+    ///
+    /// - `held`: what stands in every tree, and so beside every product.
+    pub fn product_plan(&self, held: &Held) -> Option<ProbePlan> {
+        if self.commands.artifacts.is_empty() {
+            return None;
+        }
+        let file = |file: &Option<(Mode, Vec<u8>)>| match file {
+            Some((mode, bytes)) => [format!("{mode:?}").as_bytes(), b"\0", bytes].concat(),
+            None => Vec::new(),
+        };
+        let mut overlay: BTreeMap<Vec<u8>, Vec<u8>> =
+            held.files.iter().map(|(path, held)| (path.clone(), file(held))).collect();
+        // No path is empty.
+        overlay.extend(held.overlay.map(|(base, patched)| (Vec::new(), format!("{base} {patched}").into_bytes())));
+        Some(ProbePlan { artifacts: self.commands.artifacts.clone(), overlay, ..self.probe_plan() })
+    }
+
     /// What the cache key is made of, beside the tree.
     pub fn probe_plan(&self) -> ProbePlan {
         ProbePlan {
             regenerate: self.commands.regeneration.as_ref().map(|regeneration| parts(&regeneration.command)),
             precheck: None,
+            artifacts: Vec::new(),
             build: self.commands.build.as_ref().map(parts),
             test: parts(&self.commands.test),
             directory: self.commands.directory.as_os_str().as_bytes().to_vec(),
@@ -319,6 +339,22 @@ fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
         OnDisk::Link { .. } => Mode::Symlink,
     };
     (mode, file.bytes().to_vec())
+}
+
+/// The paths of `--artifact`, relative to the top.
+fn artifacts(args: &HuntArgs, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
+    if args.test.build.is_none() && !args.test.artifact.is_empty() {
+        return Err(Failure::new(Status::Usage, "`--artifact` needs `--build`")
+            .with_hint("what was built is compared between the build and the test"));
+    }
+    let inside = |name: &OsString| {
+        inside(name, location).filter(|path| !path.is_empty()).ok_or_else(|| {
+            let name = name.to_string_lossy();
+            Failure::new(Status::Usage, format!("`{name}` is no path in the working tree"))
+                .with_hint("`--artifact` takes a file or directory that the build makes there")
+        })
+    };
+    args.test.artifact.iter().map(inside).collect()
 }
 
 /// How the culprit is reduced.

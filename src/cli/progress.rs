@@ -111,11 +111,14 @@ impl Progress {
     }
 
     /// A probe was answered and used.
-    pub fn probed(&mut self, probe: &Probe, outcome: Outcome, tally: &Tally) {
+    ///
+    /// - the second part of the answer: whether the test was not run, because an earlier probe had the same product.
+    pub fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), tally: &Tally) {
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
             let verdict = self.style.paint(role(outcome), outcome).to_string();
-            self.line(&format!("  probe {} {}: tree {tree} {verdict}", tally.n_runs(), probe.phase.word()));
+            let same = if is_same_product { ", same product as before" } else { "" };
+            self.line(&format!("  probe {} {}: tree {tree} {verdict}{same}", tally.n_runs(), probe.phase.word()));
         }
     }
 

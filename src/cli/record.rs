@@ -83,7 +83,8 @@ pub fn run(
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
         let mut observe = |job: &Job, commands: &Commands| {
-            let seen = sandbox.observe(job, commands, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
+            let seen = sandbox.observe(job, commands, &mut interrupt, &|_| None);
+            let seen = seen.map_err(|error| Failure::from_error(&error))?.map(|probed| probed.observation);
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if args.once {
@@ -171,6 +172,7 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
         precheck: None,
         build: args.build.clone().map(Words::Shell),
         test,
+        artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,
@@ -210,6 +212,7 @@ fn commands(
         precheck: None,
         build: args.build.clone().map(Words::Shell),
         test: Words::Argv(words),
+        artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,

@@ -26,6 +26,7 @@ use crate::world::cache::CacheError;
 use crate::world::cache::Key;
 use crate::world::cache::KeyParts;
 use crate::world::cache::Observations;
+use crate::world::cache::ProductParts;
 use crate::world::cache::Want;
 use crate::world::files;
 use crate::world::journal::JournalError;
@@ -42,6 +43,7 @@ use crate::world::run::crew::Crew;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Probed;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -49,6 +51,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -85,6 +88,7 @@ struct Seen {
     outcome: Option<Outcome>,
     is_tampered: bool,
     is_cut: bool,
+    is_same_product: bool,
 }
 
 impl Seen {
@@ -123,7 +127,9 @@ pub struct Session<'p> {
     plan_digest: [u8; 32],
     /// For what the check before the build refused.
     refusal_digest: Option<[u8; 32]>,
-    observations: Observations,
+    /// For products and for what was not tested because another had the same one; `None` if they are not compared.
+    pub product_digest: Option<[u8; 32]>,
+    observations: Arc<Mutex<Observations>>,
     segment: Arc<Mutex<Segment>>,
     replay: Option<Replay>,
     own: HashMap<(Key, u32, bool), Observation>,
@@ -195,7 +201,8 @@ impl<'p> Session<'p> {
             location,
             plan_digest: plan.probe_plan().digest(),
             refusal_digest: plan.refusal_plan().map(|plan| plan.digest()),
-            observations,
+            product_digest: None,
+            observations: Arc::new(Mutex::new(observations)),
             segment: Arc::new(Mutex::new(segment)),
             replay,
             own: HashMap::new(),
@@ -238,7 +245,7 @@ impl<'p> Session<'p> {
     pub fn void_incremental(&mut self) -> Result<(), SessionError> {
         let segment = Arc::clone(&self.segment);
         let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
-        self.observations.void_incremental(&mut segment)?;
+        self.all_observations().void_incremental(&mut segment)?;
         self.own.retain(|(_, _, is_clean), _| *is_clean);
         self.replay.iter_mut().for_each(Replay::void_incremental);
         Ok(())
@@ -251,7 +258,7 @@ impl<'p> Session<'p> {
 
     /// Ends the session: the index is stored and the sandboxes are removed.
     pub fn close(&mut self) {
-        self.observations.flush();
+        self.all_observations().flush();
         // What cannot be written down any more was not wanted either.
         let _ = self.land_all();
         self.crew.dismiss();
@@ -284,13 +291,14 @@ impl<'p> Session<'p> {
         limit: Duration,
         probe: Probe,
     ) -> Result<Option<Observation>, SessionError> {
-        let commands = Commands { test, ..(*self.commands).clone() };
+        let commands = Commands { test, artifacts: Vec::new(), ..(*self.commands).clone() };
         self.observe_commands(commands, limit, probe)
     }
 
     /// Whether the check before the build lets a tree pass; `None` if interrupted or out of budget. Counted as such a check.
     pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, SessionError> {
-        let commands = Commands { test: precheck, build: None, precheck: None, ..(*self.commands).clone() };
+        let usual = (*self.commands).clone();
+        let commands = Commands { test: precheck, build: None, precheck: None, artifacts: Vec::new(), ..usual };
         let runs = self.tally.runs.clone();
         let seen = self.observe_commands(commands, self.limit, probe)?;
         self.tally.runs = runs;
@@ -310,7 +318,7 @@ impl<'p> Session<'p> {
         (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);
         let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
         let seen = match self.known(&ticket) {
-            Ok(Some(observation)) => {
+            Ok(Some((observation, _))) => {
                 self.tally.n_cached += 1;
                 Ok(Some(observation))
             }
@@ -329,6 +337,12 @@ impl<'p> Session<'p> {
     /// Under what it is kept that the check before the build refused the probe's tree; `None` if the probe goes without.
     fn refusal_key(&self, probe: &Probe) -> Option<Key> {
         let plan = self.refusal_digest.filter(|_| probe.is_prechecked)?;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    /// Under what it is kept what an earlier test of the same product showed; `None` if products are not compared.
+    fn same_product_key(&self, probe: &Probe) -> Option<Key> {
+        let plan = self.product_digest.filter(|_| !self.wants_clean(probe))?;
         Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
     }
 
@@ -355,12 +369,12 @@ impl<'p> Session<'p> {
         Ok(observation.filter(|observation| observation.is_clean || !is_clean))
     }
 
-    /// What was seen before, be it that the tree was refused before its build.
-    fn known(&mut self, ticket: &Ticket) -> Result<Option<Observation>, SessionError> {
-        for key in [Some(ticket.key), self.refusal_key(&ticket.probe)].into_iter().flatten() {
-            let known = self.known_as(&Ticket { key, ..*ticket })?;
-            if known.is_some() {
-                return Ok(known);
+    /// What was seen before, be it that the tree was refused before its build; and whether it was seen only of the same product.
+    fn known(&mut self, ticket: &Ticket) -> Result<Option<(Observation, bool)>, SessionError> {
+        let same_product = self.same_product_key(&ticket.probe);
+        for key in [Some(ticket.key), same_product, self.refusal_key(&ticket.probe)].into_iter().flatten() {
+            if let Some(known) = self.known_as(&Ticket { key, ..*ticket })? {
+                return Ok(Some((known, Some(key) == same_product)));
             }
         }
         Ok(None)
@@ -374,7 +388,7 @@ impl<'p> Session<'p> {
             return Ok(None);
         }
         let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit };
-        Ok(self.observations.lookup(&ticket.key, want))
+        Ok(self.all_observations().lookup(&ticket.key, want))
     }
 
     /// What is known of the outcome of `probe`: all of it, or the run that is missing.
@@ -384,7 +398,10 @@ impl<'p> Session<'p> {
         for nth in 0..self.plan.args.test.repeat {
             let ticket = Ticket { probe: *probe, key, nth };
             match self.known(&ticket)? {
-                Some(observation) => seen.take_in(&observation, &self.criteria),
+                Some((observation, is_same_product)) => {
+                    seen.take_in(&observation, &self.criteria);
+                    seen.is_same_product |= is_same_product;
+                }
                 None => return Ok(State::Missing(ticket)),
             }
             // One failure is a failure; everything else needs all runs.
@@ -415,26 +432,34 @@ impl<'p> Session<'p> {
         Ok(Some(seen.into_iter().flatten().collect()))
     }
 
-    fn observed(&mut self, ticket: &Ticket, sequence: u64, observation: &Observation) -> Result<(), SessionError> {
+    fn observed(&mut self, ticket: &Ticket, sequence: u64, probed: &Probed) -> Result<(), SessionError> {
+        let Probed { observation, product, is_same_product } = probed;
         let is_refused = observation.stage == Stage::Precheck;
-        let key = self.refusal_key(&ticket.probe).filter(|_| is_refused).unwrap_or(ticket.key);
+        let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
+        let refused = self.refusal_key(&ticket.probe).filter(|_| is_refused);
+        let key = same_product.or(refused).unwrap_or(ticket.key);
+        let exposed_commit = self.exposed(&ticket.probe);
+        let product = product.zip(self.product_digest).filter(|_| !is_same_product);
+        let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
         let record = Record::Observed {
             sequence,
             key: key.to_string(),
             nth: ticket.nth,
+            product: product.map(|key| key.to_string()),
             observation: observation.clone().into(),
         };
         self.append(&record)?;
         let segment = Arc::clone(&self.segment);
-        self.observations.record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
+        self.all_observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
         self.unconsumed.insert(key, sequence);
         self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
         self.tally.n_prechecked += u64::from(self.refusal_key(&ticket.probe).is_some());
         self.tally.n_refused += u64::from(is_refused);
-        if !is_refused {
+        self.tally.n_same_product += u64::from(*is_same_product);
+        if !is_refused && !is_same_product {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
+            self.tally.busy += observation.duration;
         }
-        self.tally.busy += observation.duration;
         Ok(())
     }
 
@@ -463,7 +488,11 @@ impl<'p> Session<'p> {
         (is_late || is_many).then_some(Conclusion::Budget)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Segment> {
+    fn all_observations(&self) -> MutexGuard<'_, Observations> {
+        self.observations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -504,18 +533,21 @@ impl Laboratory for Session<'_> {
 
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), SessionError> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
+            let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
                 self.is_tampered |= seen.is_tampered;
                 self.is_cut |= seen.is_cut;
+                is_same_product = seen.is_same_product;
             }
-            let keys = [Some(self.key(probe)), self.refusal_key(probe)].into_iter().flatten();
+            let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
+            let keys = keys.into_iter().flatten();
             let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
             self.tally.n_cached += u64::from(run.is_empty());
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
             }
             *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
-            self.progress.probed(probe, *outcome, &self.tally);
+            self.progress.probed(probe, (*outcome, is_same_product), &self.tally);
         }
         Ok(())
     }

@@ -23,6 +23,8 @@ pub struct Tally {
     pub n_prechecked: u64,
     /// Those of them that failed, so that nothing else was run.
     pub n_refused: u64,
+    /// Builds whose product an earlier test had, so that the test was not run.
+    pub n_same_product: u64,
     /// Answers that were known already.
     pub n_cached: u64,
     /// Used answers for each phase, by outcome.

@@ -314,6 +314,10 @@ impl Page<'_> {
                 probes.refused,
                 duration(report.seconds)
             )?;
+            if probes.same_product > 0 {
+                let builds = count(probes.same_product, "build");
+                writeln!(self.out, "same product: {builds} not tested again, byte for byte as before")?;
+            }
             if probes.prechecked > 0 {
                 let (n_checked, n_refused) = (probes.prechecked, probes.precheck_refused);
                 writeln!(self.out, "prechecks: {n_checked} run, {n_refused} candidates refused before their build")?;

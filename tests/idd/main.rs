@@ -15,6 +15,7 @@ mod hunt;
 mod measuring;
 mod nightly;
 mod places;
+mod product;
 mod record;
 mod resume;
 mod scan;

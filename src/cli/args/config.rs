@@ -63,12 +63,13 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 19] = [
+pub const SETTINGS: [Setting; 20] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
     Setting::one("build", "idd.build"),
     Setting { yields_to: &["no_precheck"], ..Setting::one("precheck", "idd.precheck") },
+    Setting::list("artifact", "idd.artifact"),
     Setting::one("timeout", "idd.timeout"),
     Setting { yields_to: &["signature"], ..Setting::one("match_line", "idd.match") },
     Setting::one("pass_match", "idd.passMatch"),

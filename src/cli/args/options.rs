@@ -60,6 +60,14 @@ pub struct Test {
     #[arg(long, value_name = "COMMAND")]
     pub precheck: Option<OsString>,
 
+    /// File or directory that the build makes and that alone the test depends on; may be given more than once. If all of
+    /// them are, byte for byte, those of an earlier probe, the test is not run again.
+    ///
+    /// Needs `--build`. Not for what a finding rests on: those runs are made, in fresh checkouts. A path that is not there, or
+    /// is a link, means that the test is run.
+    #[arg(long, value_name = "PATH")]
+    pub artifact: Vec<OsString>,
+
     /// Run no such check, whatever is configured.
     #[arg(long, conflicts_with = "precheck")]
     pub no_precheck: bool,

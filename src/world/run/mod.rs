@@ -17,6 +17,7 @@ mod normalise;
 mod output;
 pub mod process;
 mod process_table;
+pub mod product;
 pub mod sandbox;
 mod stream;
 mod survivors;

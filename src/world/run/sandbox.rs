@@ -21,6 +21,8 @@ use crate::world::run::process::Command;
 use crate::world::run::process::Ran;
 use crate::world::run::process::Watch;
 use crate::world::run::process::Words;
+use crate::world::run::product::Product;
+use crate::world::run::product::product;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -45,6 +47,8 @@ pub struct Commands {
     pub build: Option<Words>,
     /// The test command.
     pub test: Words,
+    /// What the build makes and the test depends on, relative to the top of the worktree; empty if that is not known.
+    pub artifacts: Vec<Vec<u8>>,
     /// The directory to run in, relative to the top of the worktree.
     pub directory: PathBuf,
     /// The environment without what differs between sandboxes; no `GIT_*` in it.
@@ -76,6 +80,20 @@ pub struct Job {
     /// Time limit for each command.
     pub limit: Duration,
 }
+
+/// What a probe showed.
+#[derive(Debug, Clone)]
+pub struct Probed {
+    /// What was seen; of an earlier test, if [`is_same_product`](Self::is_same_product).
+    pub observation: Observation,
+    /// What was tested, if that is known.
+    pub product: Option<Product>,
+    /// Whether the test was not run, because another probe had the same product.
+    pub is_same_product: bool,
+}
+
+/// What the test showed of a product.
+pub type Known<'k> = &'k dyn Fn(&Product) -> Option<Observation>;
 
 /// What stops the work.
 #[derive(Debug, thiserror::Error)]
@@ -148,12 +166,16 @@ impl Sandbox {
 
     /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what
     /// they changed. `None` if it was interrupted.
+    ///
+    /// - `known`: asked between build and test if the product is known; what it answers stands for the test. A fresh
+    ///   worktree is always tested.
     pub fn observe(
         &mut self,
         job: &Job,
         commands: &Commands,
         watch: &mut dyn Watch,
-    ) -> Result<Option<Observation>, SandboxError> {
+        known: Known<'_>,
+    ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
         if job.is_clean && !self.is_fresh {
             self.worktree.wipe()?;
@@ -161,7 +183,8 @@ impl Sandbox {
         self.is_fresh = false;
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(Reason::Path);
-            return Ok(Some(observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"))));
+            let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
+            return Ok(Some(Probed { observation, product: None, is_same_product: false }));
         }
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
@@ -184,27 +207,40 @@ impl Sandbox {
                 break;
             }
         }
+        let product = self.product(&commands.artifacts).filter(|_| ran.is_none());
+        let earlier = product.as_ref().filter(|_| !job.is_clean).and_then(known);
         let ran = if let Some(ran) = ran {
-            ran
+            Ok(ran)
+        } else if let Some(earlier) = earlier {
+            Err(earlier)
         } else {
             let tested = self.run(&commands.test, job, commands, watch)?;
             duration += tested.duration;
-            tested
+            Ok(tested)
         };
         self.restore()?;
-        let is_cut = ran.cancelled || ran.ending == Ending::Timeout;
+        let is_cut = ran.as_ref().is_ok_and(|ran| ran.cancelled || ran.ending == Ending::Timeout);
         let settled = self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?;
-        if ran.cancelled {
-            return Ok(None);
-        }
-        let mut seen = observation(job, stage, ran.ending, self.readable(&ran.output));
-        seen.duration = duration;
+        let is_same_product = ran.is_err();
+        let mut seen = match ran {
+            Ok(ran) if ran.cancelled => return Ok(None),
+            Ok(ran) => Observation { duration, ..observation(job, stage, ran.ending, self.readable(&ran.output)) },
+            // With the time that it took then, should somebody ask with another limit.
+            Err(earlier) => Observation { is_clean: false, ..earlier },
+        };
         let is_expected = |path: &Vec<u8>| {
             let divisions = commands.regeneration.as_ref().map(|regeneration| &regeneration.divisions);
             divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
         };
         seen.is_tampered = !settled.tampered.iter().all(is_expected);
-        Ok(Some(seen))
+        Ok(Some(Probed { observation: seen, product, is_same_product }))
+    }
+
+    fn product(&self, artifacts: &[Vec<u8>]) -> Option<Product> {
+        if artifacts.is_empty() {
+            return None;
+        }
+        product(File::open(self.tree_directory()).ok()?.as_fd(), artifacts)
     }
 
     fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
