@@ -12,6 +12,7 @@ use crate::cli::completions;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
+use crate::cli::hunt::build_cache_directory;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
 use crate::cli::plan::Plan;
@@ -407,7 +408,7 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
     Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
 }
 
-/// Removes old journals and, if nothing runs, the candidates of all hunts, which can be made again, and all recordings of this
+/// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and all recordings of this
 /// worktree but the last one.
 fn gc(location: &Location) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -423,9 +424,10 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
     }
     let mut bytes = freed.bytes;
     if !is_running {
-        let objects = private::private_directory(&idd);
-        bytes += files::size(&objects);
-        files::remove(&objects).map_err(|error| Failure::from_error(&error))?;
+        for stored in [private::private_directory(&idd), build_cache_directory(location)] {
+            bytes += files::size(&stored);
+            files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
+        }
     }
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
     for recording in &recordings {

@@ -1,6 +1,7 @@
 //! One hunt from the command line to the report.
 
 use crate::change::trees::Trees;
+use crate::cli::args::options;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
 use crate::cli::finding::Sources;
@@ -45,6 +46,8 @@ use crate::world::repo::private;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
+use crate::world::run::build_cache;
+use crate::world::run::build_cache::BuildCache;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
 use std::path::Path;
@@ -106,6 +109,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let limits =
         Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
     let root = sandboxes(around, location, &saved.id)?;
+    let build_cache = build_cache(plan, location, &root);
     let log = saved.segment.path().to_owned();
     let id = saved.id.clone();
     let start = Start {
@@ -131,6 +135,9 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         is_hopeless: false,
         is_precheck_useless: false,
     };
+    if let Some(cache) = build_cache {
+        hunt.session.use_build_cache(cache);
+    }
     let result = hunt.run();
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
@@ -147,6 +154,23 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         saved::give_back(location, saved.previous.as_deref())?;
     }
     result
+}
+
+/// The compiler cache of the build command, if there is one and nobody has said anything about one.
+fn build_cache(plan: &Plan, location: &Location, root: &Path) -> Option<BuildCache> {
+    let build = plan.args.test.build.as_deref()?;
+    if plan.args.effort.build_cache == options::BuildCache::Never {
+        return None;
+    }
+    let environment = &plan.commands.environment;
+    let program = build_cache::program(environment, &[build])?;
+    // Without links the build compiles as ever.
+    build_cache::prepare(&program, &root.join("compilers"), &build_cache_directory(location), environment).ok()
+}
+
+/// Where the compiler cache keeps its products.
+pub(super) fn build_cache_directory(location: &Location) -> PathBuf {
+    location.idd_directory().join("ccache")
 }
 
 /// What is said of a check that refuses what can be built.

@@ -195,6 +195,7 @@ impl Plan {
             precheck: args.test.precheck.clone().filter(|_| !args.test.no_precheck).map(Words::Shell),
             build: args.test.build.clone().map(Words::Shell),
             test: words,
+            build_cache: None,
             artifacts: artifacts(&args, location)?,
             directory: location.prefix.clone(),
             environment,

@@ -1,6 +1,7 @@
 //! What outlives one run of the program: the journal of a hunt, and which hunt belongs to this worktree.
 
 use crate::cli::args::HuntArgs;
+use crate::cli::args::options;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Plan;
 use crate::hunt::finding::Finding;
@@ -129,6 +130,7 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.budget = None;
     saved.args.effort.max_probes = None;
     saved.args.effort.audit = None;
+    saved.args.effort.build_cache = options::BuildCache::default();
     let text = serde_json::to_vec(&saved).map_err(|error| Failure::from_error(&error))?;
     let mut digest = Sha256::new();
     digest.update(&text);

@@ -37,6 +37,7 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
+use crate::world::run::build_cache::BuildCache;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::classify;
 use crate::world::run::crew::Crew;
@@ -223,6 +224,11 @@ impl<'p> Session<'p> {
             is_cut: false,
             progress,
         }
+    }
+
+    /// Compiles through this cache from now on.
+    pub fn use_build_cache(&mut self, cache: BuildCache) {
+        self.commands = Arc::new(Commands { build_cache: Some(cache), ..(*self.commands).clone() });
     }
 
     /// Whether incremental observations were found wrong before the hunt was resumed.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod build_cache;
 mod certificate;
 mod commands;
 mod completions;

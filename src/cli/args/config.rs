@@ -63,7 +63,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 20] = [
+pub const SETTINGS: [Setting; 21] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -80,6 +80,7 @@ pub const SETTINGS: [Setting; 20] = [
     Setting::one("suite", "idd.suite"),
     Setting::one("level", "idd.level"),
     Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
+    Setting::one("build_cache", "idd.buildCache"),
     Setting::one("jobs", "idd.jobs"),
     Setting::one("budget", "idd.budget"),
     Setting::one("max_probes", "idd.maxProbes"),

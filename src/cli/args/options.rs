@@ -147,6 +147,13 @@ pub struct Effort {
     #[arg(long)]
     pub clean: bool,
 
+    /// Whether the build command compiles through `ccache`, if there is one, in checkouts that keep their products.
+    ///
+    /// The store is in the git directory. What a finding rests on is compiled, a build that fails is made again without the
+    /// cache, and nothing is done where the environment or the build names a cache itself.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub build_cache: BuildCache,
+
     /// Use no result of an earlier run.
     #[arg(long)]
     pub no_cache: bool,
@@ -297,6 +304,16 @@ pub enum Reducer {
     Artho,
     /// As in Artho's tool, without levels.
     ArthoFlat,
+}
+
+/// When to use a compiler cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+pub enum BuildCache {
+    /// If there is one.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
 }
 
 /// When to use colour.

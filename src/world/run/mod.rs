@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+pub mod build_cache;
 pub mod classify;
 pub mod crew;
 mod failure_line;

@@ -16,6 +16,7 @@ use crate::world::repo::Worktree;
 use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
 use crate::world::run::RunError;
+use crate::world::run::build_cache::BuildCache;
 use crate::world::run::process;
 use crate::world::run::process::Command;
 use crate::world::run::process::Ran;
@@ -45,6 +46,8 @@ pub struct Commands {
     pub precheck: Option<Words>,
     /// The `--build` command.
     pub build: Option<Words>,
+    /// What the build command is told in worktrees that keep their products.
+    pub build_cache: Option<BuildCache>,
     /// The test command.
     pub test: Words,
     /// What the build makes and the test depends on, relative to the top of the worktree; empty if that is not known.
@@ -196,8 +199,15 @@ impl Sandbox {
         let precheck = commands.precheck.as_ref().filter(|_| job.is_prechecked);
         let steps = [(Stage::Build, regenerate), (Stage::Precheck, precheck), (Stage::Build, commands.build.as_ref())];
         for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
-            let mut built = self.run(step, job, commands, watch)?;
+            let is_build = Some(step) == commands.build.as_ref() && step_of == Stage::Build;
+            let cache = commands.build_cache.as_ref().filter(|_| is_build && !job.is_clean);
+            let mut built = self.run((step, cache), job, commands, watch)?;
             duration += built.duration;
+            if cache.is_some() && !built.cancelled && matches!(built.ending, Ending::Exit(1..) | Ending::Signal(_)) {
+                // Whether the cache is to blame, or what is built, only the build alone can tell.
+                built = self.run((step, None), job, commands, watch)?;
+                duration += built.duration;
+            }
             if built.cancelled || built.ending != Ending::Exit(0) {
                 if Some(step) == regenerate {
                     built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
@@ -214,7 +224,7 @@ impl Sandbox {
         } else if let Some(earlier) = earlier {
             Err(earlier)
         } else {
-            let tested = self.run(&commands.test, job, commands, watch)?;
+            let tested = self.run((&commands.test, None), job, commands, watch)?;
             duration += tested.duration;
             Ok(tested)
         };
@@ -243,7 +253,13 @@ impl Sandbox {
         product(File::open(self.tree_directory()).ok()?.as_fd(), artifacts)
     }
 
-    fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
+    fn run(
+        &self,
+        (words, cache): (&Words, Option<&BuildCache>),
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Ran, SandboxError> {
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(present, _)| present != name);
@@ -257,6 +273,9 @@ impl Sandbox {
         set("TMPDIR", self.directory.join("tmp").into());
         if commands.is_home_isolated {
             set("HOME", self.directory.join("home").into());
+        }
+        for (name, value) in cache.iter().flat_map(|cache| &cache.variables) {
+            set(&name.to_string_lossy(), value.clone());
         }
         let directory = self.tree_directory().join(&commands.directory);
         set("PWD", directory.clone().into());
