@@ -40,6 +40,8 @@ use crate::world::journal;
 use crate::world::record::store;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
+use crate::world::repo::fetch;
+use crate::world::repo::fetch::Remote;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
@@ -186,9 +188,35 @@ fn start(
     console: Console,
 ) -> Result<Answer, Failure> {
     unknown::refuse(&args, around)?;
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
+    named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
+    let user = opened(&named, args.effort.fetch, location, around, console)?;
     let plan = Plan::new(args, pair, location, &user, around)?;
     hunt_with(&plan, location, &user, around, console)
+}
+
+/// The user's repository. A revision that is named may lie behind the border of a shallow clone: then the rest of its history is
+/// fetched first, if that is allowed.
+fn opened(
+    named: &[&str],
+    may_fetch: bool,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Repository, Failure> {
+    let failed = |error: RepoError| Failure::from_error(&error);
+    let open = || private::open(&location.git_directory).map_err(failed);
+    let user = open()?;
+    let borders = fetch::borders(location);
+    let is_all_here = || named.iter().all(|name| graph::resolve(&user, name).is_ok());
+    if !may_fetch || borders.is_empty() || is_all_here() {
+        return Ok(user);
+    }
+    let Some(remote) = Remote::of_history(location, &around.environment) else { return Ok(user) };
+    remote.history_behind(&borders).map_err(failed)?;
+    let said = format!("Fetched the rest of the history from `{}`; the clone is not shallow any more.", remote.name);
+    progress(console).say(&said);
+    open()
 }
 
 fn hunt_with(

@@ -34,15 +34,20 @@ use crate::outcome::Signature;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::revision::CommitId;
 use crate::world::cache;
 use crate::world::cache::Observations;
 use crate::world::files;
 use crate::world::journal::Record;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
+use crate::world::repo::fetch;
+use crate::world::repo::fetch::Remote;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use crate::world::repo::promisor;
+use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
@@ -90,14 +95,10 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         })?;
     }
     let failed = |error: RepoError| Failure::from_error(&error);
-    let mut tips = vec![plan.bad];
-    tips.extend(&plan.goods);
-    tips.push(plan.target);
-    let git_directory = user.path().to_owned();
-    let reading = thread::spawn(move || {
-        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
-        Ok(History::new(revisions, shallow))
-    });
+    let reading = read_history(plan, location);
+    let configuration = around.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let promisor = promisor::promising(configuration)
+        .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
     drop(private::create(&location.idd_directory(), user, plan.bad).map_err(failed)?);
     let (observations, events) =
         Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
@@ -128,10 +129,13 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let mut hunt = Hunt {
         plan,
         location,
+        promisor,
+        remote: plan.args.effort.fetch.then(|| Remote::of_history(location, &around.environment)).flatten(),
         reading: Some(reading),
         history: Rc::default(),
         session: Session::new(start, criteria, limit),
         signature: None,
+        fetched: None,
         is_hopeless: false,
         is_precheck_useless: false,
     };
@@ -154,6 +158,16 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         saved::give_back(location, saved.previous.as_deref())?;
     }
     result
+}
+
+/// Reads the history in a thread of its own.
+fn read_history(plan: &Plan, location: &Location) -> JoinHandle<Result<History, RepoError>> {
+    let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
+    let git_directory = location.git_directory.clone();
+    thread::spawn(move || {
+        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
+        Ok(History::new(revisions, shallow))
+    })
 }
 
 /// The compiler cache of the build command, if there is one and nobody has said anything about one.
@@ -180,12 +194,18 @@ const PRECHECK_USELESS: &str =
 pub(super) struct Hunt<'h> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
+    /// Who has what a partial clone lacks.
+    promisor: Option<Promisor>,
+    /// Who has the rest of a shallow history, if it may be fetched.
+    remote: Option<Remote>,
     /// What reads the history, which reproduction can do without.
     reading: Option<JoinHandle<Result<History, RepoError>>>,
     /// Empty until it is [asked for](Hunt::know_history).
     pub(super) history: Rc<History>,
     pub(super) session: Session<'h>,
     pub(super) signature: Option<Signature>,
+    /// What is to be said of a history that was fetched.
+    fetched: Option<String>,
     /// Whether the command cannot be run at all, so that there is no hunt to go on with.
     pub(super) is_hopeless: bool,
     /// Whether the check before the build refuses the bad revision, and so says nothing of candidates.
@@ -230,6 +250,7 @@ impl Hunt<'_> {
                     adjustments = before_hold.take().expect("the guard saw it");
                     adjustments.believe_tests = true;
                 }
+                Halt::Concluded(Conclusion::NeverPassed) if self.deepen()? => {}
                 Halt::Concluded(conclusion) => {
                     let mut finding = board.borrow().finding.clone();
                     finding.conclusion = *conclusion;
@@ -257,6 +278,24 @@ impl Hunt<'_> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// Fetches the history behind the borders of a shallow clone; returns whether there is more to search now.
+    fn deepen(&mut self) -> Result<bool, Failure> {
+        let borders = fetch::borders(self.location);
+        let Some(remote) = self.remote.take().filter(|_| !borders.is_empty()) else { return Ok(false) };
+        let n_before = self.history.len();
+        remote.history_behind(&borders).map_err(|error| Failure::from_error(&error))?;
+        self.reading = Some(read_history(self.plan, self.location));
+        self.know_history()?;
+        let n_more = self.history.len().saturating_sub(n_before);
+        let said = format!(
+            "Fetched {n_more} more revisions from `{}`; the clone is not shallow there any more (`shallow` in the git directory).",
+            remote.name
+        );
+        self.session.progress.say(&said);
+        self.fetched = Some(said);
+        Ok(n_more > 0)
     }
 
     /// Makes the check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
@@ -291,10 +330,11 @@ impl Hunt<'_> {
         let pathspecs: Vec<String> =
             self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new()).map_err(failed)?;
+        let bare = bare.with_promisor(self.promisor.clone());
         let held = self.plan.held(adjustments, &bare)?;
         self.session.product_digest = self.plan.product_plan(&held).map(|plan| plan.digest());
         let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
-        Ok(store.with_divisions(self.plan.divisions.clone()))
+        Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
     }
 
     fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
@@ -328,6 +368,10 @@ impl Hunt<'_> {
         if session.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
             let seconds = session.limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
+        }
+        self.fetched.iter().cloned().for_each(&mut note);
+        if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
+            note(format!("Fetched {n_fetched} objects from `{remote}` that this partial clone lacked."));
         }
         session.notices().into_iter().for_each(note);
     }

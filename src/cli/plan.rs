@@ -23,6 +23,7 @@ use crate::world::files::OnDisk;
 use crate::world::repo::Repository;
 use crate::world::repo::division::DivisionError;
 use crate::world::repo::division::Divisions;
+use crate::world::repo::fetch;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::Held;
@@ -154,7 +155,12 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let resolve = |expression: &str| {
             graph::resolve(user, expression).map_err(|error| {
-                Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions")
+                let hint = if fetch::borders(location).is_empty() {
+                    "`git log --oneline` lists revisions"
+                } else {
+                    "this clone is shallow: `git fetch --unshallow` gets the rest of its history, or `git idd --fetch`"
+                };
+                Failure::new(Status::Usage, chain(&error)).with_hint(hint)
             })
         };
         let (bad, goods) = if let Some((good, bad)) = pair {

@@ -8,6 +8,7 @@ mod commands;
 mod completions;
 mod docs;
 mod expect;
+mod fetching;
 mod files;
 mod fixture;
 mod forms;

@@ -13,6 +13,8 @@ use clap::error::ContextValue;
 use clap::parser::ValueSource;
 use thiserror::Error;
 
+use crate::world::repo::promisor;
+
 /// A flag and its opposite.
 #[derive(Debug, Clone, Copy)]
 pub struct Flag {
@@ -27,7 +29,7 @@ pub struct Flag {
 }
 
 /// The flags that can be configured.
-pub const FLAGS: [Flag; 9] = [
+pub const FLAGS: [Flag; 10] = [
     Flag { id: "first_parent", opposite: "no-first-parent", key: "idd.firstParent", is_negative: false },
     Flag { id: "no_hold", opposite: "default-hold", key: "idd.noHold", is_negative: false },
     Flag { id: "expose_commit", opposite: "no-expose-commit", key: "idd.exposeCommit", is_negative: false },
@@ -36,6 +38,7 @@ pub const FLAGS: [Flag; 9] = [
     Flag { id: "retry", opposite: "no-retry", key: "idd.retry", is_negative: false },
     Flag { id: "clean", opposite: "no-clean", key: "idd.clean", is_negative: false },
     Flag { id: "no_cache", opposite: "cache", key: "idd.cache", is_negative: true },
+    Flag { id: "fetch", opposite: "no-fetch", key: "idd.fetch", is_negative: false },
     Flag { id: "no_port", opposite: "port", key: "idd.port", is_negative: true },
 ];
 
@@ -259,6 +262,8 @@ fn warnings(config: &[(String, String)]) -> Vec<String> {
 fn is_known(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key == "color.ui"
+        || key == promisor::OLD_KEY
+        || key.starts_with("remote.")
         || FLAGS
             .iter()
             .map(|flag| flag.key)

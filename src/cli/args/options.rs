@@ -158,6 +158,13 @@ pub struct Effort {
     #[arg(long)]
     pub no_cache: bool,
 
+    /// Fetch what a partial or shallow clone lacks, when it is needed; without it nothing is ever fetched.
+    ///
+    /// Only objects are fetched, with your git and from the remote that they were left with: no ref changes. The history of a
+    /// shallow clone is fetched as a whole, and then it is none any more.
+    #[arg(long)]
+    pub fetch: bool,
+
     /// Do not carry the fix to HEAD.
     #[arg(long)]
     pub no_port: bool,
@@ -219,6 +226,10 @@ pub struct Allowance {
     /// Stop after this many runs of the test (default: as before, counted anew).
     #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
+
+    /// Fetch what a partial or shallow clone lacks from now on.
+    #[arg(id = "new_fetch", long = "fetch")]
+    pub fetch: bool,
 }
 
 impl Allowance {
@@ -227,6 +238,7 @@ impl Allowance {
         effort.jobs = self.jobs.or(effort.jobs);
         effort.budget = self.budget.or(effort.budget);
         effort.max_probes = self.max_probes.or(effort.max_probes);
+        effort.fetch |= self.fetch;
     }
 }
 

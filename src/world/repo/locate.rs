@@ -62,9 +62,11 @@ pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<
     Ok(Location { git_directory, common_directory, top, prefix })
 }
 
-/// The keys and values of `idd.*` and `color.ui`, in the order of the files; empty outside a repository.
+/// The keys and values of `idd.*`, `color.ui` and of what makes a clone a partial one, in the order of the files; empty outside
+/// a repository.
 pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
-    let words = ["config", "-z", "--get-regexp", "^(idd\\.|color\\.ui$)"];
+    const KEYS: &str = "^(idd\\.|color\\.ui$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
+    let words = ["config", "-z", "--get-regexp", KEYS];
     let Ok(output) = git(directory, environment, &words) else { return Vec::new() };
     output
         .split(|byte| *byte == 0)
@@ -130,7 +132,12 @@ fn git(directory: &Path, environment: &[(OsString, OsString)], words: &[&str]) -
     run_git(directory, environment, &words)
 }
 
-fn run_git(directory: &Path, environment: &[(OsString, OsString)], words: &[&OsStr]) -> Result<Vec<u8>, RepoError> {
+/// Runs git; the error is the first line of what it said.
+pub(super) fn run_git(
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    words: &[&OsStr],
+) -> Result<Vec<u8>, RepoError> {
     let Captured { code, stdout, stderr } = capture(OsStr::new("git"), words, directory, environment)
         .map_err(|source| RepoError::io("start git in", directory, source))?;
     if code == Some(0) {
