@@ -9,6 +9,7 @@ use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::certificate;
 use crate::cli::completions;
+use crate::cli::estimate::Ahead;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -306,6 +307,16 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
     let (pass, fail, unresolved) = (count("pass"), count("fail"), count("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
+    let is_open = is_running || saved::is_unfinished(replay.status.as_deref());
+    if let Some((ahead, n_jobs, pace)) = saved::ahead(location, &id)?.filter(|_| is_open) {
+        let what = match ahead {
+            Ahead::Galloping { distance, .. } => format!("a pass is looked for, {distance} back"),
+            Ahead::Bisecting { n_candidates } => format!("{n_candidates} revisions may be the first bad one"),
+            Ahead::Reducing { n_units } => format!("{n_units} units to reduce"),
+        };
+        let words = ahead.words(n_jobs, &pace);
+        let _ = writeln!(text, "left:      {what}{}{words}", if words.is_empty() { "" } else { "; " });
+    }
     Ok(Answer::Text(text.into_bytes(), 0))
 }
 

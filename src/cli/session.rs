@@ -5,8 +5,10 @@
 
 mod flights;
 
+use crate::cli::estimate::Ahead;
 use crate::cli::plan::Plan;
 use crate::cli::progress::Progress;
+use crate::cli::saved::ahead_note;
 use crate::cli::saved::verdict_note;
 use crate::cli::session::flights::Flight;
 use crate::cli::tally::Limits;
@@ -464,7 +466,7 @@ impl<'p> Session<'p> {
         self.tally.n_same_product += u64::from(*is_same_product);
         if !is_refused && !is_same_product {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
-            self.tally.busy += observation.duration;
+            self.tally.pace.add(observation.duration);
         }
         Ok(())
     }
@@ -570,7 +572,10 @@ impl Laboratory for Session<'_> {
                 // That it can be written was seen when the hunt began; a full disk shows again in the journal.
                 let _ = files::append(Path::new(audit), line.as_bytes());
             }
-            self.progress.tell(event, &self.tally);
+            if let Some(ahead) = Ahead::of(event, self.progress.n_revisions()) {
+                let _ = self.lock().append(&ahead_note(ahead, self.n_jobs));
+            }
+            self.progress.tell(event, &self.tally, self.n_jobs);
         }
     }
 }

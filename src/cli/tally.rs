@@ -1,8 +1,8 @@
 //! Counting: what a hunt has used, and how much it may use.
 
+use crate::cli::estimate::Pace;
 use crate::hunt::event::Phase;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use std::time::Instant;
 
 /// When to stop.
@@ -29,8 +29,8 @@ pub struct Tally {
     pub n_cached: u64,
     /// Used answers for each phase, by outcome.
     pub outcomes: BTreeMap<(Phase, String), u64>,
-    /// Time spent in commands.
-    pub busy: Duration,
+    /// How long the last runs took.
+    pub pace: Pace,
 }
 
 impl Tally {

@@ -382,7 +382,8 @@ fn count(number: u64, noun: &str) -> String {
 }
 
 /// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 0 min`.
-fn duration(seconds: f64) -> String {
+/// A time as people say it.
+pub fn duration(seconds: f64) -> String {
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
     }
