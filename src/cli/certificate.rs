@@ -142,7 +142,8 @@ fn options(args: &HuntArgs, limit: Duration) -> Vec<OsString> {
     options
 }
 
-fn store(location: &Location) -> Result<TreeStore, Failure> {
+/// The trees that hunts made.
+pub fn store(location: &Location) -> Result<TreeStore, Failure> {
     let repository = private::open(&private::private_directory(&location.idd_directory()))
         .map_err(|error| Failure::from_error(&error))?;
     TreeStore::new(repository, Held::default(), Vec::new()).map_err(|error| Failure::from_error(&error))
@@ -298,8 +299,8 @@ fn replay(
             let job = Job { tree: *tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.args.test.repeat {
-                let seen = sandbox.observe(&job, &plan.commands, &mut interrupt, &|_| None);
-                let seen = seen.map_err(|error| Failure::from_error(&error))?.map(|probed| probed.observation);
+                let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);
+                let seen = seen.map_err(|error| Failure::from_error(&error))?;
                 let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
                 // The order of the roles makes this known before any claim about a change.
                 criteria.is_build_hunted |= *role == Role::BadFails && is_build_failure(&seen);

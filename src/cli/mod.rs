@@ -9,6 +9,7 @@ mod certificate;
 pub mod commands;
 mod completions;
 mod estimate;
+mod explain;
 pub mod failure;
 pub mod finding;
 pub mod hold;

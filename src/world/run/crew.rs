@@ -147,7 +147,7 @@ impl Crew {
 
 fn work(worker: usize, mut sandbox: Sandbox, errands: &Receiver<Errand>, sender: &Sender<Message>) {
     for Errand { job, commands, mut watch, known } in errands {
-        let result = sandbox.observe(&job, &commands, &mut *watch, &known);
+        let result = sandbox.probe(&job, &commands, &mut *watch, &known);
         if sender.send((Done { worker, result }, sandbox.notices().clone())).is_err() {
             return;
         }

@@ -167,12 +167,22 @@ impl Sandbox {
         self.worktree.notices()
     }
 
+    /// As [`probe`](Self::probe), where nothing is known of products.
+    pub fn observe(
+        &mut self,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Observation>, SandboxError> {
+        Ok(self.probe(job, commands, watch, &|_| None)?.map(|probed| probed.observation))
+    }
+
     /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what
     /// they changed. `None` if it was interrupted.
     ///
     /// - `known`: asked between build and test if the product is known; what it answers stands for the test. A fresh
     ///   worktree is always tested.
-    pub fn observe(
+    pub fn probe(
         &mut self,
         job: &Job,
         commands: &Commands,
