@@ -109,6 +109,11 @@ pub fn list(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno
     Ok(found)
 }
 
+/// How an open directory looks.
+pub fn look_at(directory: BorrowedFd<'_>) -> Result<Stat, Errno> {
+    Ok(fs::fstat(directory)?.into())
+}
+
 /// How a path looks, without following it; `None` if nothing is there.
 pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stat>, Errno> {
     match fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
