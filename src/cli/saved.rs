@@ -205,8 +205,9 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
         Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
     })?;
     lock.ok_or_else(|| {
-        Failure::new(Status::Error, "`git idd` is at work already in this worktree")
-            .with_hint("`git idd status` says how far a hunt is; another one, or a recording, can run in a worktree of its own")
+        Failure::new(Status::Error, "`git idd` is at work already in this worktree").with_hint(
+            "`git idd status` says how far a hunt is; another one, or a recording, can run in a worktree of its own",
+        )
     })
 }
 

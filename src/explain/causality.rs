@@ -423,9 +423,9 @@ impl Watch for Fork<'_> {
         self.indices.push(index);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], _result: Option<u64>) {
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {
         if self.goal.is_none()
-            && let Some(said) = run::said(machine, call, arguments)
+            && let Some(said) = run::said(machine, call, arguments, result)
         {
             let index = machine.frame().and_then(|frame| frame.index).map_or(0, |Index(index)| index.max(1));
             self.said.push((said, index));

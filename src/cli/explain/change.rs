@@ -94,6 +94,16 @@ impl Sources {
         self.file(name).map_or_else(|| name.to_owned(), |(path, _)| path.clone())
     }
 
+    /// The line of a declaration that a change touches: its own, or one of its initial value.
+    pub fn touched(&mut self, name: &str, line: u32, changed: &Lines) -> u32 {
+        let Some((path, lines)) = self.file(name) else { return line };
+        let Some(touched) = changed.get(path) else { return line };
+        let begin = (line as usize).saturating_sub(1);
+        let n = lines.iter().skip(begin).take_while(|text| !text.ends_with(';')).count();
+        let end = line + u32::try_from(n).unwrap_or(0);
+        touched.range(line..=end).next().copied().unwrap_or(line)
+    }
+
     /// A line, from 1, without the space around it.
     pub fn line(&mut self, name: &str, line: u32) -> Option<String> {
         self.file(name)?.1.get((line as usize).checked_sub(1)?).cloned()

@@ -16,9 +16,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
     let mut place = |place: Option<&Place>| {
         let path = place.map(|place| sources.path(&place.file));
         let line = place.map(|place| place.line);
-        let is_changed = path.as_ref().zip(line).is_some_and(|(path, line)| {
-            explanation.changed.get(path).is_some_and(|lines| lines.contains(&line))
-        });
+        let is_changed = path
+            .as_ref()
+            .zip(line)
+            .is_some_and(|(path, line)| explanation.changed.get(path).is_some_and(|lines| lines.contains(&line)));
         (path, line, is_changed)
     };
     let chain: Vec<Value> = explanation

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
+use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
@@ -54,6 +55,8 @@ pub struct Cell {
     pub address: u64,
     /// Its bytes.
     pub length: u64,
+    /// Where it is declared, if it is a part of a global variable.
+    pub declared: Option<debug::Place>,
     /// The way to it from a variable: `head->next->v`.
     pub path: String,
     /// The step of the failing run that wrote it last.
@@ -400,6 +403,7 @@ impl<'s> Walk<'s> {
         Some(Cell {
             address: leaf.addresses.0,
             length: leaf.length,
+            declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
             path: leaf.path,
             writer: held.writer,
             bytes: held.bytes,
