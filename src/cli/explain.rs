@@ -238,7 +238,7 @@ impl Explainer<'_> {
             ));
         }
         let (number, twin) = self.process(&bad, &good)?;
-        let mut reference = self.reference(&good, twin)?;
+        let mut reference = Self::reference(&good, twin)?;
         let n_reference = Run::read(&mut reference).map_err(failed)?.n_records;
 
         let build = self.build("park")?;
@@ -257,7 +257,7 @@ impl Explainer<'_> {
             let explained = || {
                 let (parked, process) = self.parked(&control, wanted, n_before, &running)?;
                 let mut server = Server::new(control, parked);
-                let failing = self.failing(&build, &mut server, process, n_reference)?;
+                let failing = self.failing(&build, &mut server, &process, n_reference)?;
                 let seconds = begin.elapsed().as_secs_f64();
                 progress.say("Looking for the chain.");
                 self.chain((failing, reference, server), pair, changed, seconds)
@@ -336,16 +336,16 @@ impl Explainer<'_> {
         let is_longer = |(number, other): &&(usize, usize)| bad.taken[*number].n_bytes != good.taken[*other].n_bytes;
         let found = pairs.iter().rev().find(differs).or(pairs.iter().rev().find(is_longer)).or(pairs.last());
         found.copied().ok_or_else(|| {
-            let mut names: Vec<String> =
+            let mut programs: Vec<String> =
                 bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
-            names.dedup();
-            let names = Terminal.line(&Untrusted::from(names.join(", ").as_str()));
+            programs.dedup();
+            let programs = Terminal.line(&Untrusted::from(programs.join(", ").as_str()));
             Failure::new(Status::Error, "no program was run by the test on both versions")
-                .with_hint(format!("on the failing one it ran: {names}; `--program` names the one that is meant"))
+                .with_hint(format!("on the failing one it ran: {programs}; `--program` names the one that is meant"))
         })
     }
 
-    fn reference(&self, side: &Side, number: usize) -> Result<Player, Failure> {
+    fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
         let taken = &side.taken[number];
         if taken.is_cut {
             return Err(Failure::new(Status::Error, "the run of the reference is longer than its trace may be")
@@ -393,7 +393,7 @@ impl Explainer<'_> {
         &self,
         build: &BuildDirectory,
         server: &mut Server,
-        process: Process,
+        process: &Process,
         n_reference: u64,
     ) -> Result<(Player, Ending), Failure> {
         let place = self.root.join("park");
@@ -406,7 +406,7 @@ impl Explainer<'_> {
         })?;
         let globals = server.start().globals().map_err(failed)?;
         let mut units_of = store::units_at(&place, &units);
-        let bytes = assemble(&process, &globals, &reply.records, &mut units_of).map_err(failed)?;
+        let bytes = assemble(process, &globals, &reply.records, &mut units_of).map_err(failed)?;
         let trace = Trace::open(Box::new(Cursor::new(bytes))).map_err(failed)?;
         let player = Player::new(trace, store::units_at(&place, &units)).map_err(failed)?;
         Ok((player, ending))

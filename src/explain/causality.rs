@@ -7,6 +7,7 @@
 //! Points are right before steps that both runs have; the entry of a function is none, because its arguments are in no variable yet. A value that the
 //! reference holds in an object which the failing run does not have cannot be put there: such a variable counts as retained ([`Causality::n_unpatched`]).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -202,7 +203,7 @@ impl<F: Forks> Causality<F> {
             let variable = self.variable(cell.address, cell.length);
             cells.push((Definition { time, variable }, cell));
         }
-        cells.sort_by(|(one, _), (other, _)| other.time.cmp(&one.time));
+        cells.sort_by_key(|(definition, _)| Reverse(definition.time));
         let state = Rc::new(State { cells, machine });
         if self.states.len() == N_STATES {
             self.states.remove(0);

@@ -93,7 +93,7 @@ pub fn tell<F: Forks>(causality: &mut Causality<F>, chain: &Chain) -> Result<Vec
             let key = (definition.time, cell.writer.0, Some(*definition));
             let mut found = standing(causality.failing(), cell.writer)?;
             if cell.writer == Step::START {
-                found.place = cell.declared.clone();
+                found.place.clone_from(&cell.declared);
             }
             let did =
                 Did::Gave { variable: cell.path.clone(), value: cell.shown.0.clone(), reference: cell.shown.1.clone() };

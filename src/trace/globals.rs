@@ -52,7 +52,7 @@ impl Globals {
     /// Reads the chunks that tell the addresses.
     pub fn read(trace: &mut Trace, units: &mut Units) -> Result<Self, TraceError> {
         let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Globals).copied().collect();
-        let known = units.numbers();
+        let known = units.numbers().to_vec();
         let mut found = Vec::new();
         for chunk in chunks.iter().filter(|chunk| known.contains(&chunk.thread)) {
             let bytes = trace.read(chunk)?;

@@ -23,12 +23,12 @@ pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
 
 fn of_patch(patch: &str) -> Lines {
     let mut lines = Lines::new();
-    let (mut path, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
+    let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
     for line in patch.lines() {
         if left == (0, 0) {
-            if let Some(name) = line.strip_prefix("+++ ") {
-                path = name.strip_prefix("b/").unwrap_or(name).trim_end_matches('\t').to_owned();
+            if let Some(file) = line.strip_prefix("+++ ") {
+                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
             } else if let Some(ranges) = line.strip_prefix("@@ -") {
                 let range = |text: &str| {
                     let (begin, n) = text.split_once(',').unwrap_or((text, "1"));
@@ -40,7 +40,7 @@ fn of_patch(patch: &str) -> Lines {
             }
             continue;
         }
-        let touched = lines.entry(path.clone()).or_default();
+        let touched = lines.entry(name.clone()).or_default();
         match line.as_bytes().first() {
             Some(b'+') => {
                 touched.insert(at);

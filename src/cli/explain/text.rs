@@ -75,7 +75,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     let (bad, good) = &explanation.pair.names;
     line(format!("{} fails, {} passes:", safe(bad), safe(good)));
     line(String::new());
-    let mut link = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
+    let mut tell = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
         let Some(place) = place.filter(|place| place.line > 0) else {
             return line(format!("  {what}"));
         };
@@ -97,10 +97,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             }
             Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
         };
-        link(found.place.as_ref(), &what, &mut line);
+        tell(found.place.as_ref(), &what, &mut line);
     }
     let what = format!("thus {}", safe(&failure(explanation)));
-    link(explanation.failure.1.place.as_ref(), &what, &mut line);
+    tell(explanation.failure.1.place.as_ref(), &what, &mut line);
     line(String::new());
     if explanation.links.is_empty() {
         line("No faulty value leads to the failure: it is made where it is seen.".to_owned());
