@@ -149,8 +149,8 @@ pub struct Effort {
 
     /// Whether the build command compiles through `ccache`, if there is one, in checkouts that keep their products.
     ///
-    /// The store is in the git directory. What a finding rests on is compiled, a build that fails is made again without the
-    /// cache, and nothing is done where the environment or the build names a cache itself.
+    /// The store is in the git directory. What a finding rests on is compiled, and nothing is done where the environment or the build
+    /// names a cache itself.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub build_cache: BuildCache,
 

@@ -24,6 +24,7 @@ use crate::world::run::process::Watch;
 use crate::world::run::process::Words;
 use crate::world::run::product::Product;
 use crate::world::run::product::product;
+use crate::world::run::table;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -213,8 +214,7 @@ impl Sandbox {
             let cache = commands.build_cache.as_ref().filter(|_| is_build && !job.is_clean);
             let mut built = self.run((step, cache), job, commands, watch)?;
             duration += built.duration;
-            if cache.is_some() && !built.cancelled && matches!(built.ending, Ending::Exit(1..) | Ending::Signal(_)) {
-                // Whether the cache is to blame, or what is built, only the build alone can tell.
+            if cache.is_some() && self.may_blame_cache(&built) {
                 built = self.run((step, None), job, commands, watch)?;
                 duration += built.duration;
             }
@@ -254,6 +254,14 @@ impl Sandbox {
         };
         seen.is_tampered = !settled.tampered.iter().all(is_expected);
         Ok(Some(Probed { observation: seen, product, is_same_product }))
+    }
+
+    /// Whether a build that failed did not do so by what a compiler or a build tool says of the sources: then only a build
+    /// without the cache can tell.
+    fn may_blame_cache(&self, built: &Ran) -> bool {
+        let output = self.readable(&built.output);
+        let has_failed = !built.cancelled && matches!(built.ending, Ending::Exit(1..) | Ending::Signal(_));
+        has_failed && (output.contains("ccache: ") || table::failed_builder(&output).is_none())
     }
 
     fn product(&self, artifacts: &[Vec<u8>]) -> Option<Product> {
