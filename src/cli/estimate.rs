@@ -93,6 +93,7 @@ impl Ahead {
     ///
     /// `n` jobs get through log2(n + 1) steps of a search at a time, and through `n` units of a reduction at best, whose bound is
     /// therefore that of one job.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn time(self, n_jobs: usize, typical: Duration) -> Duration {
         let n_at_once = match self {
             Self::Bisecting { .. } | Self::Galloping { .. } => ((n_jobs + 1) as f64).log2().max(1.0),
@@ -128,7 +129,9 @@ mod tests {
 
     fn pace(seconds: &[u64]) -> Pace {
         let mut pace = Pace::default();
-        seconds.iter().for_each(|seconds| pace.add(Duration::from_secs(*seconds)));
+        for seconds in seconds {
+            pace.add(Duration::from_secs(*seconds));
+        }
         pace
     }
 

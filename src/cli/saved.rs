@@ -298,7 +298,7 @@ pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace
         match record {
             Record::Observed { observation, .. } => pace.add(observation.duration),
             Record::Note { text } => {
-                ahead = text.strip_prefix(AHEAD).and_then(|text| serde_json::from_str(text).ok()).or(ahead)
+                ahead = text.strip_prefix(AHEAD).and_then(|text| serde_json::from_str(text).ok()).or(ahead);
             }
             _ => {}
         }

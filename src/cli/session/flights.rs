@@ -16,8 +16,8 @@ use crate::world::repo::private;
 use crate::world::run::ProcessGroup;
 use crate::world::run::crew::Done;
 use crate::world::run::crew::Errand;
+use crate::world::run::crew::KnownProducts;
 use crate::world::run::process::Watch;
-use crate::world::run::product::Product;
 use crate::world::run::sandbox::Job;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -63,7 +63,7 @@ impl Session<'_> {
     }
 
     /// What a worker asks between build and test. The runs that reproduce the failure, and repeated ones, are real runs.
-    fn known_products(&self, probe: &Probe) -> Box<dyn Fn(&Product) -> Option<Observation> + Send> {
+    fn known_products(&self, probe: &Probe) -> KnownProducts {
         let may_be_spared = probe.phase != Phase::Reproduce && self.plan.args.test.repeat == 1;
         let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
         let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));

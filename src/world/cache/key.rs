@@ -172,7 +172,9 @@ impl ProbePlan {
         }
         if !artifacts.is_empty() {
             fields.number(artifacts.len() as u64);
-            artifacts.iter().for_each(|path| fields.bytes(path));
+            for path in artifacts {
+                fields.bytes(path);
+            }
         }
         for map in [overlay, outside_files, environment, submodules] {
             fields.number(map.len() as u64);

@@ -27,6 +27,9 @@ use std::time::Duration;
 /// How often to see whether the workers are still there.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
 
+/// What the tests so far showed of products.
+pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
+
 /// What a worker is given to do.
 pub struct Errand {
     /// What to observe.
@@ -36,7 +39,7 @@ pub struct Errand {
     /// Who follows the commands, and may end them.
     pub watch: Box<dyn Watch + Send>,
     /// What is known of products.
-    pub known: Box<dyn Fn(&Product) -> Option<Observation> + Send>,
+    pub known: KnownProducts,
 }
 
 /// What a worker brings back.

@@ -131,7 +131,7 @@ mod tests {
             product_after(&["bin"], |top| fs::write(top.join("bin/lib/c"), "").unwrap()),
             product_after(&["bin"], |top| fs::rename(top.join("bin/a"), top.join("bin/A")).unwrap()),
             product_after(&["bin"], |top| {
-                fs::set_permissions(top.join("bin/a"), PermissionsExt::from_mode(0o755)).unwrap()
+                fs::set_permissions(top.join("bin/a"), PermissionsExt::from_mode(0o755)).unwrap();
             }),
             product_after(&["bin"], |top| {
                 fs::remove_file(top.join("bin/lib/b.1")).unwrap();
