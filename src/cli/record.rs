@@ -84,7 +84,8 @@ pub fn run(
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit };
         let mut observe = |job: &Job, commands: &Commands| {
-            let seen = sandbox.observe(job, commands, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
+            let seen = sandbox.observe(job, commands, &mut interrupt);
+            let seen = seen.map_err(|error| Failure::from_error(&error))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if args.once {
@@ -172,6 +173,8 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
         regeneration: None,
         build: args.build.clone().map(Words::Shell),
         test,
+        build_cache: None,
+        artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,
@@ -217,6 +220,8 @@ pub fn commands(
         regeneration: None,
         build: args.build.clone().map(Words::Shell),
         test: Words::Argv(words),
+        build_cache: None,
+        artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,

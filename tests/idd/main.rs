@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod build_cache;
 mod certificate;
 mod commands;
 mod completions;
 mod docs;
 mod expect;
 mod explain;
+mod fetching;
 mod files;
 mod fixture;
 mod forms;
@@ -17,6 +19,7 @@ mod measuring;
 mod nightly;
 mod places;
 mod precheck;
+mod product;
 mod record;
 mod resume;
 mod scan;
