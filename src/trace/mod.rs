@@ -15,6 +15,7 @@ pub mod effect;
 pub mod frame;
 pub mod globals;
 pub mod heap;
+pub mod lvalue;
 pub mod machine;
 pub mod memory;
 pub mod model;

@@ -41,12 +41,41 @@ const COMPILERS: [&str; 8] =
 const OLDEST: u32 = 16;
 
 /// The runtime, one unit.
-const RUNTIME: &str =
-    concat!(include_str!("runtime/trace.c"), include_str!("runtime/control.c"), include_str!("runtime/clock.c"));
+const RUNTIME: &str = concat!(
+    include_str!("runtime/trace.c"),
+    include_str!("runtime/control.c"),
+    include_str!("runtime/clock.c"),
+    include_str!("runtime/threads.c")
+);
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 10] =
-    ["_exit", "_Exit", "time", "gettimeofday", "clock_gettime", "clock", "getpid", "kill", "getrandom", "getentropy"];
+pub const WRAPPED: [&str; 25] = [
+    "_exit",
+    "_Exit",
+    "time",
+    "gettimeofday",
+    "clock_gettime",
+    "clock",
+    "getpid",
+    "kill",
+    "getrandom",
+    "getentropy",
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "pthread_barrier_wait",
+    "sem_wait",
+    "sem_post",
+];
 
 /// What happened to one source, or one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -62,6 +62,9 @@ impl Call<'_> {
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
         let Job::Build(build) = Job::read(&words, self.directory) else {
+            if words.iter().any(|word| word == "-c") {
+                self.log_cplusplus(&words)?;
+            }
             return self.clang(&words);
         };
         if build.is_compile_only {
@@ -90,6 +93,13 @@ impl Call<'_> {
             }
         }
         expanded
+    }
+
+    fn log_cplusplus(&self, words: &[OsString]) -> io::Result<()> {
+        for source in words.iter().filter(|word| is_cplusplus(word)) {
+            self.build.log(&Logged::Plain(self.name_of(source), "C++ is not instrumented".to_owned()))?;
+        }
+        Ok(())
     }
 
     fn name_of(&self, source: &OsStr) -> String {
@@ -154,7 +164,11 @@ impl Call<'_> {
         if let Err(said) = self.step(&words)? {
             return Ok(Err(format!("clang does not compile it: {said}")));
         }
-        let Ok(text) = String::from_utf8(fs::read(text_file)?) else {
+        let mut text = fs::read(text_file)?;
+        // Names of files are escaped everywhere but in the comment in the first line.
+        let first_line = text.iter_mut().take_while(|byte| **byte != b'\n');
+        first_line.filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
+        let Ok(text) = String::from_utf8(text) else {
             return Ok(Err("the text of its IR is not UTF-8".to_owned()));
         };
         let module = match Module::read(&text) {
@@ -195,6 +209,7 @@ impl Call<'_> {
 
     /// Compiles what has to be, and links.
     fn link(&self, build: &Build, mut words: Vec<OsString>) -> io::Result<i32> {
+        self.log_cplusplus(&words)?;
         let mut temporary = Vec::new();
         let stem = build.output.clone().unwrap_or_else(|| "a.out".into());
         let is_one_step = !build.sources.is_empty();
@@ -236,6 +251,11 @@ impl Call<'_> {
         }
         Ok(code)
     }
+}
+
+fn is_cplusplus(word: &OsStr) -> bool {
+    let extension = Path::new(word).extension().and_then(OsStr::to_str).unwrap_or_default();
+    !word.as_bytes().starts_with(b"-") && matches!(extension, "cc" | "cpp" | "cxx" | "C" | "c++")
 }
 
 /// Takes `-x <language>` out.
