@@ -258,7 +258,7 @@ static void new_thread(void) {
     if (thread == NULL) {
         char *memory = mmap(NULL, BUFFER_SIZE + sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
-            _exit(127);
+            syscall(SYS_exit_group, 127);
         thread = (struct thread *)(memory + BUFFER_SIZE);
         thread->buffer = memory;
         thread->end = memory + BUFFER_SIZE;
