@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at = (middle + n_segments).min(segments.len() - 1);
         let stop = Some(point(&segments, middle + 1, at));
         let (patches, dumps, limit) = (Vec::new(), Vec::new(), Duration::from_secs(10));
-        let test = Test { patches, stop, switch: None, dumps, budget: u64::MAX, limit };
+        let test = Test { patches, stop, switch: None, dumps, budget: u64::MAX, limit, is_traced: false };
         let (begin, mut n_tests, mut ends) = (Instant::now(), 0_u32, HashMap::new());
         while begin.elapsed() < FOR {
             let reply = parked.test(&test)?;

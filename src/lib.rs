@@ -22,6 +22,8 @@ pub mod reduce;
 
 pub mod hunt;
 
+pub mod explain;
+
 pub mod world;
 
 pub mod report;

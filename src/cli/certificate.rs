@@ -142,7 +142,8 @@ fn options(args: &HuntArgs, limit: Duration) -> Vec<OsString> {
     options
 }
 
-fn store(location: &Location) -> Result<TreeStore, Failure> {
+/// The trees that hunts made.
+pub fn store(location: &Location) -> Result<TreeStore, Failure> {
     let repository = private::open(&private::private_directory(&location.idd_directory()))
         .map_err(|error| Failure::from_error(&error))?;
     TreeStore::new(repository, Held::default(), Vec::new()).map_err(|error| Failure::from_error(&error))

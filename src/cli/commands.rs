@@ -9,6 +9,7 @@ use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::certificate;
 use crate::cli::completions;
+use crate::cli::explain;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
@@ -156,6 +157,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
         Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
+        Request::Explain(args) => Ok(Answer::Text(explain::run(&args, &location, around, console)?, 0)),
         Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?, 0)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
@@ -246,7 +248,8 @@ fn resume(
 }
 
 /// The last report of the hunt of this worktree.
-fn finding(location: &Location) -> Result<(String, Report), Failure> {
+/// The finding of this worktree's hunt, and the hunt's name.
+pub fn finding(location: &Location) -> Result<(String, Report), Failure> {
     let (id, replay) = saved::current_replay(location)?;
     let value = replay.finding.ok_or_else(|| {
         Failure::new(Status::Error, "the hunt of this worktree has no result yet")

@@ -11,6 +11,7 @@ use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
+use crate::instrument::segment::Grain;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
@@ -46,7 +47,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What a recorded program is told of the clock (2026-01-01) and of its number.
-const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
+pub const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
 
 /// Records the test; the result is what is printed.
 pub fn run(
@@ -81,7 +82,7 @@ pub fn run(
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, commit).map_err(|error| Failure::from_error(&error))?;
         let program = files::this_program().map_err(|error| Failure::from_error(&error))?;
-        let build = BuildDirectory::create(&root.join("build"), &clang, &program);
+        let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
         let build = build.map_err(|error| Failure::from_error(&error))?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
@@ -108,7 +109,8 @@ pub fn run(
         };
         let mut run = |job: &Job, place: &Path| {
             let socket = root.join("trace");
-            let commands = commands(args, location, around, (&build, &socket));
+            let variables = vec![variable(listen::VARIABLE, &socket)];
+            let commands = commands(args, location, around, &build, variables);
             let listener =
                 Listener::start(&socket, place, (args.max_trace, keep)).map_err(|error| Failure::from_error(&error))?;
             let seen = observe(job, &commands);
@@ -207,12 +209,21 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
     }
 }
 
-/// The same under the instrumenting compiler; the programs that the test runs are traced, and told the same time and number in every run.
-fn commands(
+/// A variable, as `env` takes it.
+pub fn variable(name: impl Into<OsString>, value: impl AsRef<OsStr>) -> OsString {
+    let mut word = name.into();
+    word.push("=");
+    word.push(value);
+    word
+}
+
+/// The same under the instrumenting compiler, with `variables` for the test; the programs that the test runs are traced, and told the same time and number in every run.
+pub fn commands(
     args: &RecordArgs,
     location: &Location,
     around: &Surroundings,
-    (build, socket): (&BuildDirectory, &Path),
+    build: &BuildDirectory,
+    variables: Vec<OsString>,
 ) -> Commands {
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
     let is_kept = |name: &OsStr| !is_ours(name) && name != "PATH" && name != "CC";
@@ -225,10 +236,8 @@ fn commands(
     environment.push(("CC".into(), build.bin().join("cc").into()));
     environment.push((build::VARIABLE.into(), build.path.clone().into()));
     // Only the test is traced, not what the build runs of its own products.
-    let mut traced = OsString::from(listen::VARIABLE);
-    traced.push("=");
-    traced.push(socket);
-    let mut words: Vec<OsString> = vec!["/usr/bin/env".into(), traced];
+    let mut words: Vec<OsString> = vec!["/usr/bin/env".into()];
+    words.extend(variables);
     words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
     words.extend(["setarch".into(), "-R".into()]);
     match &args.command {
@@ -252,7 +261,7 @@ fn said(seen: &Observation) -> String {
 }
 
 /// What makes a recording impossible, said so that the user can do something about it.
-fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Result<(), Failure> {
+pub fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Result<(), Failure> {
     if seen.stage == Stage::Build {
         return Err(Failure::new(
             Status::Error,

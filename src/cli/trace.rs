@@ -182,7 +182,8 @@ fn no_step(player: &Player) -> Failure {
     Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
 }
 
-fn json_line(value: &Value) -> Vec<u8> {
+/// One object in one line, with everything escaped.
+pub fn json_line(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Json);
     value.serialize(&mut serializer).expect("a value in memory can always be written");

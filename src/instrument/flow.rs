@@ -21,6 +21,8 @@ pub struct Flow {
     pub control_dependence: Vec<Vec<(BlockId, BlockId)>>,
     /// Whether the block is the head of a loop: a block that it dominates goes back to it.
     pub is_loop_head: Vec<bool>,
+    /// For the head of a loop the blocks that go back to it.
+    pub goes_back: Vec<Vec<BlockId>>,
 }
 
 impl Flow {
@@ -76,15 +78,18 @@ impl Flow {
             dependence.sort_unstable();
             dependence.dedup();
         }
-        let mut is_loop_head = vec![false; n];
+        let mut goes_back = vec![Vec::new(); n];
         for (from, blocks) in forward.iter().enumerate() {
             for to in blocks {
-                is_loop_head[*to] |= dominates(&dominator, *to, from);
+                if dominates(&dominator, *to, from) {
+                    goes_back[*to].push(id(from));
+                }
             }
         }
+        let is_loop_head = goes_back.iter().map(|blocks| !blocks.is_empty()).collect();
         let post_dominator = post[..n].iter().map(|block| block.filter(|block| *block != end).map(id)).collect();
         let dominator = dominator.into_iter().map(|block| block.map(id)).collect();
-        Self { successors, post_dominator, dominator, control_dependence, is_loop_head }
+        Self { successors, post_dominator, dominator, control_dependence, is_loop_head, goes_back }
     }
 }
 

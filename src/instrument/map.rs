@@ -9,6 +9,7 @@
 //! ```text
 //! 8  "IDDMAP" and the version in two digits
 //! 4  number of the unit
+//! 4  how long its segments are: 0 or 1, see Grain
 //! 4  number of its first segment
 //! 4  number of functions that the text defines; for each
 //!     4  how many segments it has
@@ -26,10 +27,11 @@ use crate::instrument::Unsupported;
 use crate::instrument::function::Function;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite::piece;
+use crate::instrument::segment::Grain;
 use crate::instrument::segment::Segments;
 
 /// The version of the form, and of the rules by which segments are cut.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A text longer than this is taken for damage.
 const MAX_TEXT: u64 = 4 << 30;
@@ -49,10 +51,11 @@ pub enum MapError {
 }
 
 /// Writes the map of a unit whose segments begin at `first`.
-pub fn write(unit: u32, first: u32, n_segments: &[u32], text: &str) -> Vec<u8> {
+pub fn write(unit: u32, first: u32, grain: Grain, n_segments: &[u32], text: &str) -> Vec<u8> {
     let mut bytes = format!("IDDMAP{VERSION:02}").into_bytes();
     let mut number = |number: u32| bytes.extend(number.to_le_bytes());
     number(unit);
+    number(grain as u32);
     number(first);
     number(u32::try_from(n_segments.len()).expect("a text has fewer functions than 4 G bytes"));
     n_segments.iter().copied().for_each(number);
@@ -70,6 +73,8 @@ pub fn write(unit: u32, first: u32, n_segments: &[u32], text: &str) -> Vec<u8> {
 pub struct Map {
     /// The number of the unit.
     pub unit: u32,
+    /// How long its segments are.
+    pub grain: Grain,
     /// The number of the first segment of each function, and behind the last one; ascending.
     pub firsts: Vec<u32>,
     /// The text that the compiler printed.
@@ -101,6 +106,7 @@ impl Map {
             Ok::<u32, MapError>(u32::from_le_bytes(*number))
         };
         let unit = number()?;
+        let grain = Grain::from_number(number()?).ok_or(MapError::Damaged("its segments are of no known length"))?;
         let mut firsts = vec![number()?];
         for _ in 0..number()? {
             let last = firsts.last().copied().unwrap_or_default();
@@ -124,7 +130,7 @@ impl Map {
         if module.functions.len() + 1 != firsts.len() {
             return Err(MapError::Damaged("it counts other functions than its text has"));
         }
-        Ok(Self { unit, firsts, text: text.into(), module })
+        Ok(Self { unit, grain, firsts, text: text.into(), module })
     }
 
     /// The numbers of its segments.
@@ -141,7 +147,7 @@ impl Map {
     /// Reads the body of a function and its segments; `None` if it was left as it is.
     pub fn function(&self, index: usize) -> Result<Option<(Function, Segments)>, MapError> {
         let header = self.module.functions.get(index).ok_or(MapError::Damaged("there is no such function"))?;
-        let found = piece(&self.text, &self.module, header)?;
+        let found = piece(&self.text, &self.module, header, self.grain)?;
         let n_found = found.as_ref().map_or(0, |(_, segments)| segments.segments.len());
         if n_found != (self.firsts[index + 1] - self.firsts[index]) as usize {
             return Err(MapError::Damaged("a function has other segments than it had"));

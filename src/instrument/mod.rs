@@ -18,6 +18,7 @@ pub mod map;
 pub mod module;
 pub mod rewrite;
 pub mod segment;
+pub mod statement;
 pub mod types;
 
 use thiserror::Error;

@@ -19,6 +19,7 @@ use crate::instrument::instruction::Value;
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::module::Global;
 use crate::instrument::module::Module;
+use crate::instrument::segment::Grain;
 use crate::instrument::segment::Item;
 use crate::instrument::segment::Kind;
 use crate::instrument::segment::Segment;
@@ -73,8 +74,9 @@ impl Rewritten {
 }
 
 /// The number of segments of each function, without the rewritten text.
-pub fn count(text: &str, module: &Module) -> Result<Vec<u32>, Unsupported> {
-    module.functions.iter().map(|header| Ok(piece(text, module, header)?.map_or(0, |(_, cut)| length(&cut)))).collect()
+pub fn count(text: &str, module: &Module, grain: Grain) -> Result<Vec<u32>, Unsupported> {
+    let count = |header| Ok(piece(text, module, header, grain)?.map_or(0, |(_, cut)| length(&cut)));
+    module.functions.iter().map(count).collect()
 }
 
 /// A function and its segments; `None` if it is left as it is.
@@ -84,12 +86,13 @@ pub fn piece(
     text: &str,
     module: &Module,
     header: &FunctionHeader,
+    grain: Grain,
 ) -> Result<Option<(Function, Segments)>, Unsupported> {
     if header.attributes.is_some_and(|group| module.has_attribute(text, group, "naked")) {
         return Ok(None);
     }
     let function = read(text, header)?;
-    let segments = cut(module, text, &function).map_err(|error| error.at(text, header.text.start))?;
+    let segments = cut(module, text, &function, grain).map_err(|error| error.at(text, header.text.start))?;
     Ok(Some((function, segments)))
 }
 
@@ -104,6 +107,8 @@ pub struct Numbers {
     pub unit: u32,
     /// That of its first segment.
     pub first: u32,
+    /// How long its segments are.
+    pub grain: Grain,
 }
 
 /// Puts the records into the text of a module.
@@ -114,7 +119,7 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
     let mut copied = 0;
     let mut has_setjmp = false;
     for header in &module.functions {
-        let Some((function, segments)) = piece(text, module, header)? else {
+        let Some((function, segments)) = piece(text, module, header, numbers.grain)? else {
             n_segments.push(0);
             continue;
         };

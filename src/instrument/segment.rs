@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 
 use crate::instrument::Unsupported;
+use crate::instrument::debug::Debug;
 use crate::instrument::function::Function;
 use crate::instrument::function::returns_twice;
 use crate::instrument::instruction::BlockId;
@@ -39,6 +40,7 @@ use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
 use crate::instrument::layout::Layout;
 use crate::instrument::module::Module;
+use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
 
 /// Bytes of the number at the beginning of a record.
@@ -50,6 +52,23 @@ const MAX_PAYLOAD: u32 = 16 << 10;
 /// A value longer than this is not recorded as a parameter or result.
 const MAX_SCALAR: u64 = 16;
 
+/// How long a segment may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grain {
+    /// As long as nothing else can run.
+    #[default]
+    Straight,
+    /// One [statement](crate::instrument::statement) at the most, so that a run can be parked before each of them.
+    Statement,
+}
+
+impl Grain {
+    /// The grain with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        [Self::Straight, Self::Statement].get(number as usize).copied()
+    }
+}
+
 /// Why a segment begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -59,7 +78,7 @@ pub enum Kind {
     Block,
     /// The call before its first instruction came back.
     AfterCall,
-    /// The one before was full.
+    /// The one before was full, or its statement ended.
     More,
 }
 
@@ -147,7 +166,7 @@ impl Segments {
 }
 
 /// Cuts a function of `module`, whose text is `text`.
-pub fn cut(module: &Module, text: &str, function: &Function) -> Result<Segments, Unsupported> {
+pub fn cut(module: &Module, text: &str, function: &Function, grain: Grain) -> Result<Segments, Unsupported> {
     let layout = module.layout();
     let entry = &function.blocks[0].instructions;
     let n_slots = entry.iter().take_while(|instruction| is_static_alloca(instruction)).count();
@@ -182,7 +201,16 @@ pub fn cut(module: &Module, text: &str, function: &Function) -> Result<Segments,
         }
     }
     let segments = Segments { segments: Vec::new(), slots, plain, known, has_setjmp };
-    let mut cutter = Cutter { module, layout, function, segments, open: None };
+    let mut begins = vec![HashSet::new(); function.blocks.len()];
+    if grain == Grain::Statement {
+        // The first statement of a block begins with it, as the entry of the function does.
+        for pair in statements(function, n_slots, Debug::new(module, text)).windows(2) {
+            if pair[0].block == pair[1].block {
+                begins[pair[1].block.0 as usize].insert(pair[1].first);
+            }
+        }
+    }
+    let mut cutter = Cutter { module, layout, function, segments, begins, open: None };
     for index in 0..function.blocks.len() {
         let block = BlockId(u32::try_from(index).expect("blocks are numbered by u32"));
         cutter.block(block, if index == 0 { n_slots } else { 0 })?;
@@ -247,6 +275,8 @@ struct Cutter<'m> {
     layout: Layout<'m>,
     function: &'m Function,
     segments: Segments,
+    /// For each block where a segment has to begin.
+    begins: Vec<HashSet<usize>>,
     open: Option<Segment>,
 }
 
@@ -271,7 +301,8 @@ impl Cutter<'_> {
             if matches!(instruction.op, Op::Phi(_)) {
                 continue;
             }
-            if self.open.as_ref().is_some_and(|open| open.size > MAX_PAYLOAD) {
+            let begins = self.begins[block.0 as usize].contains(&index);
+            if begins || self.open.as_ref().is_some_and(|open| open.size > MAX_PAYLOAD) {
                 self.end(index);
                 self.begin(Kind::More, block, index);
             }

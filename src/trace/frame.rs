@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::instrument::debug::Place;
 use crate::instrument::instruction::BlockId;
+use crate::instrument::statement::Statement;
+use crate::trace::index::Index;
 use crate::trace::shape::Call;
 use crate::trace::shape::Register;
 use crate::trace::shape::Shape;
 use crate::trace::shape::Source;
-use crate::trace::shape::Statement;
 use crate::trace::step::Step;
 
 /// A register that was never set has this one as its step.
@@ -23,6 +24,8 @@ pub struct Region {
     pub step: Step,
     /// The block that ends it; `None` for the end of the function.
     pub end: Option<BlockId>,
+    /// What it is called.
+    pub index: Index,
 }
 
 /// A call of a function that may be one of which nothing is known.
@@ -41,6 +44,8 @@ pub struct External {
 struct Mark {
     segment: u32,
     regions: Vec<Region>,
+    /// How often the function has returned since.
+    n_returns: u64,
 }
 
 /// One activation of a function.
@@ -66,6 +71,10 @@ pub struct Frame {
     pub is_partial: bool,
     /// The address of the frame, if it is recorded.
     pub address: u64,
+    /// What the current step is called; `None` if other versions do not have it.
+    pub index: Option<Index>,
+    /// Functions that the current step called so far.
+    pub n_calls: u64,
     /// The step that returned from the last call.
     pub returned: Step,
     /// A call whose function was not seen yet.
@@ -73,12 +82,14 @@ pub struct Frame {
     values: Vec<u64>,
     writers: Vec<Step>,
     regions: Vec<Region>,
+    /// The region of the call.
+    base: Index,
     marks: Vec<Mark>,
 }
 
 impl Frame {
     /// A new activation.
-    pub fn new(shape: &Arc<Shape>, number: u64) -> Self {
+    pub fn new(shape: &Arc<Shape>, number: u64, base: Index) -> Self {
         let n = shape.n_registers as usize;
         Self {
             shape: Arc::clone(shape),
@@ -91,17 +102,20 @@ impl Frame {
             segment: 0,
             is_partial: false,
             address: 0,
+            index: None,
+            n_calls: 0,
             returned: Step::START,
             external: None,
             values: vec![0; n],
             writers: vec![UNSET; n],
             regions: Vec::new(),
+            base,
             marks: Vec::new(),
         }
     }
 
     /// Makes it a new activation, keeping its memory.
-    pub fn renew(&mut self, shape: &Arc<Shape>, number: u64) {
+    pub fn renew(&mut self, shape: &Arc<Shape>, number: u64, base: Index) {
         let n = shape.n_registers as usize;
         if !Arc::ptr_eq(&self.shape, shape) {
             self.shape = Arc::clone(shape);
@@ -109,6 +123,9 @@ impl Frame {
         self.number = number;
         self.external = None;
         self.returned = Step::START;
+        self.index = None;
+        self.n_calls = 0;
+        self.base = base;
         self.is_partial = false;
         self.block = BlockId(0);
         self.values.clear();
@@ -182,6 +199,27 @@ impl Frame {
         self.regions.last().map_or(self.caller, |region| region.step)
     }
 
+    /// What the region of its call is called.
+    pub fn base(&self) -> Index {
+        self.base
+    }
+
+    /// What the innermost region is called.
+    #[inline]
+    pub fn region(&self) -> Index {
+        self.regions.last().map_or(self.base, |region| region.index)
+    }
+
+    /// What a function that the current step calls next is called.
+    pub fn next_call(&mut self, key: u64) -> Index {
+        let caller = self.index.unwrap_or(self.region());
+        if key == 0 {
+            return caller;
+        }
+        self.n_calls += 1;
+        caller.below(key).again(self.n_calls)
+    }
+
     /// A block is entered.
     #[inline]
     pub fn enter(&mut self, block: BlockId) {
@@ -190,12 +228,30 @@ impl Frame {
         while self.regions.last().is_some_and(|region| region.end == Some(block)) {
             self.regions.pop();
         }
+        if self.shape.flow.goes_back[block.0 as usize].contains(&self.block_before) {
+            self.go_again(0);
+        }
+    }
+
+    fn go_again(&mut self, n: u64) {
+        let region = self.regions.last_mut().map_or(&mut self.base, |region| &mut region.index);
+        *region = region.again(n);
+    }
+
+    /// A step begins.
+    #[inline]
+    pub fn begin(&mut self, step: Step, statement: u32) {
+        self.step = step;
+        self.statement = statement;
+        self.n_calls = 0;
+        let key = self.shape.keys.statements.get(statement as usize).copied().unwrap_or(0);
+        self.index = (key != 0).then(|| self.region().below(key));
     }
 
     /// The current step decides what runs until `end`.
     #[inline]
     pub fn decide(&mut self, end: Option<BlockId>) {
-        let region = Region { step: self.step, end };
+        let region = Region { step: self.step, end, index: self.index.unwrap_or(self.region()) };
         match self.regions.last_mut() {
             Some(last) if last.end == end => *last = region,
             _ => self.regions.push(region),
@@ -206,9 +262,17 @@ impl Frame {
     pub fn mark(&mut self, segment: u32, is_first: bool) {
         let found = self.marks.iter_mut().find(|mark| mark.segment == segment);
         match found {
-            Some(mark) if is_first => mark.regions.clone_from(&self.regions),
-            Some(mark) => self.regions.clone_from(&mark.regions),
-            None if is_first => self.marks.push(Mark { segment, regions: self.regions.clone() }),
+            Some(mark) if is_first => {
+                mark.regions.clone_from(&self.regions);
+                mark.n_returns = 0;
+            }
+            Some(mark) => {
+                self.regions.clone_from(&mark.regions);
+                mark.n_returns += 1;
+                let n = mark.n_returns;
+                self.go_again(n);
+            }
+            None if is_first => self.marks.push(Mark { segment, regions: self.regions.clone(), n_returns: 0 }),
             None => {}
         }
     }

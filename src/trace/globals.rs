@@ -125,6 +125,11 @@ impl Globals {
         }
     }
 
+    /// All of them, by address.
+    pub fn iter(&self) -> impl Iterator<Item = &Global> {
+        self.all.iter()
+    }
+
     /// The one that an address is in.
     pub fn find(&self, address: u64) -> Option<&Global> {
         let behind = self.all.partition_point(|global| global.address <= address);

@@ -15,6 +15,7 @@ use crate::trace::frame::External;
 use crate::trace::frame::Frame;
 use crate::trace::frame::number;
 use crate::trace::heap::Heap;
+use crate::trace::index::Index;
 use crate::trace::memory::Memory;
 use crate::trace::records::Record;
 use crate::trace::shape::Action;
@@ -134,6 +135,8 @@ pub struct Machine {
     pub memory: Memory,
     /// The blocks of its heap.
     pub heap: Heap,
+    /// Records taken so far.
+    pub n_records: u64,
     /// Steps so far.
     pub n_steps: u32,
     /// Frames so far.
@@ -175,6 +178,7 @@ impl Machine {
             self.thread = record.thread;
         }
         let jumper = self.frames.last().map_or(Step::START, |frame| frame.step);
+        self.n_records += 1;
         let piece = shape.piece(record.segment);
         self.n_events += u64::from(piece.n_events);
         if piece.kind == Kind::Entry {
@@ -269,12 +273,15 @@ impl Machine {
     }
 
     fn push(&mut self, shape: &Arc<Shape>, caller: Step) {
+        let key = shape.keys.function;
+        let root = Index::root(self.thread).below(key);
+        let base = self.frames.last_mut().map_or(root, |frame| frame.next_call(key));
         let mut frame = match self.spare.pop() {
             Some(mut frame) => {
-                frame.renew(shape, self.n_frames);
+                frame.renew(shape, self.n_frames, base);
                 frame
             }
-            None => Frame::new(shape, self.n_frames),
+            None => Frame::new(shape, self.n_frames, base),
         };
         self.n_frames += 1;
         frame.caller = caller;
@@ -336,8 +343,7 @@ impl Machine {
         self.n_steps += 1;
         let step = Step(self.n_steps);
         if let Some(frame) = self.frames.last_mut() {
-            frame.step = step;
-            frame.statement = statement;
+            frame.begin(step, statement);
             if statement != 0 && self.words.is_none() && &*frame.shape.body.function.name == "main" {
                 self.find_words();
             }

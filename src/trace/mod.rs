@@ -5,6 +5,8 @@
 //! records of one thread in order. A trace is read chunk by chunk, so that memory does not grow with its length; everything is
 //! checked against its bounds: a damaged file is a [`TraceError`].
 
+pub mod assemble;
+pub mod cell;
 pub mod container;
 pub mod digest;
 pub mod records;
@@ -15,6 +17,7 @@ pub mod effect;
 pub mod frame;
 pub mod globals;
 pub mod heap;
+pub mod index;
 pub mod lvalue;
 pub mod machine;
 pub mod memory;

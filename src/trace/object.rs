@@ -153,6 +153,23 @@ impl<'v> View<'v> {
         found.iter().map(|(_, place)| (Arc::clone(&place.name), self.show(place))).collect()
     }
 
+    /// All variables of a frame, also those that are not seen at its current statement, in the order of their declarations.
+    pub fn locals(self, frame: &'v Frame) -> impl Iterator<Item = Place<'v>> {
+        self.declared(frame).map(|(_, place)| place)
+    }
+
+    /// A value of a type, wherever it is.
+    pub fn write(self, address: u64, debug: Debug<'_>, ty: MetadataId) -> String {
+        let size = value::size_of(debug, ty, 0).filter(|size| *size <= 8);
+        let held = size.and_then(|size| self.machine.cell(address, size));
+        let bytes = held.map_or(Bytes::InMemory, |held| {
+            let mut given = [0; 8];
+            given[..held.bytes.len()].copy_from_slice(&held.bytes);
+            Bytes::Given(given)
+        });
+        value::show(debug, ty, &Held { view: self, address, bytes })
+    }
+
     /// All variables of a frame.
     fn declared(self, frame: &'v Frame) -> impl Iterator<Item = (Variable, Place<'v>)> {
         let debug = frame.shape.debug();

@@ -9,9 +9,12 @@ use crate::instrument::map::MapError;
 use crate::trace::TraceError;
 use crate::trace::container::Trace;
 use crate::trace::globals::Globals;
+use crate::trace::index::Naming;
 use crate::trace::machine::Machine;
+use crate::trace::machine::Nobody;
 use crate::trace::machine::Watch;
 use crate::trace::records::Position;
+use crate::trace::records::Record;
 use crate::trace::records::Records;
 use crate::trace::shape::Shape;
 use crate::trace::step::Step;
@@ -37,6 +40,7 @@ pub struct Player {
     /// Chunks from one checkpoint to the next.
     distance: usize,
     n_chunks_since: usize,
+    naming: Option<Naming>,
     /// Records played so far, also those played again.
     pub n_played: u64,
 }
@@ -63,8 +67,21 @@ impl Player {
             checkpoints,
             distance: 1,
             n_chunks_since: 0,
+            naming: None,
             n_played: 0,
         })
+    }
+
+    /// The same trace from its beginning, with other names for functions and statements: those that another version has for them, too.
+    #[must_use]
+    pub fn renamed(mut self, naming: Naming) -> Self {
+        self.naming = Some(naming);
+        self.shapes.clear();
+        self.checkpoints.truncate(1);
+        if let Some((position, machine)) = self.checkpoints.first().cloned() {
+            self.go_to(&position, machine);
+        }
+        self
     }
 
     /// The trace.
@@ -77,9 +94,51 @@ impl Player {
         self.shapes.iter().flatten()
     }
 
+    /// Goes to where so many records were taken, or to the end if there are fewer.
+    ///
+    /// Cost: plays from the last checkpoint before.
+    pub fn seek(&mut self, n_records: u64) -> Result<(), TraceError> {
+        if self.machine.n_records > n_records {
+            let is_before = |(_, machine): &&(Position, Machine)| machine.n_records <= n_records;
+            let found = self.checkpoints.iter().rev().find(is_before).or(self.checkpoints.first());
+            if let Some((position, machine)) = found {
+                self.go_to(&position.clone(), machine.clone());
+            }
+        }
+        self.play_while(&mut Nobody, |machine| machine.n_records < n_records)?;
+        Ok(())
+    }
+
+    /// Moves a copy of the process on by records that are not of the trace.
+    ///
+    /// Errors: they are no records of its program. A last one that is cut short is left out.
+    pub fn feed<W: Watch>(&mut self, machine: &mut Machine, records: &[u8], watch: &mut W) -> Result<(), TraceError> {
+        let mut at = 0;
+        while !watch.is_done()
+            && let Some(number) = records.get(at..).and_then(<[u8]>::first_chunk)
+        {
+            let segment = u32::from_le_bytes(*number);
+            let entry = self.units.entry(segment)?;
+            let Some(bytes) = records.get(at..at + entry.size as usize) else { break };
+            at += entry.size as usize;
+            let shape = shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body)?;
+            let record = Record { thread: machine.thread, segment, entry, bytes, offset: 0 };
+            machine.take(&shape, &record, watch)?;
+        }
+        Ok(())
+    }
+
     /// Plays on until the watch has seen enough; returns whether there is more.
     pub fn play<W: Watch>(&mut self, watch: &mut W) -> Result<bool, TraceError> {
-        while !watch.is_done() {
+        self.play_while(watch, |_| true)
+    }
+
+    fn play_while<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        is_wanted: impl Fn(&Machine) -> bool,
+    ) -> Result<bool, TraceError> {
+        while !watch.is_done() && is_wanted(&self.machine) {
             if let Some(position) = self.records.position() {
                 if self.n_chunks_since >= self.distance {
                     let position = position.clone();
@@ -91,13 +150,7 @@ impl Player {
             self.n_played += 1;
             let index = record.entry.body as usize;
             if self.shapes.get(index).is_none_or(Option::is_none) {
-                let body = Arc::clone(self.units.body(record.entry.body));
-                let map = self.units.map(body.unit)?;
-                let shape = Shape::new(&body, map, record.entry.body).map_err(MapError::from)?;
-                if self.shapes.len() <= index {
-                    self.shapes.resize(index + 1, None);
-                }
-                self.shapes[index] = Some(Arc::new(shape));
+                shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), record.entry.body)?;
             }
             let Some(Some(shape)) = self.shapes.get(index) else {
                 return Err(TraceError::Damaged("a record of no function"));
@@ -135,9 +188,38 @@ impl Player {
         }
         let found = self.checkpoints.iter().rev().find(|(_, machine)| machine.n_steps < step.0);
         if let Some((position, machine)) = found.or(self.checkpoints.first()) {
-            self.records.seek(position);
-            self.machine = machine.clone();
-            self.n_chunks_since = 0;
+            self.go_to(&position.clone(), machine.clone());
         }
     }
+
+    fn go_to(&mut self, position: &Position, machine: Machine) {
+        self.records.seek(position);
+        self.machine = machine;
+        self.n_chunks_since = 0;
+    }
+}
+
+/// A function, read when it is first met.
+fn shape_of(
+    shapes: &mut Vec<Option<Arc<Shape>>>,
+    units: &mut Units,
+    naming: Option<&Naming>,
+    number: u32,
+) -> Result<Arc<Shape>, TraceError> {
+    let index = number as usize;
+    if let Some(Some(shape)) = shapes.get(index) {
+        return Ok(Arc::clone(shape));
+    }
+    let body = Arc::clone(units.body(number));
+    let map = units.map(body.unit)?;
+    let mut shape = Shape::new(&body, map, number).map_err(MapError::from)?;
+    if let Some(naming) = naming {
+        shape.keys = naming(&map.module.source, &body.function.name, shape.statements.len());
+    }
+    if shapes.len() <= index {
+        shapes.resize(index + 1, None);
+    }
+    let shape = Arc::new(shape);
+    shapes[index] = Some(Arc::clone(&shape));
+    Ok(shape)
 }

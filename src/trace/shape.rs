@@ -1,8 +1,4 @@
 //! What the records of a function do: its statements, and for each segment the actions that a record stands for.
-//!
-//! A **statement** is a run of instructions of one block. No temporary value lives from one statement of a block to the next, and a statement begins behind the
-//! last place of the source that the one before touches; so `x = f(a) + b;` is one, `a = 1; b = 2;` are two, and the three parts of the head of a `for` are
-//! three. A jump without a condition is none. Statement 0 of each function is its entry: parameters get their values there.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -10,7 +6,6 @@ use std::sync::Arc;
 
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
-use crate::instrument::debug::Place;
 use crate::instrument::flow::Flow;
 use crate::instrument::instruction::BlockId;
 use crate::instrument::instruction::Instruction;
@@ -26,7 +21,11 @@ use crate::instrument::segment::Segment;
 use crate::instrument::segment::What;
 use crate::instrument::segment::is_memory_intrinsic;
 use crate::instrument::segment::splits;
+use crate::instrument::statement::Statement;
+use crate::instrument::statement::is_nothing;
+use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
+use crate::trace::index::Keys;
 use crate::trace::model;
 use crate::trace::model::Model;
 use crate::trace::units::Body;
@@ -162,19 +161,6 @@ pub struct Call {
     pub model: Option<&'static Model>,
 }
 
-/// A statement of a function.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// Its block.
-    pub block: BlockId,
-    /// Its first instruction.
-    pub first: usize,
-    /// Behind its last.
-    pub end: usize,
-    /// Where it begins in the source.
-    pub place: Option<Place>,
-}
-
 /// A slot of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
@@ -207,6 +193,8 @@ pub struct Shape {
     pub n_registers: u32,
     /// By segment.
     pub pieces: Vec<Piece>,
+    /// What it and its statements are called in other runs.
+    pub keys: Keys,
     /// Its number among those met.
     pub index: u32,
     /// Its unit.
@@ -217,7 +205,7 @@ impl Shape {
     /// Prepares a function of the unit of `map`; `index` is its number among those met.
     pub fn new(body: &Arc<Body>, map: &Arc<Map>, index: u32) -> Result<Self, Unsupported> {
         let debug = Debug::new(&map.module, &map.text);
-        let statements = statements(body, debug);
+        let statements = statements(&body.function, body.segments.slots.len(), debug);
         let mut maker = Maker {
             body: Arc::clone(body),
             layout: map.module.layout(),
@@ -235,11 +223,32 @@ impl Shape {
         maker.prepare()?;
         let parameters = maker.body.function.parameters.iter();
         let parameters: Vec<ValueId> = parameters.map(|parameter| parameter.value).collect();
+        let keys = Keys::of(&map.module.source, &body.function.name, statements.len());
         let body = Arc::clone(body);
         let pieces = body.segments.segments.iter().map(|segment| maker.piece(segment)).collect::<Result<_, _>>()?;
         let parameters = parameters.iter().map(|id| maker.registers.get(id).copied()).collect();
         let Maker { flow, slots, calls, n_registers, .. } = maker;
-        Ok(Self { body, flow, statements, calls, slots, parameters, n_registers, pieces, index, map: Arc::clone(map) })
+        Ok(Self {
+            body,
+            flow,
+            statements,
+            calls,
+            slots,
+            parameters,
+            n_registers,
+            pieces,
+            keys,
+            index,
+            map: Arc::clone(map),
+        })
+    }
+
+    /// Whether a statement decides where the function goes on.
+    pub fn is_decision(&self, statement: u32) -> bool {
+        let statement = &self.statements[statement as usize];
+        let instructions = &self.body.function.block(statement.block).instructions[statement.first..statement.end];
+        let last = instructions.last().map(|instruction| &instruction.op);
+        matches!(last, Some(Op::Branch(..) | Op::Switch(..) | Op::IndirectJump(_)))
     }
 
     /// The debug info of its unit.
@@ -257,93 +266,6 @@ impl Shape {
     pub fn piece(&self, segment: u32) -> &Piece {
         &self.pieces[(segment - self.body.first) as usize]
     }
-}
-
-/// Where instructions are in the source: the first and the last place of a run.
-#[derive(Clone)]
-struct Run {
-    first: usize,
-    end: usize,
-    places: Option<(Place, Place)>,
-}
-
-fn statements(body: &Body, debug: Debug<'_>) -> Vec<Statement> {
-    let function = &body.function;
-    let entry_place = function.subprogram.and_then(|id| debug.function(id)).map(|(_, place)| place);
-    let entry = Statement { block: BlockId(0), first: 0, end: 0, place: entry_place };
-    let mut statements = vec![entry];
-    for (number, block) in (0..).zip(&function.blocks) {
-        let instructions = &block.instructions;
-        let n_slots = if number == 0 { body.segments.slots.len() } else { 0 };
-        let mut uses: HashMap<ValueId, usize> = HashMap::new();
-        for (index, instruction) in instructions.iter().enumerate() {
-            for operand in &instruction.operands {
-                if let Value::Local(id) = operand.value {
-                    uses.insert(id, index);
-                }
-            }
-        }
-        let mut runs: Vec<Run> = Vec::new();
-        let mut open: Option<Run> = None;
-        let mut reach = 0;
-        for (index, instruction) in instructions.iter().enumerate().skip(n_slots) {
-            if is_nothing(instruction) {
-                continue;
-            }
-            let run = open.get_or_insert(Run { first: index, end: index, places: None });
-            run.end = index + 1;
-            let place = instruction.location.and_then(|location| debug.place(location)).filter(|place| place.line > 0);
-            if let Some(place) = place {
-                let (first, last) = run.places.take().unwrap_or_else(|| (place.clone(), place.clone()));
-                run.places = Some((first.min(place.clone()), last.max(place)));
-            }
-            if let Some(last) = instruction.result.and_then(|id| uses.get(&id)) {
-                reach = reach.max(*last);
-            }
-            if reach <= index {
-                runs.extend(open.take());
-            }
-        }
-        runs.extend(open);
-        let mut merged: Vec<Run> = Vec::new();
-        for run in runs {
-            let joins = match (merged.last().and_then(|last| last.places.as_ref()), &run.places) {
-                (Some((_, last)), Some((first, _))) => last.file == first.file && first <= last,
-                (_, None) => number == 0 || !merged.is_empty(),
-                (None, Some(_)) => number != 0 && !merged.is_empty(),
-            };
-            match merged.last_mut() {
-                Some(last) if joins => {
-                    last.end = run.end;
-                    last.places = match (last.places.take(), run.places) {
-                        (Some((first, last)), Some((other_first, other_last))) => {
-                            Some((first.min(other_first), last.max(other_last)))
-                        }
-                        (one, other) => one.or(other),
-                    };
-                }
-                _ => merged.push(run),
-            }
-        }
-        for run in merged {
-            // What stands in the entry without a place stores the parameters.
-            if number == 0 && run.places.is_none() && statements.len() == 1 && statements[0].end == 0 {
-                statements[0].first = run.first;
-                statements[0].end = run.end;
-                continue;
-            }
-            let place = run.places.map(|(first, _)| first);
-            statements.push(Statement { block: BlockId(number), first: run.first, end: run.end, place });
-        }
-    }
-    statements
-}
-
-/// What does nothing that the source says.
-fn is_nothing(instruction: &Instruction) -> bool {
-    let name = instruction.called().unwrap_or_default();
-    matches!(instruction.op, Op::Jump(_) | Op::Unreachable)
-        || ["llvm.dbg.", "llvm.lifetime."].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// For each block and instruction its statement; `u32::MAX` if none.

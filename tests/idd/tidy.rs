@@ -16,7 +16,7 @@ use crate::scan;
 const VOCABULARY: [&str; 3] = ["outcome", "revision", "search"];
 
 /// Which top-level module may name which others, beside itself.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
@@ -26,9 +26,25 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
     ("hunt", &["outcome", "revision", "search", "change", "reduce"]),
+    ("explain", &["instrument", "trace"]),
     ("world", &["outcome", "revision", "search", "syntax", "change", "instrument", "trace"]),
     ("report", &VOCABULARY),
-    ("cli", &["outcome", "revision", "search", "change", "reduce", "hunt", "world", "report", "instrument", "trace"]),
+    (
+        "cli",
+        &[
+            "outcome",
+            "revision",
+            "search",
+            "change",
+            "reduce",
+            "hunt",
+            "explain",
+            "world",
+            "report",
+            "instrument",
+            "trace",
+        ],
+    ),
 ];
 
 /// A pattern, and the files or directories that alone may hold it.

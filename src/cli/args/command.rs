@@ -19,6 +19,7 @@ use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
+use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
@@ -95,6 +96,20 @@ pub struct RecordCommand {
 
     #[command(flatten)]
     pub record: Record,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// An explanation.
+#[derive(Debug, clap::Args)]
+pub struct ExplainCommand {
+    /// The test, as in a hunt; that of the last hunt if none is given.
+    #[arg(value_name = "TEST-CMD", last = true)]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub explain: Explain,
 
     #[command(flatten)]
     pub output: Output,
@@ -237,6 +252,9 @@ pub enum Subcommand {
     /// Build under the instrumenting compiler, run the test, and keep what the program did.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
+    /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the change that the last hunt found.
+    #[command(override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]...")]
+    Explain(Box<ExplainCommand>),
     /// Show what was recorded.
     Trace {
         #[command(subcommand)]

@@ -19,17 +19,22 @@ use serde::Serialize;
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
+use crate::cli::args::options::Algorithm;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
+use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::Keep;
 use crate::cli::args::options::Record;
+use crate::cli::args::options::Side;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::SignatureMode;
 use crate::cli::args::options::Test;
+
+use crate::explain::chain::Method;
 
 pub use crate::cli::args::command::command;
 
@@ -90,6 +95,8 @@ pub enum Request {
     Reset,
     /// Remove what no hunt needs any more.
     Gc,
+    /// Explain a failure.
+    Explain(ExplainArgs),
     /// Record a test.
     Record(RecordArgs),
     /// Show a recording.
@@ -133,6 +140,31 @@ pub struct RecordArgs {
     pub max_trace: u64,
     /// What is kept if they would take more.
     pub keep: Keep,
+    /// Limit of build and test, each.
+    pub timeout: Option<Duration>,
+}
+
+/// An explanation, as asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainArgs {
+    /// The test; that of the hunt if none is given.
+    pub command: Option<TestCommand>,
+    /// The revision that fails.
+    pub bad: Option<String>,
+    /// The one that passes.
+    pub good: Option<String>,
+    /// Which pair of the hunt.
+    pub at: Side,
+    /// Shell line that is run before the test.
+    pub build: Option<OsString>,
+    /// The program that is meant.
+    pub program: Option<OsString>,
+    /// How the chain is found.
+    pub method: Method,
+    /// Whether the chain is not asked again.
+    pub is_unchecked: bool,
+    /// Bytes that all traces may take on disk.
+    pub max_trace: u64,
     /// Limit of build and test, each.
     pub timeout: Option<Duration>,
 }
@@ -295,6 +327,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Record(record_args(args.words, args.record)?), output)
         }
+        Some(Subcommand::Explain(args)) => {
+            let output = args.output;
+            (Request::Explain(explain_args(args.words, args.explain)?), output)
+        }
         Some(Subcommand::Trace { command }) => {
             let (which, shown) = match command {
                 TraceCommand::List { output } => {
@@ -319,6 +355,21 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Compl
     };
     let Record { at, build, program, once, max_trace, keep, timeout } = record;
     Ok(RecordArgs { command, at, build, program, once, max_trace, keep, timeout })
+}
+
+fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, Complaint> {
+    let is_given = !words.is_empty();
+    let command = TestCommand::from_words(words);
+    if is_given && command.is_none() {
+        return Err(("the test command is empty", "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh"));
+    }
+    let Explain { bad, good, at, build, program, algorithm, unchecked, max_trace, timeout } = explain;
+    let method = match algorithm {
+        Algorithm::Dependence => Method::Dependence,
+        Algorithm::Hierarchical => Method::Hierarchical,
+        Algorithm::Linear => Method::Linear,
+    };
+    Ok(ExplainArgs { command, bad, good, at, build, program, method, is_unchecked: unchecked, max_trace, timeout })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {

@@ -202,6 +202,69 @@ pub struct Record {
     pub timeout: Option<Duration>,
 }
 
+/// What is explained.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(next_help_heading = "What is explained")]
+pub struct Explain {
+    /// Revision at which the test fails.
+    #[arg(long, value_name = "REV")]
+    pub bad: Option<String>,
+
+    /// Revision at which the test passes, as close to the other one as there is.
+    #[arg(long, value_name = "REV")]
+    pub good: Option<String>,
+
+    /// Which pair of the last hunt: the first bad revision and the same without the necessary change, or HEAD and HEAD with the fix.
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
+    pub at: Side,
+
+    /// Shell line that is run before the test.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<OsString>,
+
+    /// The program that is meant if the test runs several.
+    #[arg(long, value_name = "NAME")]
+    pub program: Option<OsString>,
+
+    /// How the chain is found; the result is the same.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
+    pub algorithm: Algorithm,
+
+    /// Do not ask again whether each step of the chain holds.
+    #[arg(long)]
+    pub unchecked: bool,
+
+    /// What all traces together may take on disk: `500M`, `4G`.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
+    pub max_trace: u64,
+
+    /// Time limit of the build and of the test, each.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+}
+
+/// Which pair of a hunt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Side {
+    /// The first bad revision.
+    #[default]
+    Culprit,
+    /// The revision that the fix is for.
+    Head,
+}
+
+/// How a chain is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Algorithm {
+    /// By leaps to the definitions.
+    #[default]
+    Dependence,
+    /// By binary search along calls and decisions.
+    Hierarchical,
+    /// Point by point.
+    Linear,
+}
+
 /// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]

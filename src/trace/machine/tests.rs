@@ -7,6 +7,7 @@ use crate::instrument::map;
 use crate::instrument::map::Map;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite;
+use crate::instrument::segment::Grain;
 use crate::trace::units::Body;
 use crate::trace::units::Entry;
 
@@ -39,8 +40,8 @@ fn text(ways: &[Vec<usize>], setjmps: &[usize]) -> String {
 
 fn shape(text: &str) -> Arc<Shape> {
     let module = Module::read(text).unwrap();
-    let n_segments = rewrite::count(text, &module).unwrap();
-    let map = Arc::new(Map::read(&map::write(1, 0, &n_segments, text)).unwrap());
+    let n_segments = rewrite::count(text, &module, Grain::Straight).unwrap();
+    let map = Arc::new(Map::read(&map::write(1, 0, Grain::Straight, &n_segments, text)).unwrap());
     let (function, segments) = map.function(0).unwrap().unwrap();
     let body = Arc::new(Body { unit: 1, index: 0, function, segments, first: 0 });
     Arc::new(Shape::new(&body, &map, 0).unwrap())

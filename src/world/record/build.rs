@@ -5,6 +5,7 @@
 //! runtime.o what is linked into programs
 //! maps/     one file for each unit that was instrumented, by its number
 //! next      number of the next unit and of the next segment, in text; locked while it is changed
+//! grain     how long segments are: 0 or 1
 //! log       one line for each command: see [`Logged`]
 //! ```
 
@@ -23,6 +24,7 @@ use rustix::fs::FlockOperation;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::instrument::segment::Grain;
 use crate::world::record::RecordError;
 use crate::world::run::process;
 
@@ -96,11 +98,13 @@ pub struct BuildDirectory {
     pub path: PathBuf,
     /// The clang that is used.
     pub clang: PathBuf,
+    /// How long segments are.
+    pub grain: Grain,
 }
 
 impl BuildDirectory {
     /// Prepares a new one, whose compilers are links to `program`.
-    pub fn create(path: &Path, clang: &Path, program: &Path) -> Result<Self, RecordError> {
+    pub fn create(path: &Path, clang: &Path, program: &Path, grain: Grain) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;
         fs::create_dir_all(path.join("maps")).map_err(failed)?;
@@ -109,6 +113,7 @@ impl BuildDirectory {
         }
         fs::write(path.join("next"), "1 1\n").map_err(failed)?;
         fs::write(path.join("clang"), clang.as_os_str().as_encoded_bytes()).map_err(failed)?;
+        fs::write(path.join("grain"), (grain as u32).to_string()).map_err(failed)?;
         fs::write(path.join("trace.c"), RUNTIME).map_err(failed)?;
         let words = ["-O2", "-fPIC", "-w", "-c", "trace.c", "-o", "runtime.o"].map(OsStr::new);
         let said = process::capture(clang.as_os_str(), &words, path, &[]).map_err(failed)?;
@@ -116,14 +121,17 @@ impl BuildDirectory {
             let said = String::from_utf8_lossy(&said.stderr).into_owned();
             return Err(RecordError::Runtime { said });
         }
-        Ok(Self { path: path.to_owned(), clang: clang.to_owned() })
+        Ok(Self { path: path.to_owned(), clang: clang.to_owned(), grain })
     }
 
     /// Opens one that was prepared.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         let clang = fs::read_to_string(path.join("clang")).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), clang: clang.into() })
+        let grain = fs::read_to_string(path.join("grain")).map_err(failed)?;
+        let grain = grain.trim().parse().ok().and_then(Grain::from_number);
+        let grain = grain.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
+        Ok(Self { path: path.to_owned(), clang: clang.into(), grain })
     }
 
     /// Where the compiler's links are.

@@ -13,7 +13,11 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
+use std::time::Instant;
+
+use crate::trace::container::Process;
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,14 @@ pub struct Range {
     pub length: u64,
 }
 
+/// Who runs under a number: program and arguments, as far as the system tells.
+pub fn process_of(pid: u32) -> Process {
+    let place = PathBuf::from(format!("/proc/{pid}"));
+    let program = fs::read_link(place.join("exe")).map(|path| path.into_os_string().into_encoded_bytes());
+    let words = fs::read(place.join("cmdline")).unwrap_or_default();
+    Process { pid, parent: 0, forked_at: None, program: program.unwrap_or_default(), words }
+}
+
 /// What a test tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
@@ -44,6 +56,8 @@ pub struct Test {
     pub switch: Option<Point>,
     /// What is told of memory at the end.
     pub dumps: Vec<Range>,
+    /// Whether its records are told.
+    pub is_traced: bool,
     /// Segments that it may run.
     pub budget: u64,
     /// Time that it may take; of the whole millisecond.
@@ -78,6 +92,8 @@ pub struct Reply {
     pub output: Vec<u8>,
     /// The dumps, in order, if it came to its point; else empty.
     pub dumps: Vec<Vec<u8>>,
+    /// The records of its thread, if they were asked for: from the segment on before which it was parked.
+    pub records: Vec<u8>,
 }
 
 /// Waits for a program to park.
@@ -102,13 +118,48 @@ impl Control {
         ]
     }
 
+    /// The variables that make every instrumented program park before its first segment.
+    pub fn variables_at_start(&self, scratch: &Path) -> Vec<(OsString, OsString)> {
+        vec![
+            ("IDD_CONTROL".into(), self.socket.clone().into()),
+            ("IDD_PARK".into(), "1".into()),
+            ("IDD_SCRATCH".into(), scratch.into()),
+        ]
+    }
+
     /// Waits until a program has parked.
+    ///
+    /// Errors: it ended before it came to its place ([`io::ErrorKind::UnexpectedEof`]).
     pub fn wait(&self) -> io::Result<Parked> {
         let (stream, _) = self.listener.accept()?;
-        let mut parked = Parked { stream, pid: 0, n_threads: 0 };
-        parked.pid = parked.number()?;
-        parked.n_threads = parked.number()?;
-        Ok(parked)
+        Parked::greeted(stream)
+    }
+
+    /// The same, but not longer than so; `None` if nobody came.
+    ///
+    /// Cost: looks every two milliseconds.
+    pub fn wait_at_most(&self, limit: Duration) -> io::Result<Option<Parked>> {
+        let begin = Instant::now();
+        self.listener.set_nonblocking(true)?;
+        let stream = loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => break Some(stream),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if begin.elapsed() > limit {
+                        break None;
+                    }
+                    thread::sleep(Duration::from_millis(2));
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        self.listener.set_nonblocking(false)?;
+        let Some(stream) = stream else { return Ok(None) };
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(limit))?;
+        let parked = Parked::greeted(stream)?;
+        parked.stream.set_read_timeout(None)?;
+        Ok(Some(parked))
     }
 }
 
@@ -131,6 +182,8 @@ pub struct Parked {
 const READ: u32 = 1;
 const TEST: u32 = 2;
 const GO: u32 = 3;
+const SPAWN: u32 = 4;
+const GLOBAL: u32 = 5;
 
 /// Patches of one test together are not longer.
 const MAX_PATCHES: usize = 1 << 20;
@@ -139,6 +192,35 @@ const MAX_PATCHES: usize = 1 << 20;
 const MAX_DUMPS: usize = 4096;
 
 impl Parked {
+    fn greeted(stream: UnixStream) -> io::Result<Self> {
+        let mut parked = Self { stream, pid: 0, n_threads: 0 };
+        parked.pid = parked.number()?;
+        parked.n_threads = parked.number()?;
+        if parked.pid == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(parked)
+    }
+
+    /// Forks a child that runs on until before the `n`-th segment of the process, from 1, and parks there; `control` waits for it.
+    pub fn spawn(&mut self, n: u64, control: &Control, limit: Duration) -> io::Result<Option<Self>> {
+        let mut message = SPAWN.to_ne_bytes().to_vec();
+        message.extend(n.to_ne_bytes());
+        self.stream.write_all(&message)?;
+        control.wait_at_most(limit)
+    }
+
+    /// The addresses of the global variables of its units, as a trace has them: the number of the unit, and 8 bytes each.
+    pub fn globals(&mut self) -> io::Result<Vec<(u32, Vec<u8>)>> {
+        self.stream.write_all(&GLOBAL.to_ne_bytes())?;
+        let n = self.number()?;
+        let unit = |parked: &mut Self| {
+            let (unit, count) = (parked.number()?, parked.number()?);
+            Ok((unit, parked.bytes(8 * u64::from(count))?))
+        };
+        (0..n).map(|_| unit(self)).collect()
+    }
+
     /// Reads its memory; what cannot be read is zeros.
     pub fn read(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
         if ranges.len() > MAX_DUMPS {
@@ -175,17 +257,17 @@ impl Parked {
         message.extend(milliseconds.to_ne_bytes());
         message.extend(length_of(&test.dumps)?.to_ne_bytes());
         message.extend(switch.segment.to_ne_bytes());
-        message.extend(0_u32.to_ne_bytes());
+        message.extend(u32::from(test.is_traced).to_ne_bytes());
         message.extend(switch.n.to_ne_bytes());
         message.extend((patches.len() as u64).to_ne_bytes());
         message.extend(patches);
         put_ranges(&test.dumps, &mut message);
         self.stream.write_all(&message)?;
         let (kind, code) = (self.number()?, self.number()?);
-        let (n_segments, n_output, n_dumped) = (self.long()?, self.long()?, self.long()?);
-        let mut output = vec![0; usize::try_from(n_output).map_err(|_| io::ErrorKind::InvalidData)?.min(MAX_PATCHES)];
-        self.stream.read_exact(&mut output)?;
+        let (n_segments, n_output, n_dumped, n_records) = (self.long()?, self.long()?, self.long()?, self.long()?);
+        let output = self.bytes(n_output)?;
         let dumps = if n_dumped > 0 { self.ranges(&test.dumps)? } else { Vec::new() };
+        let records = self.bytes(n_records)?;
         let ended = match kind {
             1 => Ended::Reached,
             2 => Ended::Exit(code),
@@ -194,12 +276,18 @@ impl Parked {
             5 => Ended::Time,
             _ => Ended::Refused,
         };
-        Ok(Reply { ended, n_segments, output, dumps })
+        Ok(Reply { ended, n_segments, output, dumps, records })
     }
 
     /// Lets it run on as if nothing had been.
     pub fn go(mut self) -> io::Result<()> {
         self.stream.write_all(&GO.to_ne_bytes())
+    }
+
+    fn bytes(&mut self, length: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let n = (&mut self.stream).take(length).read_to_end(&mut bytes)?;
+        if n as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     fn number(&mut self) -> io::Result<u32> {
@@ -238,15 +326,14 @@ fn put_ranges(ranges: &[Range], message: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-    use std::thread;
-
     use super::*;
     use crate::instrument::map::Map;
+    use crate::instrument::segment::Grain;
     use crate::world::record::build::BuildDirectory;
     use crate::world::record::build::find_clang;
     use crate::world::record::shim::Call;
     use crate::world::run::process;
+    use std::ffi::OsStr;
 
     const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -277,18 +364,77 @@ int main(void)
 
     fn test() -> Test {
         let (patches, dumps) = (Vec::new(), vec![Range { address: TOTAL, length: 4 }]);
-        Test { patches, stop: None, switch: None, dumps, budget: 100_000, limit: Duration::from_secs(60) }
+        Test {
+            patches,
+            stop: None,
+            switch: None,
+            dumps,
+            is_traced: false,
+            budget: 100_000,
+            limit: Duration::from_secs(60),
+        }
+    }
+
+    /// The program, built in `place`.
+    fn built(place: &Path, grain: Grain) -> BuildDirectory {
+        let path = std::env::var_os("PATH").unwrap();
+        let clang = find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+        let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
+        fs::write(place.join("a.c"), PROGRAM).unwrap();
+        let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
+        assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
+        build
+    }
+
+    fn numbers(records: &[u8], map: &Map) -> Vec<u32> {
+        let (mut rest, mut numbers) = (records, Vec::new());
+        while let Some(number) = rest.first_chunk() {
+            let number = u32::from_le_bytes(*number);
+            let index = map.function_of(number).expect("a record begins with the number of a segment");
+            let (_, segments) = map.function(index).unwrap().unwrap();
+            rest = &rest[segments.segments[(number - map.firsts[index]) as usize].size as usize..];
+            numbers.push(number);
+        }
+        numbers
+    }
+
+    #[test]
+    fn a_child_of_a_parked_process_parks_later_and_its_tests_tell_their_records() {
+        let place = tempfile::tempdir().unwrap();
+        let build = built(place.path(), Grain::Statement);
+        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let scratch = place.path().join("scratch");
+        fs::create_dir(&scratch).unwrap();
+        let control = Control::new(&place.path().join("control")).unwrap();
+        let environment = control.variables_at_start(&scratch);
+        let directory = place.path().to_owned();
+        let program = directory.join("a");
+        let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
+        let limit = Duration::from_secs(60);
+        let mut start = control.wait_at_most(limit).unwrap().expect("the program parks at once");
+        let traced = Test { is_traced: true, dumps: Vec::new(), ..test() };
+        let whole = start.test(&traced).unwrap();
+        assert_eq!((whole.ended, &*whole.output), (Ended::Exit(0), &b"33\n"[..]));
+        let all = numbers(&whole.records, &map);
+        assert_eq!(all.len() as u64, whole.n_segments + 1);
+
+        let mut later = start.spawn(40, &control, limit).unwrap().expect("the run is longer");
+        let rest = later.test(&traced).unwrap();
+        assert_eq!((rest.ended, &*rest.output), (Ended::Exit(0), &b"33\n"[..]));
+        assert_eq!(numbers(&rest.records, &map), all[39..]);
+        let mut last = later.spawn(41, &control, limit).unwrap().expect("the run is longer");
+        assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[40..]);
+        let beyond = start.spawn(100_000, &control, limit);
+        assert_eq!(beyond.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert!(!place.path().join("written").exists(), "a test wrote a file");
+        start.go().unwrap();
+        assert_eq!(&*run.join().unwrap().stdout, b"33\n");
     }
 
     #[test]
     fn tests_of_a_parked_process_tell_what_a_change_makes_and_leave_no_trace() {
         let place = tempfile::tempdir().unwrap();
-        let path = std::env::var_os("PATH").unwrap();
-        let clang = find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
-        let build = BuildDirectory::create(&place.path().join("build"), &clang, Path::new("/proc/self/exe")).unwrap();
-        fs::write(place.path().join("a.c"), PROGRAM).unwrap();
-        let call = Call { build: &build, name: OsStr::new("cc"), directory: place.path(), path };
-        assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
+        let build = built(place.path(), Grain::Straight);
         let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
         let entry = map.firsts[step];

@@ -175,12 +175,13 @@ impl Call<'_> {
             Ok(module) => module,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let n_segments = match rewrite::count(&text, &module) {
+        let n_segments = match rewrite::count(&text, &module, self.build.grain) {
             Ok(n_segments) => n_segments,
             Err(error) => return Ok(Err(error.to_string())),
         };
+        let grain = self.build.grain;
         let (unit, first) = self.build.number(n_segments.iter().sum())?;
-        let rewritten = match rewrite::rewrite(&text, &module, rewrite::Numbers { unit, first }) {
+        let rewritten = match rewrite::rewrite(&text, &module, rewrite::Numbers { unit, first, grain }) {
             Ok(rewritten) => rewritten,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -191,7 +192,7 @@ impl Call<'_> {
         if let Err(said) = self.step(&words)? {
             return Ok(Err(format!("clang does not take the rewritten IR: {said}")));
         }
-        fs::write(self.build.map(unit), map::write(unit, first, &n_segments, &text))?;
+        fs::write(self.build.map(unit), map::write(unit, first, grain, &n_segments, &text))?;
         Ok(Ok(()))
     }
 

@@ -139,8 +139,13 @@ pub fn take_maps(build: &Path, place: &Path) -> io::Result<Vec<UnitRange>> {
 
 /// The units of a recording.
 pub fn units(place: &Path, recording: &Recording) -> Units {
+    units_at(place, &recording.units)
+}
+
+/// Units whose maps were taken to a place.
+pub fn units_at(place: &Path, ranges: &[UnitRange]) -> Units {
     let maps = place.join("maps");
-    let units = recording.units.iter().map(|(unit, first, end)| (*unit, *first..*end));
+    let units = ranges.iter().map(|(unit, first, end)| (*unit, *first..*end));
     Units::new(units, Box::new(move |unit| fs::read(maps.join(format!("{unit}.map")))))
 }
 

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::repo::graph::oid;
 use git2::ObjectType;
 use git2::Repository;
+use git2::Tree;
 use git2::TreeWalkMode;
 use git2::TreeWalkResult;
 
@@ -15,25 +17,34 @@ const MAX_BYTES: usize = 16 << 20;
 /// The content of the file that `name` means in a commit: that path, or the only one that ends with it.
 pub fn find(repository: &Repository, commit: CommitId, name: &str) -> Option<Vec<u8>> {
     let tree = repository.find_commit(oid(commit.0)).and_then(|commit| commit.tree()).ok()?;
+    search(repository, &tree, name).map(|(_, content)| content)
+}
+
+/// The same in a tree, with the path of the file.
+pub fn find_in(repository: &Repository, tree: TreeId, name: &str) -> Option<(String, Vec<u8>)> {
+    search(repository, &repository.find_tree(oid(tree.0)).ok()?, name)
+}
+
+fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(String, Vec<u8>)> {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     // The directory that the compiler ran in is not known, nor how much of an absolute path is that of the checkout.
     for n_left_out in 0..parts.len() {
         let path = parts[n_left_out..].join("/");
-        let found = tree.get_path(Path::new(&path)).ok().map(|entry| entry.id());
-        let id = found.or_else(|| {
-            let mut ids = Vec::new();
+        let found = tree.get_path(Path::new(&path)).ok().map(|entry| (path.clone(), entry.id()));
+        let found = found.or_else(|| {
+            let mut found = Vec::new();
             let walked = tree.walk(TreeWalkMode::PreOrder, |directory, entry| {
                 let whole = [directory.as_bytes(), entry.name_bytes()].concat();
                 let is_end = whole.strip_suffix(path.as_bytes()).is_some_and(|before| before.ends_with(b"/"));
                 if is_end && entry.kind() == Some(ObjectType::Blob) {
-                    ids.push(entry.id());
+                    found.push((String::from_utf8_lossy(&whole).into_owned(), entry.id()));
                 }
                 TreeWalkResult::Ok
             });
-            walked.ok().filter(|()| ids.len() == 1).map(|()| ids[0])
+            walked.ok().filter(|()| found.len() == 1).and_then(|()| found.pop())
         });
-        if let Some(blob) = id.and_then(|id| repository.find_blob(id).ok()) {
-            return (blob.size() <= MAX_BYTES).then(|| blob.content().to_vec());
+        if let Some((path, blob)) = found.and_then(|(path, id)| Some((path, repository.find_blob(id).ok()?))) {
+            return (blob.size() <= MAX_BYTES).then(|| (path, blob.content().to_vec()));
         }
     }
     None

@@ -2,14 +2,17 @@
  *
  * IDD_SWITCH=<segment>:<n>[:<case>]  the branch at the end of the n-th instance (from 1) of the segment goes the other way
  * IDD_STOP=<segment>:<n>             parks there, and obeys what comes from the socket IDD_CONTROL
+ * IDD_PARK=<n>                       parks before its n-th segment
  *
  * Unarmed, none of this is ever called. Armed, the limit of the buffer is 0, so that every segment comes by here.
  *
  * A parked process answers one command after the other; numbers are as the machine has them.
  *   READ  n, n x (address, length)                  -> the bytes
  *   TEST  a struct test, patches, dumps             -> a struct reply, output, bytes of the dumps
+ *   SPAWN n                                         forks a child that parks before the n-th segment of the process, and connects for itself
+ *   GLOBAL                                          -> number of units; for each: unit, count, addresses of its global variables
  *   GO                                              goes on as if nothing had been
- * A test runs in a forked child: it takes the patches in, runs on until the n-th next instance of a segment, the end of the program, or a limit,
+ * Numbers that a process begins with: its own (0 if it ended before its place came, then how), and its threads. A test runs in a forked child: it takes the patches in, runs on until the n-th next instance of a segment, the end of the program, or a limit,
  * and answers. It shares no file offset with anybody, what it writes goes nowhere or below the scratch directory, and it is killed at its
  * time limit. */
 
@@ -21,7 +24,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-enum { READ = 1, TEST = 2, GO = 3 };
+enum { READ = 1, TEST = 2, GO = 3, SPAWN = 4, GLOBAL = 5 };
 enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REFUSED = 6 };
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
@@ -36,21 +39,21 @@ struct test {
     uint32_t stop_id, n_patches;
     uint64_t stop_n, budget;
     uint32_t milliseconds, n_dumps;
-    uint32_t switch_id, unused;
+    uint32_t switch_id, is_traced;
     uint64_t switch_n;
 };
 
 struct reply {
     uint32_t kind, code;
-    uint64_t n_segments, n_output, n_dumped;
+    uint64_t n_segments, n_output, n_dumped, n_records;
 };
 
 static struct {
     uint32_t switch_id, stop_id;
-    uint64_t switch_n, stop_n, budget, n_segments;
-    int is_child, is_turned;
-    int output, result;
-} control;
+    uint64_t switch_n, stop_n, stop_at, budget, n_segments, n_before;
+    int is_child, is_turned, is_on_its_way;
+    int output, result, records;
+} control = {.records = -1};
 
 static char control_path[sizeof ((struct sockaddr_un *)0)->sun_path];
 static char scratch[4096];
@@ -76,6 +79,11 @@ static void arm(void) {
         is_armed = 1;
     if (path != NULL && strlen(path) < sizeof control_path && parse_point(getenv("IDD_STOP"), &control.stop_id, &control.stop_n)) {
         strcpy(control_path, path);
+        is_armed = 1;
+    }
+    if (path != NULL && strlen(path) < sizeof control_path && getenv("IDD_PARK") != NULL) {
+        strcpy(control_path, path);
+        control.stop_at = strtoull(getenv("IDD_PARK"), NULL, 10);
         is_armed = 1;
     }
     if (place != NULL && strlen(place) < sizeof scratch)
@@ -110,6 +118,29 @@ static int give(int fd, const void *bytes, size_t length) {
     return 1;
 }
 
+/* Sends the first bytes of a file. */
+static void give_file(int to, int from, uint64_t length) {
+    static char bytes[1 << 16];
+    lseek(from, 0, SEEK_SET);
+    while (length > 0) {
+        ssize_t n = read(from, bytes, length < sizeof bytes ? length : sizeof bytes);
+        if (n <= 0 || !give(to, bytes, (size_t)n))
+            break;
+        length -= (uint64_t)n;
+    }
+}
+
+/* Keeps the records of a test. */
+static void keep_records(const char *bytes, size_t length) {
+    while (length > 0 && control.records >= 0) {
+        ssize_t n = write(control.records, bytes, length);
+        if (n <= 0)
+            return;
+        bytes += n;
+        length -= (size_t)n;
+    }
+}
+
 /* Sends memory; what cannot be read is sent as zeros. */
 static int give_memory(int fd, const struct range *range) {
     static char page[1 << 16];
@@ -137,27 +168,30 @@ static uint32_t n_dumps;
 
 /* The end of a test: answers and goes. */
 __attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
-    static char bytes[1 << 16];
+    if (control.is_on_its_way) {
+        uint32_t hello[2] = {0, kind};
+        give(control.result, hello, sizeof hello);
+        syscall(SYS_exit_group, ANSWERED);
+    }
     /* What stands in the program's own buffers is output, too, if it came so far. */
     if (kind == REACHED || kind == OUT_OF_BUDGET)
         fflush(NULL);
     off_t n = lseek(control.output, 0, SEEK_END);
-    struct reply reply = {kind, code, control.n_segments, n > MAX_OUTPUT ? MAX_OUTPUT : n > 0 ? (uint64_t)n : 0, 0};
+    struct reply reply = {kind, code, control.n_segments - control.n_before, n > MAX_OUTPUT ? MAX_OUTPUT : n > 0 ? (uint64_t)n : 0, 0, 0};
+    if (control.records >= 0 && self != NULL) {
+        flush(self);
+        n = lseek(control.records, 0, SEEK_END);
+        reply.n_records = n > 0 ? (uint64_t)n : 0;
+    }
     if (kind == REACHED)
         for (uint32_t i = 0; i < n_dumps; i++)
             reply.n_dumped += dumps[i].length;
     give(control.result, &reply, sizeof reply);
-    lseek(control.output, 0, SEEK_SET);
-    for (uint64_t left = reply.n_output; left > 0;) {
-        ssize_t length = read(control.output, bytes, left < sizeof bytes ? left : sizeof bytes);
-        if (length <= 0)
-            break;
-        give(control.result, bytes, (size_t)length);
-        left -= (uint64_t)length;
-    }
+    give_file(control.result, control.output, reply.n_output);
     if (kind == REACHED)
         for (uint32_t i = 0; i < n_dumps; i++)
             give_memory(control.result, &dumps[i]);
+    give_file(control.result, control.records, reply.n_records);
     syscall(SYS_exit_group, ANSWERED);
     __builtin_unreachable();
 }
@@ -193,7 +227,7 @@ static int separate(void) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < MAX_FDS; fd++) {
         struct stat stat;
-        if (fd == control.output || fd == control.result || fd == null || fstat(fd, &stat) != 0)
+        if (fd == control.output || fd == control.result || fd == control.records || fd == null || fstat(fd, &stat) != 0)
             continue;
         int cloexec = fcntl(fd, F_GETFD), flags = fcntl(fd, F_GETFL), own = -1;
         if (fd == 1 || fd == 2) {
@@ -236,19 +270,34 @@ static void on_time(int number) {
     answer(OUT_OF_TIME, 0);
 }
 
-static void become_child(int fd, const struct test *test, const char *patches) {
+static int memory_file(void) {
+    int fd = memfd_create("idd", MFD_CLOEXEC), high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    close(fd);
+    return high;
+}
+
+/* A child on its own: what it says goes to `fd`, what it writes and records is kept apart. */
+static void set_apart(int fd, int is_traced) {
     control.is_child = 1;
     control.result = fd;
-    int output = memfd_create("output", MFD_CLOEXEC);
-    control.output = fcntl(output, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(output);
-    /* Nothing of it is traced. */
+    control.output = memory_file();
     if (out >= 0)
         close(out);
     out = -1;
+    for (struct thread *thread = threads; thread != NULL; thread = thread->next)
+        *thread->cur = thread->buffer;
+    if (is_traced)
+        control.records = memory_file();
+    control.switch_n = control.stop_n = control.stop_at = 0;
+    control.budget = UINT64_MAX;
+    control.n_before = control.n_segments;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!separate() || !confine())
         answer(REFUSED, 0);
+}
+
+static void become_child(int fd, const struct test *test, const char *patches) {
+    set_apart(fd, test->is_traced);
     for (uint32_t i = 0; i < test->n_patches; i++) {
         struct range range;
         memcpy(&range, patches, sizeof range);
@@ -266,7 +315,6 @@ static void become_child(int fd, const struct test *test, const char *patches) {
     control.switch_id = test->switch_id;
     control.switch_n = test->switch_n;
     control.budget = test->budget;
-    control.n_segments = 0;
     struct sigaction action = {.sa_handler = on_time};
     sigaction(SIGVTALRM, &action, NULL);
 }
@@ -274,7 +322,7 @@ static void become_child(int fd, const struct test *test, const char *patches) {
 /* Waits for a child, and answers in its place if it could not. */
 static void follow(int fd, pid_t child, uint32_t milliseconds) {
     int status = 0;
-    struct reply reply = {DIED, 0, 0, 0, 0};
+    struct reply reply = {DIED, 0, 0, 0, 0, 0};
     int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     int n = poll(&ended, 1, milliseconds > 0 ? (int)milliseconds : -1);
@@ -296,20 +344,42 @@ static void follow(int fd, pid_t child, uint32_t milliseconds) {
     give(fd, &reply, sizeof reply);
 }
 
+static int call_control(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    close(fd);
+    strcpy(address.sun_path, control_path);
+    if (high >= 0 && connect(high, (struct sockaddr *)&address, sizeof address) == 0)
+        return high;
+    close(high);
+    return -1;
+}
+
+/* Reads what another process writes to standard input to its end, so that each child can read it for itself. */
+static void keep_input(void) {
+    static char bytes[1 << 16];
+    struct stat stat;
+    if (fstat(0, &stat) != 0 || !(S_ISFIFO(stat.st_mode) || S_ISSOCK(stat.st_mode)))
+        return;
+    int kept = memory_file();
+    struct pollfd ready = {.fd = 0, .events = POLLIN};
+    ssize_t n;
+    while (poll(&ready, 1, 5000) > 0 && (n = read(0, bytes, sizeof bytes)) > 0)
+        if (write(kept, bytes, (size_t)n) != n)
+            break;
+    lseek(kept, 0, SEEK_SET);
+    dup2(kept, 0);
+    close(kept);
+}
+
 /* Obeys until it is told to go on; returns in the child of a test, too. */
 static void park(void) {
     static char patches[1 << 20];
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     sigset_t children, before;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    strcpy(address.sun_path, control_path);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(fd);
-    fd = high;
-    uint32_t hello[2] = {(uint32_t)getpid(), n_threads};
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 || !give(fd, hello, sizeof hello)) {
+    int fd = control.is_on_its_way ? control.result : call_control();
+    uint32_t hello[2] = {(uint32_t)syscall(SYS_getpid), n_threads};
+    control.is_on_its_way = 0;
+    if (fd < 0 || !give(fd, hello, sizeof hello)) {
         close(fd);
         return;
     }
@@ -338,15 +408,49 @@ static void park(void) {
                 return;
             }
             if (child < 0) {
-                struct reply reply = {REFUSED, 2, 0, 0, 0};
+                struct reply reply = {REFUSED, 2, 0, 0, 0, 0};
                 give(fd, &reply, sizeof reply);
             } else {
                 follow(fd, child, test.milliseconds);
+            }
+        } else if (command == GLOBAL) {
+            uint32_t n = (uint32_t)(__stop_idd_globals - __start_idd_globals);
+            give(fd, &n, sizeof n);
+            for (struct globals **unit = __start_idd_globals; unit < __stop_idd_globals; unit++) {
+                uint32_t head[2] = {(*unit)->unit, (*unit)->count};
+                give(fd, head, sizeof head);
+                give(fd, (*unit)->addresses, (*unit)->count * sizeof(void *));
+            }
+        } else if (command == SPAWN) {
+            uint64_t at;
+            if (!take(fd, &at, sizeof at))
+                break;
+            while (waitpid(-1, NULL, WNOHANG) > 0)
+                ;
+            keep_input();
+            pid_t child = _Fork != NULL ? _Fork() : fork();
+            if (child == 0) {
+                sigprocmask(SIG_SETMASK, &before, NULL);
+                close(fd);
+                fd = call_control();
+                if (fd < 0)
+                    syscall(SYS_exit_group, ANSWERED);
+                control.is_on_its_way = 1;
+                set_apart(fd, 0);
+                control.stop_at = at;
+                /* The segment before which this one is parked may be meant. */
+                if (at > control.n_segments)
+                    return;
+                park();
+                return;
             }
         } else {
             break;
         }
     }
+    /* A child has nothing to go on for. */
+    if (control.is_child)
+        syscall(SYS_exit_group, ANSWERED);
     close(fd);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -362,8 +466,10 @@ static void control_at(uint32_t id) {
         if (control.is_child)
             answer(REACHED, 0);
         park();
+    } else if (control.n_segments == control.stop_at) {
+        park();
     }
-    if (control.is_child && control.n_segments > control.budget)
+    if (control.is_child && control.n_segments - control.n_before > control.budget)
         answer(OUT_OF_BUDGET, 0);
     if (control.switch_n > 0 && id == control.switch_id && --control.switch_n == 0) {
         control.is_turned = 1;

@@ -59,6 +59,7 @@ static void arm(void);
 static void set_clock(void);
 static void control_at(uint32_t id);
 static void control_end(uint32_t status);
+static void keep_records(const char *bytes, size_t length);
 
 static void put(const void *bytes, size_t length) {
     const char *at = bytes;
@@ -94,6 +95,8 @@ static void flush(struct thread *thread) {
         return;
     if (out >= 0)
         message(RECORDS, thread->number, thread->buffer, length);
+    else if (thread == self)
+        keep_records(thread->buffer, length);
     thread->n_sent += length;
     *thread->cur = thread->buffer;
 }

@@ -1,0 +1,114 @@
+//! The lines of the failing version that its change touches, and its sources.
+
+use crate::cli::certificate;
+use crate::cli::explain::Pair;
+use crate::cli::failure::Failure;
+use crate::revision::TreeId;
+use crate::world::repo::locate::Location;
+use crate::world::repo::source;
+use crate::world::repo::store::TreeStore;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+/// Lines by path.
+pub type Lines = BTreeMap<String, BTreeSet<u32>>;
+
+/// The lines that are new or other in the failing version; where it only lacks lines, those around the gap.
+pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
+    let store = certificate::store(location)?;
+    let (patch, _) = store.patch(pair.reference, pair.failing.0).map_err(|error| Failure::from_error(&error))?;
+    Ok(of_patch(&String::from_utf8_lossy(&patch)))
+}
+
+fn of_patch(patch: &str) -> Lines {
+    let mut lines = Lines::new();
+    let (mut path, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
+    let mut gap: Option<u32> = None;
+    for line in patch.lines() {
+        if left == (0, 0) {
+            if let Some(name) = line.strip_prefix("+++ ") {
+                path = name.strip_prefix("b/").unwrap_or(name).trim_end_matches('\t').to_owned();
+            } else if let Some(ranges) = line.strip_prefix("@@ -") {
+                let range = |text: &str| {
+                    let (begin, n) = text.split_once(',').unwrap_or((text, "1"));
+                    (begin.parse::<u32>().unwrap_or(0), n.parse::<u32>().unwrap_or(0))
+                };
+                let mut words = ranges.split([' ', '+']).filter(|word| !word.is_empty());
+                let (old, new) = (range(words.next().unwrap_or("0")), range(words.next().unwrap_or("0")));
+                (at, left) = (if new.1 == 0 { new.0 + 1 } else { new.0 }, (old.1, new.1));
+            }
+            continue;
+        }
+        let touched = lines.entry(path.clone()).or_default();
+        match line.as_bytes().first() {
+            Some(b'+') => {
+                touched.insert(at);
+                (at, left.1) = (at + 1, left.1.saturating_sub(1));
+                gap = None;
+            }
+            Some(b'-') => {
+                gap = Some(at);
+                left.0 = left.0.saturating_sub(1);
+            }
+            Some(b'\\') => {}
+            _ => {
+                if gap.take() == Some(at) {
+                    touched.extend([at.saturating_sub(1), at]);
+                }
+                (at, left) = (at + 1, (left.0.saturating_sub(1), left.1.saturating_sub(1)));
+            }
+        }
+        if left == (0, 0) && gap.take() == Some(at) {
+            touched.extend([at.saturating_sub(1), at]);
+        }
+    }
+    lines
+}
+
+/// The sources of a tree.
+pub struct Sources {
+    store: TreeStore,
+    tree: TreeId,
+    files: HashMap<String, Option<(String, Vec<String>)>>,
+}
+
+impl Sources {
+    /// Those of a tree.
+    pub fn new(location: &Location, tree: TreeId) -> Result<Self, Failure> {
+        Ok(Self { store: certificate::store(location)?, tree, files: HashMap::new() })
+    }
+
+    fn file(&mut self, name: &str) -> Option<&(String, Vec<String>)> {
+        let (store, tree) = (&self.store, self.tree);
+        let found = self.files.entry(name.to_owned()).or_insert_with(|| {
+            let (path, content) = source::find_in(store.repository(), tree, name)?;
+            let lines = String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()).collect();
+            Some((path, lines))
+        });
+        found.as_ref()
+    }
+
+    /// The path of the file that a compiler was given as `name`; the name if it is not of the tree.
+    pub fn path(&mut self, name: &str) -> String {
+        self.file(name).map_or_else(|| name.to_owned(), |(path, _)| path.clone())
+    }
+
+    /// A line, from 1, without the space around it.
+    pub fn line(&mut self, name: &str, line: u32) -> Option<String> {
+        self.file(name)?.1.get((line as usize).checked_sub(1)?).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touched_lines_are_those_of_the_failing_version() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,4 +1,4 @@\n a\n-b\n+B\n c\n d\n@@ -10,3 +10,2 @@\n e\n-f\n g\n--- a/y.c\n+++ b/y.c\n@@ -0,0 +1 @@\n+new\n";
+        let lines = of_patch(patch);
+        assert_eq!(lines["x.c"], BTreeSet::from([2, 10, 11]));
+        assert_eq!(lines["y.c"], BTreeSet::from([1]));
+    }
+}

@@ -1,0 +1,65 @@
+//! An explanation for programs.
+
+use crate::cli::explain::Explanation;
+use crate::cli::explain::change::Sources;
+use crate::cli::explain::text;
+use crate::cli::trace::json_line;
+use crate::explain::chain::End;
+use crate::explain::story::Did;
+use crate::instrument::debug::Place;
+use serde_json::Value;
+use serde_json::json;
+
+/// Writes it: one object in one line.
+pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
+    let mut place = |place: Option<&Place>| {
+        let path = place.map(|place| sources.path(&place.file));
+        let line = place.map(|place| place.line);
+        let is_changed = path.as_ref().zip(line).is_some_and(|(path, line)| {
+            explanation.changed.get(path).is_some_and(|lines| lines.contains(&line))
+        });
+        (path, line, is_changed)
+    };
+    let chain: Vec<Value> = explanation
+        .links
+        .iter()
+        .map(|link| {
+            let (file, line, in_change) = place(link.place.as_ref());
+            let (kind, variable, value, reference) = match &link.did {
+                Did::Gave { variable, value, reference } => ("value", Some(variable), value, reference),
+                Did::Decided { outcome, reference } => ("decision", None, outcome, reference),
+            };
+            json!({
+                "kind": kind, "file": file, "line": line, "function": link.function.as_deref(), "variable": variable, "value": value,
+                "reference": reference, "step": link.step.0, "reference_step": link.reference.map(|step| step.0),
+                "in_change": in_change,
+            })
+        })
+        .collect();
+    let (file, line, in_change) = place(explanation.failure.1.place.as_ref());
+    let figures = &explanation.figures;
+    let end = match explanation.chain.end {
+        End::Benign => "benign",
+        End::Start => "start",
+        End::Stuck => "stuck",
+    };
+    json_line(&json!({
+        "schema": "git-idd explanation 1",
+        "bad": explanation.pair.names.0,
+        "good": explanation.pair.names.1,
+        "chain": chain,
+        "end": end,
+        "failure": {
+            "what": text::failure(explanation), "file": file, "line": line, "step": explanation.failure.0.step.0,
+            "in_change": in_change,
+        },
+        "n_steps": figures.n_steps.0,
+        "n_reference_steps": figures.n_steps.1,
+        "n_aligned": figures.n_aligned,
+        "n_tests": figures.n_tests,
+        "n_forks": figures.n_forks,
+        "build_seconds": figures.seconds.0,
+        "seconds": figures.seconds.1,
+        "remarks": explanation.remarks,
+    }))
+}

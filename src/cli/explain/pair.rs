@@ -1,0 +1,69 @@
+//! Which two versions are explained, and by which test.
+
+use crate::cli::args::ExplainArgs;
+use crate::cli::args::options::Side;
+use crate::cli::commands;
+use crate::cli::explain::Pair;
+use crate::cli::failure::Failure;
+use crate::cli::saved;
+use crate::cli::saved::SavedPlan;
+use crate::report::Status;
+use crate::report::certificate::Role;
+use crate::report::certificate::proven;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+
+/// Finds the versions; the arguments are completed by what the hunt was given.
+pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Result<(Pair, ExplainArgs), Failure> {
+    let failed = |error| Failure::from_error(&error);
+    match (&args.bad, &args.good, &args.command) {
+        (Some(bad), Some(good), Some(_)) => {
+            let commit = graph::resolve(user, bad).map_err(failed)?;
+            let other = graph::resolve(user, good).map_err(failed)?;
+            let failing = (graph::tree_of(user, commit).map_err(failed)?, commit);
+            let reference = graph::tree_of(user, other).map_err(failed)?;
+            if failing.0 == reference {
+                return Err(Failure::new(Status::Error, format!("`{bad}` and `{good}` are the same tree")));
+            }
+            Ok((Pair { failing, reference, names: (bad.clone(), good.clone()) }, args.clone()))
+        }
+        (None, None, None) => of_hunt(args, location),
+        _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command belong together")
+            .with_hint("without any of them the last hunt is explained")),
+    }
+}
+
+fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {
+    let (_, report) = commands::finding(location)?;
+    let (_, replay) = saved::current_replay(location)?;
+    let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| Failure::from_error(&error))?;
+    let proven = proven(&report);
+    let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
+    let roles = match args.at {
+        Side::Culprit => (Role::BadFails, Role::NecessaryPasses),
+        Side::Head => (Role::TargetFails, Role::FixPasses),
+    };
+    let (Some(failing), Some((reference, _))) = (of(roles.0), of(roles.1)) else {
+        let (message, hint) = match args.at {
+            Side::Culprit => (
+                "the hunt has found no necessary change to explain",
+                "name the versions: `git idd explain --bad <rev> --good <rev> -- <test-cmd>`",
+            ),
+            Side::Head => ("the hunt has found no fix for HEAD", "without `--at head` the culprit is explained"),
+        };
+        return Err(Failure::new(Status::Error, message).with_hint(hint));
+    };
+    let short = failing.1.to_string().chars().take(10).collect::<String>();
+    let names = match args.at {
+        Side::Culprit => (short, "the same without the necessary change".to_owned()),
+        Side::Head => (short, "the same with the fix".to_owned()),
+    };
+    let completed = ExplainArgs {
+        command: Some(plan.args.command),
+        build: args.build.clone().or(plan.args.test.build),
+        timeout: args.timeout.or(plan.args.test.timeout),
+        ..args.clone()
+    };
+    Ok((Pair { failing, reference, names }, completed))
+}

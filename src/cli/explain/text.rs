@@ -1,0 +1,119 @@
+//! An explanation for people.
+
+use crate::cli::commands::Console;
+use crate::cli::explain::Explanation;
+use crate::cli::explain::change::Sources;
+use crate::cli::progress::Volume;
+use crate::explain::align::run::Said;
+use crate::explain::align::run::Word;
+use crate::explain::chain::End;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Wrong;
+use crate::explain::story::Did;
+use crate::instrument::debug::Place;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::report::style::Role;
+use crate::trace::value;
+use std::fmt::Write as _;
+
+/// Text of a program or of a tree, for a line of the terminal.
+fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+/// What was said, as C would write it.
+pub fn said(said: &Said) -> String {
+    let texts = said.words.iter().filter_map(|word| match word {
+        Word::Text(text) => Some(value::quoted(text, '"')),
+        Word::Number(number) if number.leading_zeros() < 33 => Some(number.cast_signed().to_string()),
+        // A smaller number may be an `int`.
+        Word::Number(number) => Some(u32::try_from(*number).unwrap_or(0).cast_signed().to_string()),
+        Word::Pointer => None,
+    });
+    format!("{}({})", said.function, texts.collect::<Vec<_>>().join(", "))
+}
+
+fn ending(ending: Ending) -> String {
+    match ending {
+        Ending::Exit(code) => format!("exits with {code}"),
+        Ending::Signal(signal) => format!("is killed by signal {signal}"),
+        Ending::Endless => "does not end".to_owned(),
+    }
+}
+
+/// The failure in one clause.
+pub fn failure(explanation: &Explanation) -> String {
+    let (failure, _) = &explanation.failure;
+    match &failure.wrong {
+        Wrong::Said(wrong, Some(other)) => format!("{} is called (reference {})", said(wrong), said(other)),
+        Wrong::Said(wrong, None) => format!("{} is called (reference: nothing more is said)", said(wrong)),
+        Wrong::Silent(other) => format!("nothing more is said (reference {})", said(other)),
+        Wrong::Ended => format!("the program {} (reference: {})", ending(failure.ending), ending(failure.reference)),
+    }
+}
+
+/// Where the chain begins.
+fn beginning(end: End) -> &'static str {
+    match end {
+        End::Benign => "Nothing before it is needed: what it uses is the same in both versions.",
+        End::Start => "It begins with what was there at the start: an input, or something that only the reference does.",
+        End::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
+    }
+}
+
+/// Writes it.
+pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
+    let style = console.out_style;
+    let (bad, good) = &explanation.pair.names;
+    line(format!("{} fails, {} passes:", safe(bad), safe(good)));
+    line(String::new());
+    let mut link = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
+        let Some(place) = place.filter(|place| place.line > 0) else {
+            return line(format!("  {what}"));
+        };
+        let path = sources.path(&place.file);
+        let is_changed = explanation.changed.get(&path).is_some_and(|lines| lines.contains(&place.line));
+        let mark = if is_changed { "*" } else { " " };
+        line(format!("{mark} {}:{}  {}", safe(&path), place.line, what));
+        if let Some(source) = sources.line(&place.file, place.line) {
+            line(format!("      {}", style.paint(Role::Faint, safe(&source))));
+        }
+    };
+    for found in &explanation.links {
+        let what = match &found.did {
+            Did::Gave { variable, value, reference } if value == reference => {
+                format!("{} is given {} (reference: the same, elsewhere)", safe(variable), safe(value))
+            }
+            Did::Gave { variable, value, reference } => {
+                format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
+            }
+            Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
+        };
+        link(found.place.as_ref(), &what, &mut line);
+    }
+    let what = format!("thus {}", safe(&failure(explanation)));
+    link(explanation.failure.1.place.as_ref(), &what, &mut line);
+    line(String::new());
+    if explanation.links.is_empty() {
+        line("No faulty value leads to the failure: it is made where it is seen.".to_owned());
+    } else {
+        line(beginning(explanation.chain.end).to_owned());
+    }
+    for remark in &explanation.remarks {
+        line(format!("note: {}", safe(remark)));
+    }
+    if console.volume == Volume::Verbose {
+        let figures = &explanation.figures;
+        let share = 100 * figures.n_aligned as u64 / u64::from(figures.n_steps.0.max(1));
+        line(format!(
+            "{} of {} steps have a counterpart among the {} of the reference ({share} %)",
+            figures.n_aligned, figures.n_steps.0, figures.n_steps.1
+        ));
+        line(format!("{} causality tests for the chain, {} forks in all", figures.n_tests, figures.n_forks));
+        line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.seconds.0, figures.seconds.1));
+    }
+    text
+}

@@ -1,0 +1,421 @@
+//! What differs between the states of two runs at points that correspond.
+//!
+//! The states are walked side by side as memory graphs: from the variables of the program and of the frames, by name, along members by name and along pointers to
+//! the blocks of the heap, by type; never by address. What both have is a [`Cell`]: a number, or a pointer, which is the same if it leads to the same place of an
+//! object that the walk found to be the same. Source: Sumner and Zhang, definition 4 and section 4.2; memory graphs: Zimmermann and Zeller 2002. Deviation: a
+//! union is a row of words, and so are bit-fields.
+//!
+//! What only one run has, and bytes that are not known, are no cells: nothing can be put in their place.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::explain::align::Alignment;
+use crate::instrument::debug::Debug;
+use crate::instrument::debug::SourceType;
+use crate::instrument::instruction::MetadataId;
+use crate::trace::globals::Globals;
+use crate::trace::machine::Machine;
+use crate::trace::object::Place;
+use crate::trace::object::View;
+use crate::trace::step::Step;
+use crate::trace::value;
+
+/// Elements of one array or block that are walked.
+const MAX_ELEMENTS: u64 = 1 << 16;
+
+/// Cells that are walked at one point.
+const MAX_CELLS: usize = 4 << 20;
+
+/// Structures in structures.
+const MAX_DEPTH: u32 = 64;
+
+/// One of the two runs at a point.
+#[derive(Clone, Copy)]
+pub struct Side<'s> {
+    /// The process.
+    pub machine: &'s Machine,
+    /// Its global variables.
+    pub globals: &'s Globals,
+}
+
+impl<'s> Side<'s> {
+    fn view(self) -> View<'s> {
+        View { machine: self.machine, globals: self.globals, words: &[] }
+    }
+}
+
+/// A variable that both runs have, and that is faulty: its value or its definition differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Where it is in the failing run.
+    pub address: u64,
+    /// Its bytes.
+    pub length: u64,
+    /// The way to it from a variable: `head->next->v`.
+    pub path: String,
+    /// The step of the failing run that wrote it last.
+    pub writer: Step,
+    /// What it holds there.
+    pub bytes: Vec<u8>,
+    /// What it holds in the reference, with pointers as the failing run has them; `None` if that points to something that the failing run does not have.
+    pub reference: Option<Vec<u8>>,
+    /// How both are written.
+    pub shown: (String, String),
+}
+
+/// An object that pointers lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Object(u64);
+
+/// A part of both runs that is yet to be walked.
+struct Pair<'s> {
+    ours: (u64, Debug<'s>, MetadataId),
+    theirs: (u64, Debug<'s>, MetadataId),
+    path: String,
+    depth: u32,
+}
+
+/// Two values that are yet to be compared.
+struct Leaf<'s> {
+    addresses: (u64, u64),
+    length: u64,
+    is_pointer: bool,
+    types: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+    path: String,
+}
+
+struct Walk<'s> {
+    sides: (Side<'s>, Side<'s>),
+    queue: VecDeque<Pair<'s>>,
+    leaves: Vec<Leaf<'s>>,
+    /// Objects of the failing run and their counterparts, both ways.
+    to_theirs: HashMap<Object, Object>,
+    to_ours: HashMap<Object, Object>,
+    walked: HashSet<u64>,
+}
+
+/// The object at an address, and the place in it: a block of the heap, a global variable, a variable of a frame.
+fn object_at(side: Side<'_>, address: u64) -> Option<(Object, u64)> {
+    if let Some(block) = side.machine.heap.find(address).filter(|block| block.freed.is_none()) {
+        return Some((Object(block.address), address - block.address));
+    }
+    if let Some(global) = side.globals.find(address) {
+        return Some((Object(global.address), address - global.address));
+    }
+    side.machine.frames.iter().rev().find_map(|frame| {
+        frame.shape.slots.iter().find_map(|slot| {
+            let begin = frame.given(slot.register).filter(|begin| *begin != 0 && *begin <= address)?;
+            (address - begin < slot.size.max(1)).then_some((Object(begin), address - begin))
+        })
+    })
+}
+
+/// The faulty state: what differs, in an order that depends only on the runs.
+///
+/// Cost: one visit to each variable that both have; at most 4 million.
+pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment) -> Vec<Cell> {
+    let mut walk = Walk {
+        sides: (failing, reference),
+        queue: VecDeque::new(),
+        leaves: Vec::new(),
+        to_theirs: HashMap::new(),
+        to_ours: HashMap::new(),
+        walked: HashSet::new(),
+    };
+    walk.globals();
+    walk.frames();
+    while let Some(pair) = walk.queue.pop_front() {
+        if walk.leaves.len() < MAX_CELLS {
+            walk.part(pair);
+        }
+    }
+    let leaves = std::mem::take(&mut walk.leaves);
+    let mut seen = HashSet::new();
+    leaves
+        .into_iter()
+        .filter(|leaf| seen.insert((leaf.addresses.0, leaf.length)))
+        .filter_map(|leaf| walk.compare(leaf, alignment))
+        .collect()
+}
+
+impl<'s> Walk<'s> {
+    fn match_objects(&mut self, ours: Object, theirs: Object) -> bool {
+        match (self.to_theirs.get(&ours), self.to_ours.get(&theirs)) {
+            (None, None) => {
+                self.to_theirs.insert(ours, theirs);
+                self.to_ours.insert(theirs, ours);
+                true
+            }
+            (found, _) => found == Some(&theirs),
+        }
+    }
+
+    fn globals(&mut self) {
+        let (ours, theirs) = self.sides;
+        let mut by_name: HashMap<(Arc<str>, Arc<str>), VecDeque<_>> = HashMap::new();
+        for global in theirs.globals.iter().filter(|global| global.is_named) {
+            let key = (Arc::clone(&global.map.module.source), Arc::clone(&global.name));
+            by_name.entry(key).or_default().push_back(global);
+        }
+        let mut constants: HashMap<Vec<u8>, Object> = HashMap::new();
+        let content = |side: Side<'_>, address: u64, size: u64| {
+            side.machine.memory.bytes(address, usize::try_from(size.min(MAX_ELEMENTS)).unwrap_or(0))
+        };
+        for global in theirs.globals.iter().filter(|global| !global.is_named) {
+            if let Some(bytes) = content(theirs, global.address, global.size) {
+                constants.entry(bytes).or_insert(Object(global.address));
+            }
+        }
+        for global in ours.globals.iter() {
+            if !global.is_named {
+                let same = content(ours, global.address, global.size).and_then(|bytes| constants.remove(&bytes));
+                if let Some(same) = same {
+                    self.match_objects(Object(global.address), same);
+                }
+                continue;
+            }
+            let key = (Arc::clone(&global.map.module.source), Arc::clone(&global.name));
+            let Some(other) = by_name.get_mut(&key).and_then(VecDeque::pop_front) else { continue };
+            if !self.match_objects(Object(global.address), Object(other.address)) {
+                continue;
+            }
+            let (Some(ty), Some(other_ty)) = (global.ty, other.ty) else { continue };
+            self.queue.push_back(Pair {
+                ours: (global.address, Debug::new(&global.map.module, &global.map.text), ty),
+                theirs: (other.address, Debug::new(&other.map.module, &other.map.text), other_ty),
+                path: global.name.to_string(),
+                depth: 0,
+            });
+        }
+    }
+
+    /// Frames correspond if their calls do; those that only one version has are left out.
+    fn frames(&mut self) {
+        let (ours, theirs) = self.sides;
+        let mut others = theirs.machine.frames.iter().peekable();
+        let n = ours.machine.frames.len();
+        for (depth, frame) in ours.machine.frames.iter().enumerate() {
+            let mut ahead = others.clone();
+            let Some(other) = ahead.find(|other| other.base() == frame.base()) else { continue };
+            others = ahead;
+            let name = frame.shape.name();
+            let mut by_name: HashMap<Arc<str>, VecDeque<Place<'s>>> = HashMap::new();
+            for place in theirs.view().locals(other) {
+                by_name.entry(Arc::clone(&place.name)).or_default().push_back(place);
+            }
+            for place in ours.view().locals(frame) {
+                let Some(same) = by_name.get_mut(&place.name).and_then(VecDeque::pop_front) else { continue };
+                if place.address == 0 || same.address == 0 {
+                    continue;
+                }
+                if !self.match_objects(Object(place.address), Object(same.address)) {
+                    continue;
+                }
+                let (Some(ty), Some(other_ty)) = (place.ty, same.ty) else { continue };
+                let path = if depth + 1 == n { place.name.to_string() } else { format!("{name}.{}", place.name) };
+                self.queue.push_back(Pair {
+                    ours: (place.address, place.debug, ty),
+                    theirs: (same.address, same.debug, other_ty),
+                    path,
+                    depth: 0,
+                });
+            }
+        }
+    }
+
+    fn part(&mut self, pair: Pair<'s>) {
+        let Pair { ours: (at, debug, ty), theirs: (other_at, other_debug, other_ty), path, depth } = pair;
+        if depth > MAX_DEPTH {
+            return;
+        }
+        let (Some((id, plain)), Some((other_id, other))) = (debug.plain_ty(ty), other_debug.plain_ty(other_ty)) else {
+            return;
+        };
+        let types = Some(((debug, id), (other_debug, other_id)));
+        match (plain, other) {
+            (
+                SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _),
+                SourceType::Base(_, other, _) | SourceType::Enum(_, other, _),
+            ) if bits == other && bits <= 64 => {
+                self.leaves.push(Leaf { addresses: (at, other_at), length: bits / 8, is_pointer: false, types, path });
+            }
+            (SourceType::Base(_, 128, _), SourceType::Base(_, 128, _)) => {
+                // An 80-bit number; the rest of its room is nothing.
+                self.leaves.push(Leaf { addresses: (at, other_at), length: 10, is_pointer: false, types, path });
+            }
+            (SourceType::Pointer(to), SourceType::Pointer(other_to)) => {
+                let leaf = Leaf { addresses: (at, other_at), length: 8, is_pointer: true, types, path: path.clone() };
+                self.leaves.push(leaf);
+                let to = to.zip(other_to).map(|(to, other)| ((debug, to), (other_debug, other)));
+                self.follow((at, other_at), to, &path, depth);
+            }
+            (SourceType::Struct(compound), SourceType::Struct(other)) => {
+                for member in &compound.members {
+                    let same = other.members.iter().find(|same| same.name == member.name);
+                    let Some((same, ty, other_ty)) = same.and_then(|same| Some((same, member.ty?, same.ty?))) else {
+                        continue;
+                    };
+                    if member.is_bit_field {
+                        if member.offset_bits == same.offset_bits {
+                            let byte = member.offset_bits / 8;
+                            let length = (member.offset_bits % 8 + member.bits).div_ceil(8).min(8);
+                            let addresses = (at + byte, other_at + byte);
+                            let path = joined(&path, &member.name);
+                            self.leaves.push(Leaf { addresses, length, is_pointer: false, types: None, path });
+                        }
+                        continue;
+                    }
+                    self.queue.push_back(Pair {
+                        ours: (at + member.offset_bits / 8, debug, ty),
+                        theirs: (other_at + same.offset_bits / 8, other_debug, other_ty),
+                        path: if member.name.is_empty() { path.clone() } else { joined(&path, &member.name) },
+                        depth: depth + 1,
+                    });
+                }
+            }
+            (SourceType::Union(compound), SourceType::Union(other)) if compound.bits == other.bits => {
+                for word in 0..compound.bits / 64 {
+                    let addresses = (at + 8 * word, other_at + 8 * word);
+                    let path = format!("{path}[{word}]");
+                    self.leaves.push(Leaf { addresses, length: 8, is_pointer: true, types: None, path });
+                }
+                let (done, length) = (compound.bits / 64 * 8, compound.bits / 8 % 8);
+                if length > 0 {
+                    let addresses = (at + done, other_at + done);
+                    self.leaves.push(Leaf { addresses, length, is_pointer: false, types: None, path });
+                }
+            }
+            (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
+                let n = |counts: &[Option<u64>]| counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?));
+                let n = n(&counts).unwrap_or(0).min(n(&others).unwrap_or(0));
+                self.elements(((at, debug, element), (other_at, other_debug, other)), n, &path, depth);
+            }
+            _ => {}
+        }
+    }
+
+    fn elements(
+        &mut self,
+        (ours, theirs): ((u64, Debug<'s>, MetadataId), (u64, Debug<'s>, MetadataId)),
+        n: u64,
+        path: &str,
+        depth: u32,
+    ) {
+        let (Some(size), Some(other_size)) = (value::size_of(ours.1, ours.2, 0), value::size_of(theirs.1, theirs.2, 0))
+        else {
+            return;
+        };
+        for index in 0..n.min(MAX_ELEMENTS) {
+            self.queue.push_back(Pair {
+                ours: (ours.0 + index * size, ours.1, ours.2),
+                theirs: (theirs.0 + index * other_size, theirs.1, theirs.2),
+                path: format!("{path}[{index}]"),
+                depth: depth + 1,
+            });
+        }
+    }
+
+    /// Goes on behind a pointer to the heap.
+    fn follow(
+        &mut self,
+        places: (u64, u64),
+        to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+        path: &str,
+        depth: u32,
+    ) {
+        let pointer = |side: Side<'_>, place: u64| {
+            let held = side.machine.cell(place, 8)?;
+            held.bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|pointer| *pointer != 0)
+        };
+        let (ours, theirs) = self.sides;
+        let (Some(pointer_ours), Some(pointer_theirs)) = (pointer(ours, places.0), pointer(theirs, places.1)) else {
+            return;
+        };
+        let block =
+            |side: Side<'_>, pointer: u64| side.machine.heap.find(pointer).filter(|block| block.freed.is_none());
+        let (Some(block), Some(other)) = (block(ours, pointer_ours), block(theirs, pointer_theirs)) else { return };
+        let (offset, other_offset) = (pointer_ours - block.address, pointer_theirs - other.address);
+        if !self.match_objects(Object(block.address), Object(other.address)) {
+            return;
+        }
+        let Some(((debug, ty), (other_debug, other_ty))) = to else { return };
+        let (Some(size), Some(other_size)) = (value::size_of(debug, ty, 0), value::size_of(other_debug, other_ty, 0))
+        else {
+            return;
+        };
+        if size == 0 || other_size == 0 || offset % size != 0 || other_offset % other_size != 0 {
+            return;
+        }
+        if !self.walked.insert(block.address) {
+            return;
+        }
+        let n = (block.size / size).min(other.size / other_size);
+        let is_compound = matches!(debug.plain_ty(ty), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+        let (ours, theirs) = ((block.address, debug, ty), (other.address, other_debug, other_ty));
+        if n == 1 && offset == 0 {
+            let path = if is_compound { format!("{path}->") } else { format!("*{path}") };
+            self.queue.push_back(Pair { ours, theirs, path, depth: depth + 1 });
+        } else {
+            self.elements((ours, theirs), n, path, depth);
+        }
+    }
+
+    fn compare(&self, leaf: Leaf<'s>, alignment: &Alignment) -> Option<Cell> {
+        let (ours, theirs) = self.sides;
+        let held = ours.machine.cell(leaf.addresses.0, leaf.length)?;
+        let other = theirs.machine.cell(leaf.addresses.1, leaf.length)?;
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        let (mut is_same, mut reference) = (held.bytes == other.bytes, Some(other.bytes.clone()));
+        if leaf.is_pointer {
+            let (pointer, wanted) = (number(&held.bytes), number(&other.bytes));
+            let places = (object_at(ours, pointer), object_at(theirs, wanted));
+            match places {
+                (_, Some((object, offset))) => {
+                    let translated = self.to_ours.get(&object).map(|object| object.0 + offset);
+                    is_same = translated == Some(pointer);
+                    reference = translated.map(|address| address.to_le_bytes().to_vec());
+                }
+                (Some(_), None) if wanted != 0 => {
+                    is_same = false;
+                    // It leads somewhere that no object is known of: functions, the libraries.
+                    reference = None;
+                }
+                (None, None) if pointer != 0 && wanted != 0 && leaf.types.is_some() => {
+                    is_same = true;
+                    reference = Some(held.bytes.clone());
+                }
+                _ => {}
+            }
+        }
+        if is_same && alignment.is_same(held.writer, other.writer) {
+            return None;
+        }
+        let shown = (
+            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), &held.bytes),
+            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), &other.bytes),
+        );
+        Some(Cell {
+            address: leaf.addresses.0,
+            length: leaf.length,
+            path: leaf.path,
+            writer: held.writer,
+            bytes: held.bytes,
+            reference,
+            shown,
+        })
+    }
+}
+
+fn joined(path: &str, member: &str) -> String {
+    if path.ends_with("->") { format!("{path}{member}") } else { format!("{path}.{member}") }
+}
+
+fn shown(side: Side<'_>, address: u64, ty: Option<(Debug<'_>, MetadataId)>, bytes: &[u8]) -> String {
+    match ty {
+        Some((debug, ty)) => side.view().write(address, debug, ty),
+        None => side.view().raw(bytes),
+    }
+}

@@ -1,0 +1,438 @@
+//! The failing run and its reference as the engines of the [chain](crate::explain::chain) see them: points, faulty states, causality tests.
+//!
+//! A causality test is a fork of the failing program, parked at the point: what is not retained is overwritten with what the reference holds there, the
+//! fork runs on and tells its records, and those are played from the state at the point on. So the steps of the fork have indices like all
+//! others, and what it wrote has a definition. Source: Sumner and Zhang, definition 5; the fork server stands for their re-execution under a debugger.
+//!
+//! Points are right before steps that both runs have; the entry of a function is none, because its arguments are in no variable yet. A value that the
+//! reference holds in an object which the failing run does not have cannot be put there: such a variable counts as retained ([`Causality::n_unpatched`]).
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use thiserror::Error;
+
+use crate::explain::align::Alignment;
+use crate::explain::align::run;
+use crate::explain::align::run::Run;
+use crate::explain::align::run::Said;
+use crate::explain::align::state;
+use crate::explain::align::state::Cell;
+use crate::explain::align::state::Side;
+use crate::explain::chain::Definition;
+use crate::explain::chain::Executions;
+use crate::explain::chain::Goal;
+use crate::explain::chain::Point;
+use crate::explain::chain::Test;
+use crate::explain::chain::Variable;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Failure;
+use crate::trace::TraceError;
+use crate::trace::index::Index;
+use crate::trace::machine::Machine;
+use crate::trace::machine::Watch;
+use crate::trace::play::Player;
+use crate::trace::shape::Call;
+use crate::trace::step::Step;
+
+/// Who "wrote" what was overwritten: no step of any run.
+const PATCHED: Step = Step(u32::MAX - 1);
+
+/// States that are kept.
+const N_STATES: usize = 8;
+
+/// A fork may run so many times as long as the failing run did, and so many segments more.
+const PATIENCE: (u64, u64) = (2, 2000);
+
+/// What a fork is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Records of the failing run before it is forked.
+    pub n_records: u64,
+    /// What is overwritten.
+    pub patches: Vec<(u64, Vec<u8>)>,
+    /// Segments that it may run.
+    pub budget: u64,
+}
+
+/// What a fork did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended; also what was ended because its budget was used up is [`Ending::Endless`]. `None` if it could not run.
+    pub ending: Option<Ending>,
+    /// Its records.
+    pub records: Vec<u8>,
+}
+
+/// Forks of the failing program.
+pub trait Forks {
+    /// What makes them impossible.
+    type Error;
+
+    /// Runs a fork.
+    fn run(&mut self, order: &Order) -> Result<Ran, Self::Error>;
+}
+
+/// Why causality cannot be tested.
+#[derive(Debug, Error)]
+pub enum CausalityError<E> {
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A fork cannot be run.
+    #[error("{0}")]
+    Fork(E),
+}
+
+/// A run with what was taken down of it.
+pub struct Recorded {
+    /// Plays it.
+    pub player: Player,
+    /// What was taken down.
+    pub run: Run,
+}
+
+/// The faulty state at a point.
+pub struct State {
+    /// What differs, in the order in which it is tried.
+    pub cells: Vec<(Definition, Cell)>,
+    machine: Machine,
+}
+
+/// Both runs, and forks of the failing one.
+pub struct Causality<F: Forks> {
+    failing: Recorded,
+    reference: Recorded,
+    alignment: Alignment,
+    failure: Failure,
+    forks: F,
+    points: Vec<(Step, Step)>,
+    /// By step of the failing run.
+    point_of: HashMap<u32, Point>,
+    variables: HashMap<(u64, u64), Variable>,
+    places: Vec<(u64, u64)>,
+    times: HashMap<(Step, u64), u64>,
+    states: Vec<(Point, Rc<State>)>,
+    /// Forks run so far.
+    pub n_forks: u64,
+    /// Steps of forks played so far.
+    pub n_steps: u64,
+    /// Faulty variables that could not be overwritten, at the most of all points.
+    pub n_unpatched: usize,
+}
+
+impl<F: Forks> Causality<F> {
+    /// Begins with two runs that were recorded and aligned.
+    pub fn new(failing: Recorded, reference: Recorded, alignment: Alignment, failure: Failure, forks: F) -> Self {
+        let is_point = |(step, _): &&(Step, Step)| !failing.run.entries[step.0 as usize] && *step <= failure.step;
+        let points: Vec<(Step, Step)> = alignment.pairs.iter().filter(is_point).copied().collect();
+        let point_of = (0..).zip(&points).map(|(point, (step, _))| (step.0, Point(point))).collect();
+        Self {
+            failing,
+            reference,
+            alignment,
+            failure,
+            forks,
+            points,
+            point_of,
+            variables: HashMap::new(),
+            places: Vec::new(),
+            times: HashMap::new(),
+            states: Vec::new(),
+            n_forks: 0,
+            n_steps: 0,
+            n_unpatched: 0,
+        }
+    }
+
+    /// The failing run.
+    pub fn failing(&mut self) -> &mut Recorded {
+        &mut self.failing
+    }
+
+    /// The reference.
+    pub fn reference(&mut self) -> &mut Recorded {
+        &mut self.reference
+    }
+
+    /// Which steps correspond.
+    pub fn alignment(&self) -> &Alignment {
+        &self.alignment
+    }
+
+    /// The failure.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    /// The forks.
+    pub fn forks(&mut self) -> &mut F {
+        &mut self.forks
+    }
+
+    /// The steps of both runs right before which a point is.
+    pub fn steps(&self, point: Point) -> (Step, Step) {
+        self.points[point.0 as usize]
+    }
+
+    /// The faulty state at a point; variables that were written later come first.
+    pub fn state(&mut self, point: Point) -> Result<Rc<State>, CausalityError<F::Error>> {
+        if let Some((_, state)) = self.states.iter().find(|(other, _)| *other == point) {
+            return Ok(Rc::clone(state));
+        }
+        let (step, other) = self.points[point.0 as usize];
+        let n_records = self.failing.run.records[step.0 as usize];
+        self.failing.player.seek(n_records)?;
+        self.reference.player.seek(self.reference.run.records[other.0 as usize])?;
+        let side =
+            |recorded: &'_ Recorded| (recorded.player.machine.clone(), std::sync::Arc::clone(&recorded.player.globals));
+        let (machine, globals) = side(&self.failing);
+        let (other_machine, other_globals) = side(&self.reference);
+        let found = state::faulty(
+            Side { machine: &machine, globals: &globals },
+            Side { machine: &other_machine, globals: &other_globals },
+            &self.alignment,
+        );
+        let n_unpatched = found.iter().filter(|cell| cell.reference.is_none()).count();
+        self.n_unpatched = self.n_unpatched.max(n_unpatched);
+        let mut cells = Vec::new();
+        for cell in found.into_iter().filter(|cell| cell.reference.is_some()) {
+            let time = self.time(cell.writer, cell.address, n_records)?;
+            let variable = self.variable(cell.address, cell.length);
+            cells.push((Definition { time, variable }, cell));
+        }
+        cells.sort_by(|(one, _), (other, _)| other.time.cmp(&one.time));
+        let state = Rc::new(State { cells, machine });
+        if self.states.len() == N_STATES {
+            self.states.remove(0);
+        }
+        self.states.push((point, Rc::clone(&state)));
+        Ok(state)
+    }
+
+    fn variable(&mut self, address: u64, length: u64) -> Variable {
+        let next = Variable(u32::try_from(self.places.len()).expect("there is less memory than 4 G variables"));
+        let variable = *self.variables.entry((address, length)).or_insert(next);
+        if variable == next {
+            self.places.push((address, length));
+        }
+        variable
+    }
+
+    /// How many steps had begun when `writer` wrote last to an address, before so many records.
+    fn time(&mut self, writer: Step, address: u64, n_records: u64) -> Result<u64, TraceError> {
+        if !self.failing.run.returns.contains_key(&writer.0) {
+            return Ok(u64::from(writer.0));
+        }
+        if let Some(time) = self.times.get(&(writer, address)) {
+            return Ok(*time);
+        }
+        let returned = self.failing.run.returns[&writer.0];
+        let mut moment = Moment { writer, address, returned, n_records, time: None, is_over: false };
+        self.failing.player.seek(self.failing.run.records[writer.0 as usize])?;
+        self.failing.player.play(&mut moment)?;
+        let time = u64::from(moment.time.unwrap_or(writer.0));
+        self.times.insert((writer, address), time);
+        Ok(time)
+    }
+
+    /// What a step that is not in the reference runs because of: the last decision around it that is, and that went another way.
+    pub fn decision(&self, step: Step) -> Option<Step> {
+        let mut at = step;
+        while at != Step::START {
+            if self.alignment.reference(at).is_some() {
+                return (at != step).then_some(at);
+            }
+            at = Step(self.failing.run.deciders[at.0 as usize]);
+        }
+        None
+    }
+
+    fn test(&mut self, test: &Test) -> Result<bool, CausalityError<F::Error>> {
+        let state = self.state(test.point)?;
+        let from = self.points[test.point.0 as usize].0;
+        let n_before = self.failing.run.records[from.0 as usize];
+        let retained: HashSet<Definition> = test.retained.iter().copied().collect();
+        let mut machine = state.machine.clone();
+        let mut patches = Vec::new();
+        for (definition, cell) in state.cells.iter().filter(|(definition, _)| !retained.contains(definition)) {
+            debug_assert!(definition.time <= u64::from(from.0), "a state holds what was written before");
+            let Some(reference) = &cell.reference else { continue };
+            machine.overwrite(cell.address, reference, PATCHED);
+            if *reference != cell.bytes {
+                patches.push((cell.address, reference.clone()));
+            }
+        }
+        let until = match &test.goal {
+            Goal::Failure => self.failing.run.n_records,
+            Goal::Set { point, .. } => self.failing.run.records[self.points[point.0 as usize].0.0 as usize],
+        };
+        let wanted = match &test.goal {
+            Goal::Failure => Vec::new(),
+            Goal::Set { point, definitions } => {
+                let later = self.state(*point)?;
+                let find = |definition: &Definition| later.cells.iter().find(|(other, _)| other == definition);
+                let wanted: Option<Vec<Wanted>> = definitions
+                    .iter()
+                    .map(|definition| {
+                        let (_, cell) = find(definition)?;
+                        Some(Wanted { address: cell.address, bytes: cell.bytes.clone(), writer: cell.writer })
+                    })
+                    .collect();
+                let Some(wanted) = wanted else { return Ok(false) };
+                wanted
+            }
+        };
+        let budget = until.saturating_sub(n_before).saturating_mul(PATIENCE.0) + PATIENCE.1;
+        let order = Order { n_records: n_before, patches, budget };
+        self.n_forks += 1;
+        let ran = self.forks.run(&order).map_err(CausalityError::Fork)?;
+        let Some(ending) = ran.ending else { return Ok(false) };
+        let mut fork = Fork {
+            run: &self.failing.run,
+            goal: match &test.goal {
+                Goal::Failure => None,
+                Goal::Set { point, .. } => Some(self.failing.run.indices[self.points[point.0 as usize].0.0 as usize]),
+            },
+            wanted,
+            first: machine.n_steps,
+            indices: Vec::new(),
+            said: Vec::new(),
+            is_induced: None,
+        };
+        self.failing.player.feed(&mut machine, &ran.records, &mut fork)?;
+        self.n_steps += fork.indices.len() as u64;
+        if fork.goal.is_some() {
+            return Ok(fork.is_induced == Some(true));
+        }
+        let last = fork.indices.last().copied().unwrap_or(0);
+        let n_said = self.failing.run.said.partition_point(|said| said.step < from);
+        Ok(self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last)))
+    }
+}
+
+impl<F: Forks> Executions for Causality<F> {
+    type Error = CausalityError<F::Error>;
+
+    fn n_points(&self) -> usize {
+        self.points.len()
+    }
+
+    fn position(&self, point: Point) -> u64 {
+        u64::from(self.points[point.0 as usize].0.0)
+    }
+
+    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error> {
+        Ok(self.state(point)?.cells.iter().map(|(definition, _)| *definition).collect())
+    }
+
+    fn induce(&mut self, tests: &[Test]) -> Result<Vec<bool>, Self::Error> {
+        tests.iter().map(|test| self.test(test)).collect()
+    }
+
+    fn parent(&self, point: Point) -> Option<Point> {
+        let mut step = self.points[point.0 as usize].0.0;
+        while step != 0 {
+            step = self.failing.run.leaders[step as usize];
+            if let Some(parent) = self.point_of.get(&step) {
+                return Some(*parent);
+            }
+        }
+        None
+    }
+
+    fn around(&self, point: Point) -> Vec<Point> {
+        let mut found = Vec::new();
+        let mut step = self.points[point.0 as usize].0.0;
+        while step != 0 {
+            step = self.failing.run.callers[step as usize];
+            found.extend(self.point_of.get(&step).copied());
+        }
+        found
+    }
+}
+
+/// When a step wrote to an address.
+struct Moment {
+    writer: Step,
+    address: u64,
+    returned: u32,
+    n_records: u64,
+    time: Option<u32>,
+    is_over: bool,
+}
+
+impl Watch for Moment {
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        let is_here = self.address >= address && self.address - address < length;
+        if step == self.writer && is_here && machine.n_records <= self.n_records {
+            self.time = Some(machine.n_steps);
+        }
+    }
+
+    fn step(&mut self, machine: &Machine) {
+        self.is_over = machine.n_steps > self.returned || machine.n_records > self.n_records;
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// What a variable has to hold.
+struct Wanted {
+    address: u64,
+    bytes: Vec<u8>,
+    writer: Step,
+}
+
+/// A fork that is played.
+struct Fork<'f> {
+    run: &'f Run,
+    /// The index of the step before which the goal is looked for; `None` for the failure.
+    goal: Option<u64>,
+    wanted: Vec<Wanted>,
+    /// Steps before the fork's first one.
+    first: u32,
+    indices: Vec<u64>,
+    said: Vec<(Said, u64)>,
+    is_induced: Option<bool>,
+}
+
+impl Fork<'_> {
+    fn holds(&self, machine: &Machine, wanted: &Wanted) -> bool {
+        let Some(held) = machine.cell(wanted.address, wanted.bytes.len() as u64) else { return false };
+        if held.bytes != wanted.bytes {
+            return false;
+        }
+        if held.writer.0 <= self.first || held.writer == PATCHED {
+            return held.writer == wanted.writer;
+        }
+        let index = self.indices.get((held.writer.0 - self.first - 1) as usize);
+        index.is_some_and(|index| *index != 0 && *index == self.run.indices[wanted.writer.0 as usize])
+    }
+}
+
+impl Watch for Fork<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let index = machine.frame().and_then(|frame| frame.index).map_or(0, |Index(index)| index.max(1));
+        if self.goal == Some(index) && self.is_induced.is_none() {
+            self.is_induced = Some(self.wanted.iter().all(|wanted| self.holds(machine, wanted)));
+        }
+        self.indices.push(index);
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], _result: Option<u64>) {
+        if self.goal.is_none()
+            && let Some(said) = run::said(machine, call, arguments)
+        {
+            let index = machine.frame().and_then(|frame| frame.index).map_or(0, |Index(index)| index.max(1));
+            self.said.push((said, index));
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_induced.is_some()
+    }
+}

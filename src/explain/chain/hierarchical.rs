@@ -1,0 +1,125 @@
+//! Along the tree of regions.
+
+use std::collections::HashMap;
+
+use crate::explain::chain::executions::{Definition, Executions, Point};
+use crate::explain::chain::session::{Session, Unknown, keeping};
+
+/// The aligned points as a tree: a point's children are those in the region that its step leads.
+pub(super) struct Tree {
+    parents: Vec<Option<Point>>,
+    /// In the order of the run.
+    children: HashMap<Option<Point>, Vec<Point>>,
+}
+
+impl Tree {
+    pub(super) fn of(executions: &impl Executions) -> Self {
+        let points =
+            (0..executions.n_points()).map(|point| Point(u32::try_from(point).expect("a point fits a `Point`")));
+        let mut tree = Self { parents: Vec::new(), children: HashMap::new() };
+        for point in points {
+            let parent = executions.parent(point);
+            tree.parents.push(parent);
+            tree.children.entry(parent).or_default().push(point);
+        }
+        tree
+    }
+
+    fn parent(&self, point: Point) -> Option<Point> {
+        self.parents[point.0 as usize]
+    }
+
+    fn children(&self, region: Option<Point>) -> &[Point] {
+        self.children.get(&region).map_or(&[], Vec::as_slice)
+    }
+
+    /// The innermost region that holds both points, or that the earlier leads and the later is in.
+    fn common(&self, earlier: Point, later: Point) -> Option<Point> {
+        let mut region = self.parent(later);
+        while let Some(head) = region.filter(|head| *head > earlier) {
+            region = self.parent(head);
+        }
+        // From here on `region` is not later than `earlier`, so it holds `earlier` if it ends after it, as it does: it holds `later`.
+        region
+    }
+}
+
+/// Answers whether the set is kept from a point on.
+type IsKept<'a> = &'a mut dyn FnMut(Point) -> Result<bool, Unknown>;
+
+/// Finds the latest point before `current` from which `set` is not kept until `current`; none if it is kept from everywhere.
+///
+/// First outwards: the earlier siblings of `current`, then of the region around it, until there is one from which it is not kept. Then
+/// inwards: into the region that this one leads. Among siblings by binary search, which finds the change if sets are stable.
+///
+/// Cost: the sum of log2(siblings + 1) over the regions on that way.
+///
+/// Source: Sumner and Zhang, algorithm 1. Deviations: each midpoint costs one test, whether the set is kept, where theirs
+/// computes a set at every midpoint; nothing is computed beyond the latest change, since the sets there depend on it; the iterations
+/// of a loop are siblings, where theirs nest, so that the way is not as long as the loop.
+pub(super) fn last_change<E: Executions>(
+    session: &mut Session<'_, E>,
+    current: Point,
+    set: &[Definition],
+) -> Result<Option<Point>, E::Error> {
+    let tree = session.tree();
+    session.run(|ask| {
+        let is_kept: IsKept<'_> = &mut |point| ask(keeping(set, point, current));
+        let mut frontier = current;
+        let mut region = tree.parent(current);
+        loop {
+            if let Some(point) = last_lost(tree.children(region), &mut frontier, is_kept)? {
+                return descend(&tree, point, frontier, is_kept).map(Some);
+            }
+            let Some(head) = region else { return Ok(None) };
+            region = tree.parent(head);
+        }
+    })
+}
+
+/// Finds the latest point from `first` on, before `current`, from which `set` is not kept until `current`.
+///
+/// `first`: a point from which it is not kept.
+///
+/// Source: Sumner and Zhang, `ClosestAdaptive` of algorithm 2; deviations as for [`last_change`].
+pub(super) fn last_change_since<E: Executions>(
+    session: &mut Session<'_, E>,
+    first: Point,
+    current: Point,
+    set: &[Definition],
+) -> Result<Point, E::Error> {
+    let tree = session.tree();
+    session.run(|ask| {
+        let is_kept: IsKept<'_> = &mut |point| Ok(point > first && ask(keeping(set, point, current))?);
+        let mut frontier = current;
+        let kids = tree.children(tree.common(first, current));
+        match last_lost(kids, &mut frontier, is_kept)? {
+            Some(point) => descend(&tree, point, frontier, is_kept),
+            // The region is led by `first` itself.
+            None => Ok(first),
+        }
+    })
+}
+
+/// Goes on inside the region that `lost` leads, before `frontier`.
+fn descend(tree: &Tree, mut lost: Point, mut frontier: Point, is_kept: IsKept<'_>) -> Result<Point, Unknown> {
+    while let Some(inner) = last_lost(tree.children(Some(lost)), &mut frontier, is_kept)? {
+        lost = inner;
+    }
+    Ok(lost)
+}
+
+/// The last of the `siblings` before `frontier` from which the set is not kept. Moves `frontier` to the sibling after it.
+fn last_lost(siblings: &[Point], frontier: &mut Point, is_kept: IsKept<'_>) -> Result<Option<Point>, Unknown> {
+    let (mut begin, mut end) = (0, siblings.partition_point(|sibling| *sibling < *frontier));
+    while begin < end {
+        let middle = begin.midpoint(end);
+        if is_kept(siblings[middle])? {
+            *frontier = siblings[middle];
+            end = middle;
+        } else {
+            begin = middle + 1;
+        }
+    }
+    Ok(begin.checked_sub(1).map(|last| siblings[last]))
+}

@@ -1,0 +1,155 @@
+//! The failure-inducing chain: the faulty values that lead from the change to the failure, each step proved by re-execution.
+//!
+//! A failing run is compared with a reference run at their aligned points. Of the faulty state at the last point before the failure,
+//! [`compute`] finds a minimal set that induces the failure when all else is overwritten by the reference's values;
+//! then, backwards, minimal sets that each induce the next one. The definitions in these sets, in temporal order, are the chain.
+//!
+//! The engine sees the two runs only through [`Executions`]: it reads no trace and runs no program. [`verify`] asks everything
+//! that makes a chain a chain once more.
+//!
+//! Source: Sumner and Zhang, *Automatic Failure Inducing Chain Computation through Aligned Execution Comparison*. A set is mostly the
+//! same at many points in a row (their property 2, stability); the methods differ only in how they find where it changes. They give
+//! the same chain where stability holds. It need not: what a patched run does with a benign value may stop a set from inducing itself
+//! point by point although it does so over a longer way, or the other way round.
+
+mod dependence;
+mod executions;
+mod hierarchical;
+mod linear;
+mod minimise;
+mod session;
+mod verify;
+
+pub use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test, Variable};
+pub use crate::explain::chain::verify::verify;
+
+use crate::explain::chain::session::Session;
+
+/// How to find where the failure-inducing set changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Method {
+    /// Point by point, backwards: one test for each point.
+    Linear,
+    /// By binary search along the tree of regions (Sumner and Zhang, algorithm 1).
+    Hierarchical,
+    /// By leaps to the latest definition (Sumner and Zhang, algorithm 2): mostly one test for each change.
+    #[default]
+    Dependence,
+}
+
+/// How to compute a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// The algorithm.
+    pub method: Method,
+    /// At most so many tests are asked at once, at least 1. The result does not depend on it.
+    pub width: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { method: Method::default(), width: 1 }
+    }
+}
+
+/// What explains a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// The definitions of all sets, in temporal order, without repetition.
+    pub definitions: Vec<Definition>,
+    /// The failure-inducing set at each point where it changed, the last point first; each in temporal order.
+    ///
+    /// - The first induces the failure. Each other induces the set before it, at the point right after its own, from where that
+    ///   one is kept.
+    /// - An empty set ends the chain, or stands where values were pending that no patch reaches: then the set after it, from
+    ///   the beginning of a statement that was under way, induces what the empty one induces.
+    /// - The same set may stand twice in a row: it is kept from point to point, but not all the way at once.
+    pub sets: Vec<(Point, Vec<Definition>)>,
+    /// Why the chain begins where it does.
+    pub end: End,
+    /// How many different causality tests were used. The same for every width.
+    pub n_tests: u64,
+}
+
+/// Why a chain begins where it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum End {
+    /// Nothing faulty is needed at the point of the last, empty set: what follows is made from benign state.
+    ///
+    /// If the first definition is of an earlier time than that point's position, it was right until the reference went on to
+    /// overwrite it, between this point and the next: an omission.
+    Benign,
+    /// The set holds only what was there at the start (input, or what should have been overwritten), or is needed from the
+    /// first aligned point on.
+    Start,
+    /// Not even the whole faulty state of the point before induces the set.
+    Stuck,
+}
+
+/// Computes a failure-inducing chain.
+///
+/// - Result: each set is 1-minimal, and each follows from the one before it in time, which [`verify`] asks again. A chain
+///   without definitions and with [`End::Benign`] says that the failure is made after the last point, from benign state.
+///
+/// A set need not be unique (their property 1). What is taken is a function of the answers alone: the present set if it still
+/// induces, else the one that [`Executions::faulty`]'s order favours.
+///
+/// Before an empty set ends the chain, the points of [`Executions::around`] are asked, innermost first: a value that was
+/// read before a call and waits for its return cannot be overwritten during the call, so that inside the call
+/// nothing seems to be needed. The chain goes on from the first of these points where something is. (Not in the paper, whose states hold
+/// whole variables only.)
+///
+/// Cost in tests, c = changes of the set: c minimal sets (a few tests each, about 2 log2 n for each definition found among n faulty
+/// ones), and between the changes one for every point (`Linear`), log2 of the siblings in every region on the way (`Hierarchical`),
+/// or one (`Dependence`; as `Hierarchical` where the leap is not valid).
+pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Chain, E::Error> {
+    let n_points = u32::try_from(executions.n_points()).expect("every point fits a `Point`");
+    let mut session = Session::new(executions, options.width);
+    let mut sets: Vec<(Point, Vec<Definition>)> = Vec::new();
+    let mut goal = Goal::Failure;
+    let mut next = n_points.checked_sub(1).map(Point);
+    let end = loop {
+        let Some(mut point) = next else { break if sets.is_empty() { End::Stuck } else { End::Start } };
+        let Some(mut set) = minimise::inducing_set(&mut session, point, &goal)? else { break End::Stuck };
+        if set.is_empty() {
+            sets.push((point, set));
+            let Some(around) = pending_set(&mut session, point, &goal)? else { break End::Benign };
+            (point, set) = around;
+        }
+        sets.push((point, set.clone()));
+        if set.iter().all(|definition| definition.time == 0) {
+            break End::Start;
+        }
+        next = match options.method {
+            Method::Linear => linear::last_change(&mut session, point, &set)?,
+            Method::Hierarchical => hierarchical::last_change(&mut session, point, &set)?,
+            Method::Dependence => dependence::last_change(&mut session, point, &set)?,
+        };
+        if let Some(change) = next {
+            goal = Goal::Set { point: change.next(), definitions: set };
+        }
+    };
+    Ok(Chain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() })
+}
+
+/// The set that induces `goal` from the beginning of a statement that is under way at `point`, where none is needed any more.
+fn pending_set<E: Executions>(
+    session: &mut Session<'_, E>,
+    point: Point,
+    goal: &Goal,
+) -> Result<Option<(Point, Vec<Definition>)>, E::Error> {
+    for around in session.executions().around(point).into_iter().filter(|around| *around < point) {
+        if let Some(set) = minimise::inducing_set(session, around, goal)?.filter(|set| !set.is_empty()) {
+            return Ok(Some((around, set)));
+        }
+    }
+    Ok(None)
+}
+
+/// All definitions of the sets, in temporal order.
+fn definitions(sets: &[(Point, Vec<Definition>)]) -> Vec<Definition> {
+    let mut definitions: Vec<_> = sets.iter().flat_map(|(_, set)| set).copied().collect();
+    definitions.sort_unstable();
+    definitions.dedup();
+    definitions
+}

@@ -1,0 +1,92 @@
+//! A chain, asked once more.
+
+use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test};
+use crate::explain::chain::session::keeping;
+use crate::explain::chain::{Chain, End, definitions};
+
+/// Asks again what makes `chain` a chain, with the tests of any method.
+///
+/// - Every set is faulty at its point, induces the set before it in [`Chain::sets`] (or the failure), and without any
+///   one of its definitions does not.
+/// - Between the points where it changed a set is kept: it induces itself, at once or over shorter and shorter ways.
+///
+/// Returns what does not hold, if something does not, as a sentence for a person.
+///
+/// Cost: for each set 1 test, 1 for each of its definitions, and 1 to 2n - 1 to see that it is kept over n points.
+pub fn verify<E: Executions>(chain: &Chain, executions: &mut E) -> Result<Result<(), String>, E::Error> {
+    if definitions(&chain.sets) != chain.definitions {
+        return Ok(Err("the definitions of the chain are not those of its sets".to_owned()));
+    }
+    let is_benign = chain.sets.last().is_some_and(|(_, set)| set.is_empty());
+    if is_benign != (chain.end == End::Benign) {
+        return Ok(Err("a chain that ends in benign state has an empty set there, and no other has".to_owned()));
+    }
+    let mut goal = Goal::Failure;
+    let mut later: Option<(Point, &[Definition])> = None;
+    for (point, set) in &chain.sets {
+        let point = *point;
+        if let Some((until, kept)) = later {
+            // A set that is empty leads to no goal of its own: the next one is to induce the same.
+            if !kept.is_empty() {
+                let from = point.next();
+                if !is_kept(kept, from, until, executions)? {
+                    return Ok(Err(format!("the set of point {} is not kept from point {} on", until.0, from.0)));
+                }
+                goal = Goal::Set { point: from, definitions: kept.to_vec() };
+            }
+        }
+        if let Err(complaint) = check(point, set, &goal, executions)? {
+            return Ok(Err(complaint));
+        }
+        later = Some((point, set));
+    }
+    Ok(Ok(()))
+}
+
+/// Whether `set` is faulty at `point`, induces `goal`, and is 1-minimal in that.
+fn check<E: Executions>(
+    point: Point,
+    set: &[Definition],
+    goal: &Goal,
+    executions: &mut E,
+) -> Result<Result<(), String>, E::Error> {
+    let faulty = executions.faulty(point)?;
+    if let Some(benign) = set.iter().find(|definition| !faulty.contains(definition)) {
+        return Ok(Err(format!("what is defined at step {} is not faulty at point {}", benign.time, point.0)));
+    }
+    let test = |retained: Vec<Definition>| Test { point, retained, goal: goal.clone() };
+    let without = |index: usize| test([&set[..index], &set[index + 1..]].concat());
+    let tests: Vec<_> = [test(set.to_vec())].into_iter().chain((0..set.len()).map(without)).collect();
+    let answers = executions.induce(&tests)?;
+    if !answers[0] {
+        return Ok(Err(format!("the set of point {} does not induce what comes after it", point.0)));
+    }
+    if let Some(index) = answers[1..].iter().position(|is_induced| *is_induced) {
+        return Ok(Err(format!(
+            "the set of point {} does without what is defined at step {}",
+            point.0, set[index].time
+        )));
+    }
+    Ok(Ok(()))
+}
+
+/// Whether `set` leads from `point` to itself at `until`, at once or over points in between.
+fn is_kept<E: Executions>(
+    set: &[Definition],
+    point: Point,
+    until: Point,
+    executions: &mut E,
+) -> Result<bool, E::Error> {
+    if point == until {
+        return Ok(true);
+    }
+    let faulty = executions.faulty(point)?;
+    if !set.iter().all(|definition| faulty.contains(definition)) {
+        return Ok(false);
+    }
+    if executions.induce(&[keeping(set, point, until)])?[0] {
+        return Ok(true);
+    }
+    let middle = Point(point.0.midpoint(until.0));
+    Ok(middle != point && is_kept(set, middle, until, executions)? && is_kept(set, point, middle, executions)?)
+}

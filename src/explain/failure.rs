@@ -1,0 +1,82 @@
+//! What the failure is, found by comparing the failing run with the reference.
+
+use crate::explain::align::run::Run;
+use crate::explain::align::run::Said;
+use crate::trace::step::Step;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The program exited with this code.
+    Exit(u32),
+    /// It was killed by this signal.
+    Signal(u32),
+    /// It did not end.
+    Endless,
+}
+
+/// What is wrong with the failing run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wrong {
+    /// It said something else than the reference, which said this, or nothing more.
+    Said(Said, Option<Said>),
+    /// It said less: this is missing.
+    Silent(Said),
+    /// It ended otherwise.
+    Ended,
+}
+
+/// The failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// The step of the failing run in which it is seen.
+    pub step: Step,
+    /// How the failing run ended.
+    pub ending: Ending,
+    /// How the reference ended.
+    pub reference: Ending,
+}
+
+impl Failure {
+    /// The first difference that can be seen from outside; `None` if there is none.
+    ///
+    /// - A crash and a run without an end are the failure whatever was said before.
+    /// - Else the first thing that one run said and the other one not, or otherwise.
+    /// - Else the exit code.
+    pub fn find(run: &Run, reference: &Run, (ending, expected): (Ending, Ending)) -> Option<Self> {
+        let last = Step(run.n_steps());
+        let failure = |wrong, step| Some(Self { wrong, step, ending, reference: expected });
+        if ending != expected && !matches!(ending, Ending::Exit(_)) {
+            return failure(Wrong::Ended, last);
+        }
+        let pairs = run.said.iter().zip(&reference.said);
+        let first = pairs.take_while(|(said, other)| said.is_same(other)).count();
+        match (run.said.get(first), reference.said.get(first)) {
+            (Some(said), other) => failure(Wrong::Said(said.clone(), other.cloned()), said.step),
+            (None, _) if ending != expected => failure(Wrong::Ended, last),
+            (None, Some(missing)) => failure(Wrong::Silent(missing.clone()), last),
+            (None, None) => None,
+        }
+    }
+
+    /// Whether a patched run shows it: `said` is what it said since it was patched, with the index of the step each time, after `n_before` things that the failing run had said before;
+    /// `last` is the index of its last step.
+    pub fn is_seen(&self, run: &Run, said: &[(Said, u64)], n_before: usize, (ending, last): (Ending, u64)) -> bool {
+        let index = run.indices[self.step.0 as usize];
+        match &self.wrong {
+            Wrong::Said(wrong, _) => said.iter().any(|(other, at)| *at == index && other.is_same(wrong)),
+            Wrong::Silent(_) => {
+                let rest = run.said.get(n_before..).unwrap_or_default();
+                ending == self.ending
+                    && said.len() == rest.len()
+                    && said.iter().zip(rest).all(|((said, _), other)| said.is_same(other))
+            }
+            Wrong::Ended => match self.ending {
+                Ending::Signal(_) => ending == self.ending && last == index,
+                _ => ending == self.ending,
+            },
+        }
+    }
+}

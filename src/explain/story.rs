@@ -1,0 +1,175 @@
+//! A chain in the words of the source: which statement gave which variable which value, and what the reference has there.
+//!
+//! A definition that only the failing run has is preceded by the decision that led there: the last one around it that the reference has, too, and that went another
+//! way (the paper has decisions as variables; here they are told, not tested).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::explain::causality::Causality;
+use crate::explain::causality::CausalityError;
+use crate::explain::causality::Forks;
+use crate::explain::causality::Recorded;
+use crate::explain::chain::Chain;
+use crate::explain::chain::Definition;
+use crate::instrument::debug::Place;
+use crate::instrument::instruction::Op;
+use crate::trace::TraceError;
+use crate::trace::machine::Machine;
+use crate::trace::machine::Watch;
+use crate::trace::step::Step;
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Did {
+    /// It gave a variable a value.
+    Gave {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What the reference has there.
+        reference: String,
+    },
+    /// It decided: whether its condition was true, or in which line it went on; in both runs.
+    Decided {
+        /// In the failing run.
+        outcome: String,
+        /// In the reference.
+        reference: String,
+    },
+}
+
+/// A link of the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The step of the failing run; [`Step::START`] for what was there from the beginning.
+    pub step: Step,
+    /// When it was, in steps that had begun.
+    pub time: u64,
+    /// The step of the reference that corresponds.
+    pub reference: Option<Step>,
+    /// Its function.
+    pub function: Option<Arc<str>>,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// What it did.
+    pub did: Did,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Its function.
+    pub function: Option<Arc<str>>,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// For a decision: how it went.
+    pub outcome: Option<String>,
+}
+
+/// Looks a step up in its run.
+pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+    let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
+    if step == Step::START {
+        return Ok(look.standing);
+    }
+    recorded.player.seek(recorded.run.records[step.0 as usize])?;
+    recorded.player.play(&mut look)?;
+    Ok(look.standing)
+}
+
+/// The links of a chain in the order of time.
+pub fn tell<F: Forks>(
+    causality: &mut Causality<F>,
+    chain: &Chain,
+) -> Result<Vec<Link>, CausalityError<F::Error>> {
+    let mut links: BTreeMap<(u64, u32, Option<Definition>), Link> = BTreeMap::new();
+    for (point, set) in &chain.sets {
+        let state = causality.state(*point)?;
+        for definition in set {
+            let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
+            let key = (definition.time, cell.writer.0, Some(*definition));
+            let found = standing(causality.failing(), cell.writer)?;
+            let did = Did::Gave {
+                variable: cell.path.clone(),
+                value: cell.shown.0.clone(),
+                reference: cell.shown.1.clone(),
+            };
+            let (step, reference) = (cell.writer, causality.alignment().reference(cell.writer));
+            // The set nearest to the definition names the variable as it was called there.
+            let link = Link { step, time: definition.time, reference, function: found.function, place: found.place, did };
+            links.insert(key, link);
+            if let Some(decision) = causality.decision(step) {
+                let other = causality.alignment().reference(decision);
+                let ours = standing(causality.failing(), decision)?;
+                let theirs = match other {
+                    Some(other) => standing(causality.reference(), other)?,
+                    None => Standing::default(),
+                };
+                if let (Some(outcome), Some(reference_outcome)) = (ours.outcome, theirs.outcome) {
+                    let did = Did::Decided { outcome, reference: reference_outcome };
+                    let time = u64::from(decision.0);
+                    let (function, place) = (ours.function, ours.place);
+                    let link = Link { step: decision, time, reference: other, function, place, did };
+                    links.entry((time, decision.0, None)).or_insert(link);
+                }
+            }
+        }
+    }
+    Ok(links.into_values().collect())
+}
+
+struct Look {
+    step: Step,
+    frame: Option<u64>,
+    block: u32,
+    standing: Standing,
+    is_over: bool,
+}
+
+impl Watch for Look {
+    fn step(&mut self, machine: &Machine) {
+        if machine.n_steps != self.step.0 {
+            return;
+        }
+        let Some(frame) = machine.frame() else { return };
+        self.standing.function = Some(frame.shape.name());
+        self.standing.place = frame.place().cloned();
+        if frame.shape.is_decision(frame.statement) {
+            self.frame = Some(frame.number);
+            self.block = frame.block.0;
+        } else {
+            self.is_over = true;
+        }
+    }
+
+    fn block(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame().filter(|frame| Some(frame.number) == self.frame) else { return };
+        let function = &frame.shape.body.function;
+        let decision = function.blocks[self.block as usize].instructions.last();
+        let label = &*function.block(frame.block).label;
+        let is_taken = ["if.then", "for.body", "while.body", "do.body", "cond.true", "land.rhs", "land.lhs.true", "lor.end"];
+        let is_left = ["if.end", "if.else", "for.end", "while.end", "do.end", "cond.false", "land.end", "lor.rhs", "lor.lhs.false"];
+        let begins = |labels: &[&str]| labels.iter().any(|begin| label.starts_with(begin));
+        let line = || {
+            let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
+            statement.and_then(|statement| statement.place.as_ref()).map(|place| format!("goes on in line {}", place.line))
+        };
+        let outcome = match decision.map(|instruction| &instruction.op) {
+            Some(Op::Branch(..)) if begins(&is_taken) => Some("true".to_owned()),
+            Some(Op::Branch(..)) if begins(&is_left) => Some("false".to_owned()),
+            _ => line(),
+        };
+        self.standing.outcome = Some(outcome.unwrap_or_else(|| "goes another way".to_owned()));
+        self.is_over = true;
+    }
+
+    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
+        self.is_over |= self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame;
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
