@@ -6,6 +6,7 @@ mod certificate;
 mod commands;
 mod completions;
 mod docs;
+mod dominators;
 mod expect;
 mod files;
 mod fixture;

@@ -156,7 +156,8 @@ def main():
     parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
     parser.add_argument("--parked", default=ROOT / "target" / "release" / "examples" / "parked",
                         help="`cargo build --release --example parked`")
-    parser.add_argument("--clang", default=shutil.which(os.environ.get("IDD_CLANG", "clang-19")))
+    names = [os.environ.get("IDD_CLANG", ""), *(f"clang-{version}" for version in (19, 18, 17, 20, 21, 22, 16)), "clang"]
+    parser.add_argument("--clang", default=next(filter(None, map(shutil.which, filter(None, names))), None))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--decodings", type=int, default=2)
     parser.add_argument("--raw", type=Path, help="where raw rows are appended, instead of target/bench/record.jsonl")
