@@ -343,7 +343,8 @@ fn recording(
 /// The process that is meant, of the named program if one is named: the last that ended as the test did; else the last that failed; else the last. Of
 /// processes that a program forked only the first one counts, unless it did not fail.
 fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Option<usize> {
-    let is_named = |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
+    let is_named =
+        |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
     let is_alike = |end: Option<u32>| match (ending, end) {
         (Ending::Exit(code), Some(end @ 0..256)) => u32::try_from(code) == Ok(end),
         // A shell says 128 + n for signal n.
@@ -378,12 +379,18 @@ fn summary(name: &str, recording: &Recording) -> String {
         line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
     }
     if recording.ending == Ending::Timeout.to_string() {
-        line("note: the test was cut at its time limit: the last records may be missing, and it was not run again".to_owned());
+        line(
+            "note: the test was cut at its time limit: the last records may be missing, and it was not run again"
+                .to_owned(),
+        );
     } else if recording.is_repeatable == Some(false) {
         line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
     }
     if recording.processes.iter().any(|traced| traced.is_cut) {
-        line("warning: the end of the run was left out: the trace came to its limit; `--max-trace` sets another one".to_owned());
+        line(
+            "warning: the end of the run was left out: the trace came to its limit; `--max-trace` sets another one"
+                .to_owned(),
+        );
     }
     if recording.processes.iter().any(|traced| traced.n_given_up > 0) {
         line("warning: the beginning of the run was left out: the trace came to its limit; `--max-trace` sets another one, `--keep first` keeps the beginning".to_owned());

@@ -241,7 +241,8 @@ impl Trace {
     pub fn after(mut self, parent: Self) -> Self {
         let Some((thread, offset)) = self.process.forked_at else { return self };
         let own_sources = u32::try_from(parent.sources.len()).unwrap_or(u32::MAX);
-        let is_behind = |chunk: &Chunk| chunk.kind == Kind::Records && chunk.thread == thread && chunk.begin() >= offset;
+        let is_behind =
+            |chunk: &Chunk| chunk.kind == Kind::Records && chunk.thread == thread && chunk.begin() >= offset;
         let n_before = parent.chunks.iter().position(is_behind).unwrap_or(parent.chunks.len());
         let mut chunks: Vec<Chunk> = parent.chunks[..n_before].to_vec();
         chunks.retain(|chunk| chunk.kind != Kind::End);

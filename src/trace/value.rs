@@ -324,7 +324,9 @@ fn bit_fields(compound: &Compound, offset: u64, size: u64) -> Option<Vec<(i64, M
     let (begin, end) = (8 * offset, 8 * (offset + size));
     let is_there = |member: &&Member| member.offset_bits < end && member.offset_bits + member.bits > begin;
     let fields: Vec<&Member> = compound.members.iter().filter(is_there).collect();
-    let is_inside = |member: &&Member| member.is_bit_field && member.offset_bits >= begin && member.offset_bits + member.bits <= end;
+    let is_inside = |member: &&Member| {
+        member.is_bit_field && member.offset_bits >= begin && member.offset_bits + member.bits <= end
+    };
     if fields.is_empty() || !fields.iter().all(is_inside) {
         return None;
     }

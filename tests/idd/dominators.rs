@@ -31,7 +31,8 @@ fn function(name: &str, n_labels: u64, chance: &mut Chance) -> String {
         match (label + target()) % 4 {
             0 => {
                 writeln!(text, "    switch (x >> 16 & 7) {{").unwrap();
-                writeln!(text, "    case 0: goto L{};\n    case 1: x += 3;\n    case 2: x ^= 5; break;", target()).unwrap();
+                writeln!(text, "    case 0: goto L{};\n    case 1: x += 3;\n    case 2: x ^= 5; break;", target())
+                    .unwrap();
                 writeln!(text, "    case 4: if (x & 2) goto L{};\n    default: x++;\n    }}", target()).unwrap();
             }
             1 => {
@@ -43,7 +44,10 @@ fn function(name: &str, n_labels: u64, chance: &mut Chance) -> String {
                 writeln!(text, "    do {{ x = x / 2 + 7; }} while (x & 1 && n-- > 0);").unwrap();
                 writeln!(text, "    if (x & 32) goto L{};", target()).unwrap();
             }
-            _ => writeln!(text, "    if ((x & 128) || (x & 3) == 2) goto L{}; else x = x & 1 ? x + 9 : x - 4;", target()).unwrap(),
+            _ => {
+                writeln!(text, "    if ((x & 128) || (x & 3) == 2) goto L{}; else x = x & 1 ? x + 9 : x - 4;", target())
+                    .unwrap()
+            }
         }
     }
     text + "end:\n    return x;\n}\n"
@@ -82,7 +86,9 @@ impl Seen {
     fn new(machine: &Machine) -> Self {
         let frame = machine.frame().unwrap();
         let flow = &frame.shape.flow;
-        let ways = |blocks: &Vec<_>| blocks.iter().map(|block: &git_idd::instrument::instruction::BlockId| block.0 as usize).collect();
+        let ways = |blocks: &Vec<_>| {
+            blocks.iter().map(|block: &git_idd::instrument::instruction::BlockId| block.0 as usize).collect()
+        };
         let ways: Vec<Vec<usize>> = flow.successors.iter().map(ways).collect();
         let ends = (0..ways.len()).map(|block| post_dominator(&ways, block)).collect();
         Self { caller: frame.caller, ways, ends, history: Vec::new(), now: 0, last: Step::START }
@@ -121,7 +127,14 @@ impl Watch for Oracle {
         let frame = machine.frame().unwrap();
         let seen = self.frames.get_mut(&frame.number).unwrap();
         seen.last = frame.step;
-        assert_eq!(frame.decider(), seen.expected(), "step {:?} in block {} of {}", frame.step, seen.now, frame.shape.name());
+        assert_eq!(
+            frame.decider(),
+            seen.expected(),
+            "step {:?} in block {} of {}",
+            frame.step,
+            seen.now,
+            frame.shape.name()
+        );
         self.n_steps += 1;
     }
 }

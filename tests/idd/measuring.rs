@@ -46,7 +46,8 @@ fn bench_record_measures_a_program_in_all_ways() {
     let (source, cases) = (place.path().join("source"), place.path().join("cases.toml"));
     let raw = place.path().join("raw.jsonl");
     fs::create_dir(&source).unwrap();
-    let program = "#include <stdio.h>\nint main(void) { int n = 0; while (getchar() != EOF) n++; printf(\"%d\\n\", n); }\n";
+    let program =
+        "#include <stdio.h>\nint main(void) { int n = 0; while (getchar() != EOF) n++; printf(\"%d\\n\", n); }\n";
     fs::write(source.join("a.c"), program).unwrap();
     let case = format!(
         "[[case]]\nname = 'count'\nsource = '{}'\nbuild = '$CC $LEVEL -o a a.c'\ninput = 'seq 100'\nrun = './a <$INPUT >out'\n",
@@ -63,5 +64,9 @@ fn bench_record_measures_a_program_in_all_ways() {
     for seconds in ["-O0", "-O2", "ring", "sink", "kept", "decoded"] {
         assert!(row[seconds].as_f64().is_some_and(|seconds| seconds > 0.0), "{row}");
     }
-    assert!(String::from_utf8_lossy(&output.stdout).contains("| count "), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("| count "),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
 }

@@ -117,7 +117,10 @@ fn record_says_that_c_plus_plus_is_not_instrumented() {
     let place = repository(&[("a.cc", "int main() { return 3; }\n"), (".gitignore", "a\n")]);
     let (_, said, code) = idd(place.path(), &["record", "--once", "--build", "gcc -o a a.cc", "--", "./a"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("no source could be instrumented") && said.contains("a.cc: C++ is not instrumented"), "{said}");
+    assert!(
+        said.contains("no source could be instrumented") && said.contains("a.cc: C++ is not instrumented"),
+        "{said}"
+    );
 }
 
 #[test]

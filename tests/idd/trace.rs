@@ -215,7 +215,9 @@ fn values_are_those_of_the_source() {
     let again = of("int again = setjmp(place);");
     let jump = of("longjmp(place, how);")[0]["step"].clone();
     assert_eq!(again.len(), 2);
-    assert!(again[1]["uses"].as_array().unwrap().contains(&serde_json::json!({ "step": jump, "what": "returned value" })));
+    assert!(
+        again[1]["uses"].as_array().unwrap().contains(&serde_json::json!({ "step": jump, "what": "returned value" }))
+    );
 
     let end = n_steps.to_string();
     let cases = [
@@ -330,7 +332,8 @@ git add a.c && git commit -qm one";
     let n_steps = stat["n_steps"].as_u64().unwrap();
     assert!(stat["n_given_up"].as_u64().unwrap() > 1 << 20 && n_steps > 10_000, "{stat}");
     let place = fixture.place().join("repo/.git");
-    let n_bytes = std::process::Command::new("du").args(["-s", "--block-size=1"]).arg(place.join("idd/recordings")).output();
+    let n_bytes =
+        std::process::Command::new("du").args(["-s", "--block-size=1"]).arg(place.join("idd/recordings")).output();
     let n_bytes: u64 = text(&n_bytes.unwrap()).split_whitespace().next().unwrap().parse().unwrap();
     assert!(n_bytes < 4 << 20, "{n_bytes}");
 

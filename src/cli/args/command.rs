@@ -253,7 +253,9 @@ pub enum Subcommand {
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
     /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the change that the last hunt found.
-    #[command(override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]...")]
+    #[command(
+        override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
+    )]
     Explain(Box<ExplainCommand>),
     /// Show what was recorded.
     Trace {

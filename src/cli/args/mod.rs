@@ -24,13 +24,13 @@ use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
+use crate::cli::args::options::Keep;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
-use crate::cli::args::options::Keep;
 use crate::cli::args::options::Record;
-use crate::cli::args::options::Side;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
+use crate::cli::args::options::Side;
 use crate::cli::args::options::SignatureMode;
 use crate::cli::args::options::Test;
 
@@ -361,7 +361,10 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
     let is_given = !words.is_empty();
     let command = TestCommand::from_words(words);
     if is_given && command.is_none() {
-        return Err(("the test command is empty", "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh"));
+        return Err((
+            "the test command is empty",
+            "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh",
+        ));
     }
     let Explain { bad, good, at, build, program, algorithm, unchecked, max_trace, timeout } = explain;
     let method = match algorithm {

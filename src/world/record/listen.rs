@@ -178,8 +178,7 @@ impl Listener {
                 }
             }
             let join = |taker: JoinHandle<_>| taker.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-            let opens: Vec<io::Result<Open>> =
-                takers.into_iter().filter_map(|taker| join(taker).transpose()).collect();
+            let opens: Vec<io::Result<Open>> = takers.into_iter().filter_map(|taker| join(taker).transpose()).collect();
             let mut room = hold(&room);
             opens.into_iter().map(|open| finish(open?, &mut room)).collect()
         });
@@ -260,7 +259,8 @@ fn take(
         let place = writer.size();
         writer.add(kind, thread, offset, &content)?;
         let n_bytes = if kind == Kind::Records { length } else { 0 };
-        let old = Old { file: Arc::clone(&file), process: process_number, place, length: writer.size() - place, n_bytes };
+        let old =
+            Old { file: Arc::clone(&file), process: process_number, place, length: writer.size() - place, n_bytes };
         hold(room).take(old);
     }
     Ok(Some(Open { taken, process: process_number, writer }))

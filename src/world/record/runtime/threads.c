@@ -2,14 +2,12 @@
 
 #include <semaphore.h>
 
-/* Sends what the thread has done so far, if there are others. */
+/* Sends what the thread has done so far. A handler of a signal may call this while the thread is sending: then there is nothing to do. */
 static void settle(void) {
-    if (self == NULL || out < 0 || n_threads < 1)
+    if (self == NULL || out < 0 || is_sending)
         return;
     int saved = errno;
-    pthread_mutex_lock(&lock);
-    flush(self);
-    pthread_mutex_unlock(&lock);
+    flush_own();
     errno = saved;
 }
 

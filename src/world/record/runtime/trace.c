@@ -279,14 +279,23 @@ static void new_thread(void) {
     pthread_setspecific(key, thread);
 }
 
+/* Whether this thread holds the lock in order to send. */
+static INITIAL __thread int is_sending;
+
+static void flush_own(void) {
+    is_sending = 1;
+    pthread_mutex_lock(&lock);
+    flush(self);
+    pthread_mutex_unlock(&lock);
+    is_sending = 0;
+}
+
 EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
     int saved = errno;
     if (self == NULL) {
         new_thread();
     } else if (__idd_cur + size > self->end) {
-        pthread_mutex_lock(&lock);
-        flush(self);
-        pthread_mutex_unlock(&lock);
+        flush_own();
     }
     if (is_armed)
         control_at(id);
