@@ -124,6 +124,21 @@ fn record_says_that_c_plus_plus_is_not_instrumented() {
 }
 
 #[test]
+fn record_instruments_the_c_of_a_program_that_c_plus_plus_links() {
+    let c = "int twice(int x)\n{\n    return 2 * x;\n}\n";
+    let main = "extern \"C\" int twice(int);\nint main() { return twice(4); }\n";
+    let makefile = "a: t.o m.o\n\tg++ -o a t.o m.o\nm.o: m.cc\n\tc++ -c m.cc\nt.o: t.c\n\tcc -c t.c\n";
+    let files = [("t.c", c), ("m.cc", main), ("Makefile", makefile), (".gitignore", "a\n*.o\n")];
+    let place = repository(&files);
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("exit code 8") && said.contains("instrumented: 1, compiled as they are: 1"), "{said}");
+    assert!(said.contains("m.cc: C++ is not instrumented") && !said.contains("warning"), "{said}");
+    let (tree, _, code) = idd(place.path(), &["trace", "tree"]);
+    assert!(code == Some(0) && tree.starts_with("twice(x=4) = 8"), "{tree}");
+}
+
+#[test]
 fn record_does_not_compare_runs_that_were_cut_by_timeout() {
     let endless = "int main(void) { for (volatile int i = 0;; i++) { } }\n";
     let place = repository(&[("a.c", endless), (".gitignore", "a\n")]);

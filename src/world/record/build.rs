@@ -1,7 +1,7 @@
 //! The directory of an instrumented build: the compiler's links, the runtime, the maps and what happened.
 //!
 //! ```text
-//! bin/      cc, gcc, clang, c99, <triple>-gcc: links to this program, for the front of PATH
+//! bin/      cc, gcc, clang, c99, <triple>-gcc, c++, g++: links to this program, for the front of PATH
 //! runtime.o what is linked into programs
 //! maps/     one file for each unit that was instrumented, by its number
 //! next      number of the next unit and of the next segment, in text; locked while it is changed
@@ -34,6 +34,9 @@ pub const VARIABLE: &str = "IDD_BUILD";
 /// Names of a C compiler.
 pub const NAMES: [&str; 8] =
     ["cc", "gcc", "clang", "c99", "c89", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc", "x86_64-pc-linux-gnu-gcc"];
+
+/// Names of a C++ compiler.
+pub const CPLUSPLUS: [&str; 5] = ["c++", "g++", "clang++", "x86_64-linux-gnu-g++", "aarch64-linux-gnu-g++"];
 
 /// Compilers that are looked for, best first.
 const COMPILERS: [&str; 8] =
@@ -108,7 +111,7 @@ impl BuildDirectory {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;
         fs::create_dir_all(path.join("maps")).map_err(failed)?;
-        for name in NAMES {
+        for name in NAMES.iter().chain(&CPLUSPLUS) {
             std::os::unix::fs::symlink(program, path.join("bin").join(name)).map_err(failed)?;
         }
         fs::write(path.join("next"), "1 1\n").map_err(failed)?;

@@ -18,6 +18,7 @@ use crate::world::record::arguments::Build;
 use crate::world::record::arguments::Job;
 use crate::world::record::arguments::words_of;
 use crate::world::record::build::BuildDirectory;
+use crate::world::record::build::CPLUSPLUS;
 use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
@@ -61,6 +62,9 @@ impl Call<'_> {
     /// Does what the arguments ask for; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
+        if CPLUSPLUS.iter().any(|name| self.name == *name) {
+            return self.cplusplus(words);
+        }
         let Job::Build(build) = Job::read(&words, self.directory) else {
             if words.iter().any(|word| word == "-c") {
                 self.log_cplusplus(&words)?;
@@ -93,6 +97,34 @@ impl Call<'_> {
             }
         }
         expanded
+    }
+
+    /// C++ is compiled as it is; but a program that it links may have instrumented C in it.
+    fn cplusplus(&self, mut words: Vec<OsString>) -> io::Result<i32> {
+        let is_link = match Job::read(&words, self.directory) {
+            Job::Build(build) if !build.is_compile_only => {
+                words.extend(self.runtime_for(&build));
+                true
+            }
+            _ => false,
+        };
+        if is_link || words.iter().any(|word| word == "-c") {
+            self.log_cplusplus(&words)?;
+        }
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        self.relay(self.name, &words)
+    }
+
+    /// What is linked into a program, or lets a library be linked without it.
+    fn runtime_for(&self, build: &Build) -> Vec<OsString> {
+        if !build.is_program {
+            return vec!["-Wl,-z,undefs".into()];
+        }
+        let mut words = vec![self.build.runtime().into()];
+        words.extend(WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}").into()));
+        words.push("-Wl,--export-dynamic-symbol=__idd_*".into());
+        words.push("-lpthread".into());
+        words
     }
 
     fn log_cplusplus(&self, words: &[OsString]) -> io::Result<()> {
@@ -231,14 +263,7 @@ impl Call<'_> {
             // What was given as C by `-x` is an object now.
             strip_language(&mut words);
         }
-        if build.is_program {
-            words.push(self.build.runtime().into());
-            words.extend(WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}").into()));
-            words.push("-Wl,--export-dynamic-symbol=__idd_*".into());
-            words.push("-lpthread".into());
-        } else {
-            words.push("-Wl,-z,undefs".into());
-        }
+        words.extend(self.runtime_for(build));
         let mut code = self.clang(&words)?;
         if code != 0 && temporary.is_empty() && find(self.name, &self.path).is_some() {
             let words: Vec<&OsStr> = original.iter().map(OsString::as_os_str).collect();
