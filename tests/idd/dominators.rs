@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
+use std::rc::Rc;
 
 use git_idd::trace::machine::Machine;
 use git_idd::trace::machine::Watch;
@@ -71,11 +72,20 @@ fn post_dominator(ways: &[Vec<usize>], from: usize) -> Option<usize> {
     needed(from).into_iter().max_by_key(|block| needed(*block).len())
 }
 
+/// For each block of a function how many can follow, and which ends what it decides.
+type Ends = Rc<[(usize, Option<usize>)]>;
+
+fn ends(machine: &Machine) -> Ends {
+    let flow = &machine.frame().unwrap().shape.flow;
+    let ways: Vec<Vec<usize>> =
+        flow.successors.iter().map(|blocks| blocks.iter().map(|block| block.0 as usize).collect()).collect();
+    (0..ways.len()).map(|block| (ways[block].len(), post_dominator(&ways, block))).collect()
+}
+
 /// What was seen of one frame.
 struct Seen {
     caller: Step,
-    ways: Vec<Vec<usize>>,
-    ends: Vec<Option<usize>>,
+    ends: Ends,
     /// Blocks that ran, and the last step of each.
     history: Vec<(usize, Step)>,
     now: usize,
@@ -83,15 +93,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(machine: &Machine) -> Self {
-        let frame = machine.frame().unwrap();
-        let flow = &frame.shape.flow;
-        let ways = |blocks: &Vec<_>| {
-            blocks.iter().map(|block: &git_idd::instrument::instruction::BlockId| block.0 as usize).collect()
-        };
-        let ways: Vec<Vec<usize>> = flow.successors.iter().map(ways).collect();
-        let ends = (0..ways.len()).map(|block| post_dominator(&ways, block)).collect();
-        Self { caller: frame.caller, ways, ends, history: Vec::new(), now: 0, last: Step::START }
+    fn new(machine: &Machine, ends: Ends) -> Self {
+        let caller = machine.frame().unwrap().caller;
+        Self { caller, ends, history: Vec::new(), now: 0, last: Step::START }
     }
 
     /// The last decision whose region is open, by looking through all that ran.
@@ -99,7 +103,8 @@ impl Seen {
         let is_open = |at: &usize| {
             let (block, _) = self.history[*at];
             let behind = self.history[at + 1..].iter().map(|(block, _)| *block).chain([self.now]);
-            self.ways[block].len() > 1 && behind.into_iter().all(|block| Some(block) != self.ends[self.history[*at].0])
+            let (n_ways, end) = self.ends[block];
+            n_ways > 1 && behind.into_iter().all(|block| Some(block) != end)
         };
         (0..self.history.len()).rev().find(is_open).map_or(self.caller, |at| self.history[at].1)
     }
@@ -108,12 +113,15 @@ impl Seen {
 #[derive(Default)]
 struct Oracle {
     frames: BTreeMap<u64, Seen>,
+    functions: BTreeMap<u32, Ends>,
     n_steps: u32,
 }
 
 impl Watch for Oracle {
     fn enters(&mut self, machine: &Machine) {
-        self.frames.insert(machine.frame().unwrap().number, Seen::new(machine));
+        let frame = machine.frame().unwrap();
+        let ends = self.functions.entry(frame.shape.index).or_insert_with(|| ends(machine));
+        self.frames.insert(frame.number, Seen::new(machine, Rc::clone(ends)));
     }
 
     fn block(&mut self, machine: &Machine) {
