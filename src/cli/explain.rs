@@ -17,12 +17,12 @@ use crate::cli::progress::Progress;
 use crate::cli::record;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
+use crate::explain;
 use crate::explain::align::Alignment;
 use crate::explain::align::run::Run;
 use crate::explain::align::statements::Function;
 use crate::explain::align::statements::Names;
 use crate::explain::align::statements::Version;
-use crate::explain;
 use crate::explain::causality::Causality;
 use crate::explain::causality::CausalityError;
 use crate::explain::causality::Recorded;
@@ -44,6 +44,7 @@ use crate::trace::assemble::assemble;
 use crate::trace::container::Process;
 use crate::trace::container::Trace;
 use crate::trace::play::Player;
+use crate::trace::step::Step;
 use crate::world::files;
 use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
@@ -85,6 +86,15 @@ mod text;
 /// How long the failing process may stay parked.
 const PARKED_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// A test that is recorded may take so many times as long as one that is not, and so much longer; so may a build.
+const SLOWER: (u32, Duration) = (5, Duration::from_secs(30));
+
+/// Of the first run of the failing version only the processes are looked at; so much of its records is kept.
+const FIRST_TRACE: u64 = 64 << 20;
+
+/// The failing run may be so many times as long as the reference, and so many segments longer; then it does not end.
+const PATIENCE: (u64, u64) = (20, 200_000);
+
 /// How long the build and the run up to the failing process may take at the most before it is given up.
 const START_LIMIT: Duration = Duration::from_secs(60 * 60);
 
@@ -105,6 +115,8 @@ pub struct Explanation {
     pub links: Vec<Link>,
     /// The chain that they tell.
     pub chain: Chain,
+    /// Its sets: the step of the failing run before which each one is, and its variables.
+    pub sets: Vec<(Step, Vec<String>)>,
     /// The failure, and where it is seen.
     pub failure: (explain::failure::Failure, Standing),
     /// Lines of the failing version that the change touches, by path.
@@ -164,8 +176,13 @@ pub fn run(
         explainer.explain(&mut sandbox, pair, changed, &mut progress)
     })();
     sandbox::remove(&root, &private);
-    let explanation = done?;
+    let mut explanation = done?;
     let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;
+    for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
+        if let Some(place) = &mut link.place {
+            place.line = sources.touched(&place.file, place.line, &explanation.changed);
+        }
+    }
     Ok(if console.is_json {
         json::write(&explanation, &mut sources)
     } else {
@@ -204,20 +221,27 @@ impl Explainer<'_> {
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         progress.say("Building and running the reference.");
-        let good = self.side("good", pair.reference, sandbox)?;
+        let good = self.side("good", pair.reference, self.args.max_trace, sandbox)?;
         if good.ending != outcome::Ending::Exit(0) {
-            let message = format!("under instrumentation the test does not pass on the reference, it ends with {}", good.ending);
+            let message =
+                format!("under instrumentation the test does not pass on the reference, it ends with {}", good.ending);
             return Err(Failure::new(Status::Error, message)
                 .with_hint("an explanation needs a version that passes; `git idd record` shows what differs"));
         }
         progress.say("Building and running the failing version.");
-        let bad = self.side("bad", pair.failing.0, sandbox)?;
+        let bad = self.side("bad", pair.failing.0, FIRST_TRACE.min(self.args.max_trace), sandbox)?;
         if bad.ending == outcome::Ending::Exit(0) {
-            return Err(Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too")
-                .with_hint("the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0"));
+            return Err(Failure::new(
+                Status::Error,
+                "under instrumentation the test passes on the failing version, too",
+            )
+            .with_hint(
+                "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0",
+            ));
         }
         let (number, twin) = self.process(&bad, &good)?;
-        let reference = self.reference(&good, twin)?;
+        let mut reference = Self::reference(&good, twin)?;
+        let n_reference = Run::read(&mut reference).map_err(failed)?.n_records;
 
         let build = self.build("park")?;
         let socket = self.root.join("control");
@@ -235,7 +259,7 @@ impl Explainer<'_> {
             let explained = || {
                 let (parked, process) = self.parked(&control, wanted, n_before, &running)?;
                 let mut server = Server::new(control, parked);
-                let failing = self.failing(&build, &mut server, process)?;
+                let failing = self.failing(&build, &mut server, &process, n_reference)?;
                 let seconds = begin.elapsed().as_secs_f64();
                 progress.say("Looking for the chain.");
                 self.chain((failing, reference, server), pair, changed, seconds)
@@ -273,13 +297,16 @@ impl Explainer<'_> {
         record::commands(&self.record_args(), self.location, self.around, build, variables)
     }
 
-    fn side(&self, name: &str, tree: TreeId, sandbox: &mut Sandbox) -> Result<Side, Failure> {
+    fn limit(&self) -> Duration {
+        self.args.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
+    }
+
+    fn side(&self, name: &str, tree: TreeId, max_trace: u64, sandbox: &mut Sandbox) -> Result<Side, Failure> {
         let build = self.build(name)?;
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
-        let listener = Listener::start(&socket, &place, (self.args.max_trace, Keep::First)).map_err(failed)?;
-        let limit = self.args.timeout.unwrap_or(FIRST_LIMIT);
-        let seen = sandbox.observe(&job(tree, limit), &commands, &mut self.interrupt.clone());
+        let listener = Listener::start(&socket, &place, (max_trace, Keep::First)).map_err(failed)?;
+        let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let seen = seen.map_err(failed)?.ok_or_else(interrupted)?;
         record::complain(&seen, &build.logged(), &taken)?;
@@ -294,29 +321,34 @@ impl Explainer<'_> {
             self.args.program.is_none() || name == self.args.program
         };
         let n_of = |side: &Side, number: usize| {
-            side.taken[..number].iter().filter(|taken| taken.process.program == side.taken[number].process.program).count()
+            side.taken[..number]
+                .iter()
+                .filter(|taken| taken.process.program == side.taken[number].process.program)
+                .count()
         };
         let twin = |number: usize| {
             let process = &bad.taken[number].process;
             let mut same = (0..good.taken.len()).filter(|other| good.taken[*other].process.program == process.program);
             same.nth(n_of(bad, number))
         };
-        let pairs: Vec<(usize, usize)> =
-            (0..bad.taken.len()).filter(|number| named(&bad.taken[*number])).filter_map(|number| Some((number, twin(number)?))).collect();
+        let pairs: Vec<(usize, usize)> = (0..bad.taken.len())
+            .filter(|number| named(&bad.taken[*number]))
+            .filter_map(|number| Some((number, twin(number)?)))
+            .collect();
         let differs = |(number, other): &&(usize, usize)| bad.taken[*number].end != good.taken[*other].end;
         let is_longer = |(number, other): &&(usize, usize)| bad.taken[*number].n_bytes != good.taken[*other].n_bytes;
         let found = pairs.iter().rev().find(differs).or(pairs.iter().rev().find(is_longer)).or(pairs.last());
         found.copied().ok_or_else(|| {
-            let mut names: Vec<String> =
+            let mut programs: Vec<String> =
                 bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
-            names.dedup();
-            let names = Terminal.line(&Untrusted::from(names.join(", ").as_str()));
+            programs.dedup();
+            let programs = Terminal.line(&Untrusted::from(programs.join(", ").as_str()));
             Failure::new(Status::Error, "no program was run by the test on both versions")
-                .with_hint(format!("on the failing one it ran: {names}; `--program` names the one that is meant"))
+                .with_hint(format!("on the failing one it ran: {programs}; `--program` names the one that is meant"))
         })
     }
 
-    fn reference(&self, side: &Side, number: usize) -> Result<Player, Failure> {
+    fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
         let taken = &side.taken[number];
         if taken.is_cut {
             return Err(Failure::new(Status::Error, "the run of the reference is longer than its trace may be")
@@ -364,19 +396,20 @@ impl Explainer<'_> {
         &self,
         build: &BuildDirectory,
         server: &mut Server,
-        process: Process,
+        process: &Process,
+        n_reference: u64,
     ) -> Result<(Player, Ending), Failure> {
         let place = self.root.join("park");
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
-        let limit = self.args.timeout.unwrap_or(FIRST_LIMIT);
-        let reply = server.start().test(&forks::whole(u64::MAX >> 1, limit)).map_err(failed)?;
+        let budget = PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1;
+        let reply = server.start().test(&forks::whole(budget, self.limit())).map_err(failed)?;
         let ending = forks::ending(reply.ended).ok_or_else(|| {
             Failure::new(Status::Error, "the failing program cannot be forked here")
                 .with_hint("its forks are confined by Landlock, which this kernel does not have or does not allow")
         })?;
         let globals = server.start().globals().map_err(failed)?;
         let mut units_of = store::units_at(&place, &units);
-        let bytes = assemble(&process, &globals, &reply.records, &mut units_of).map_err(failed)?;
+        let bytes = assemble(process, &globals, &reply.records, &mut units_of).map_err(failed)?;
         let trace = Trace::open(Box::new(Cursor::new(bytes))).map_err(failed)?;
         let player = Player::new(trace, store::units_at(&place, &units)).map_err(failed)?;
         Ok((player, ending))
@@ -385,7 +418,7 @@ impl Explainer<'_> {
     /// Aligns the runs and finds the chain.
     fn chain(
         &self,
-        ((mut failing, ending), mut reference, server): ((Player, Ending), Player, Server),
+        ((mut failing, ending), reference, server): ((Player, Ending), Player, Server),
         pair: Pair,
         changed: change::Lines,
         before: f64,
@@ -394,7 +427,6 @@ impl Explainer<'_> {
         let mut remarks = Vec::new();
         // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
         Run::read(&mut failing).map_err(failed)?;
-        Run::read(&mut reference).map_err(failed)?;
         let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
         let names = Arc::new(Names::new(&functions(&failing), &functions(&reference)));
         let (mut failing, mut reference) =
@@ -405,18 +437,28 @@ impl Explainer<'_> {
         let alignment = Alignment::new(&run, &other);
         let failure = explain::failure::Failure::find(&run, &other, (ending, expected));
         let failure = failure.ok_or_else(|| {
-            Failure::new(Status::Error, "both versions of the program say the same and end alike")
-                .with_hint("the failure may be seen in another program (`--program`), or in a file that the program writes")
+            Failure::new(Status::Error, "both versions of the program say the same and end alike").with_hint(
+                "the failure may be seen in another program (`--program`), or in a file that the program writes",
+            )
         })?;
         if run.n_threads > 1 || other.n_threads > 1 {
-            remarks.push("several threads ran: only the steps of one at a time are ordered, and tests run the first one alone".to_owned());
+            remarks.push(
+                "several threads ran: only the steps of one at a time are ordered, and tests run the first one alone"
+                    .to_owned(),
+            );
         }
         let (n_functions, n_statements) = (names.n_functions, names.n_statements);
         if n_functions.1 > 0 {
-            remarks.push(format!("{} of {} functions that ran have no counterpart in the reference", n_functions.1, n_functions.0));
+            remarks.push(format!(
+                "{} of {} functions that ran have no counterpart in the reference",
+                n_functions.1, n_functions.0
+            ));
         }
         if n_statements.1 > 0 {
-            remarks.push(format!("{} of {} statements have no counterpart in the reference", n_statements.1, n_statements.0));
+            remarks.push(format!(
+                "{} of {} statements have no counterpart in the reference",
+                n_statements.1, n_statements.0
+            ));
         }
         let mut figures = Figures {
             n_steps: (run.n_steps(), other.n_steps()),
@@ -434,6 +476,12 @@ impl Explainer<'_> {
             remarks.push(format!("asked again, the chain does not hold: {what}"));
         }
         let links = story::tell(&mut causality, &found).map_err(told)?;
+        let mut sets = Vec::new();
+        for (point, set) in &found.sets {
+            let state = causality.state(*point).map_err(told)?;
+            let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
+            sets.push((causality.steps(*point).0, held.map(|(_, cell)| cell.path.clone()).collect()));
+        }
         let failure = causality.failure().clone();
         let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
         if causality.n_unpatched > 0 {
@@ -445,7 +493,7 @@ impl Explainer<'_> {
         figures.n_tests = found.n_tests;
         figures.n_forks = causality.n_forks;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
-        Ok(Explanation { links, chain: found, failure: (failure, standing), changed, pair, figures, remarks })
+        Ok(Explanation { links, chain: found, sets, failure: (failure, standing), changed, pair, figures, remarks })
     }
 }
 

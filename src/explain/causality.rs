@@ -7,6 +7,7 @@
 //! Points are right before steps that both runs have; the entry of a function is none, because its arguments are in no variable yet. A value that the
 //! reference holds in an object which the failing run does not have cannot be put there: such a variable counts as retained ([`Causality::n_unpatched`]).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -202,7 +203,7 @@ impl<F: Forks> Causality<F> {
             let variable = self.variable(cell.address, cell.length);
             cells.push((Definition { time, variable }, cell));
         }
-        cells.sort_by(|(one, _), (other, _)| other.time.cmp(&one.time));
+        cells.sort_by_key(|(definition, _)| Reverse(definition.time));
         let state = Rc::new(State { cells, machine });
         if self.states.len() == N_STATES {
             self.states.remove(0);
@@ -423,9 +424,9 @@ impl Watch for Fork<'_> {
         self.indices.push(index);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], _result: Option<u64>) {
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {
         if self.goal.is_none()
-            && let Some(said) = run::said(machine, call, arguments)
+            && let Some(said) = run::said(machine, call, arguments, result)
         {
             let index = machine.frame().and_then(|frame| frame.index).map_or(0, |Index(index)| index.max(1));
             self.said.push((said, index));

@@ -68,8 +68,10 @@ pub struct Standing {
     pub outcome: Option<String>,
 }
 
-/// Looks a step up in its run.
+/// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
 pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+    let caller = Step(recorded.run.callers[step.0 as usize]);
+    let step = if recorded.run.entries[step.0 as usize] && caller != Step::START { caller } else { step };
     let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
     if step == Step::START {
         return Ok(look.standing);
@@ -80,44 +82,58 @@ pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceEr
 }
 
 /// The links of a chain in the order of time.
-pub fn tell<F: Forks>(
-    causality: &mut Causality<F>,
-    chain: &Chain,
-) -> Result<Vec<Link>, CausalityError<F::Error>> {
-    let mut links: BTreeMap<(u64, u32, Option<Definition>), Link> = BTreeMap::new();
+pub fn tell<F: Forks>(causality: &mut Causality<F>, chain: &Chain) -> Result<Vec<Link>, CausalityError<F::Error>> {
+    let mut links = Links::new();
+    let last = causality.failure().step;
+    add_decision(causality, last, &mut links)?;
     for (point, set) in &chain.sets {
         let state = causality.state(*point)?;
         for definition in set {
             let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
             let key = (definition.time, cell.writer.0, Some(*definition));
-            let found = standing(causality.failing(), cell.writer)?;
-            let did = Did::Gave {
-                variable: cell.path.clone(),
-                value: cell.shown.0.clone(),
-                reference: cell.shown.1.clone(),
-            };
+            let mut found = standing(causality.failing(), cell.writer)?;
+            if cell.writer == Step::START {
+                found.place.clone_from(&cell.declared);
+            }
+            let did =
+                Did::Gave { variable: cell.path.clone(), value: cell.shown.0.clone(), reference: cell.shown.1.clone() };
             let (step, reference) = (cell.writer, causality.alignment().reference(cell.writer));
             // The set nearest to the definition names the variable as it was called there.
-            let link = Link { step, time: definition.time, reference, function: found.function, place: found.place, did };
+            let link =
+                Link { step, time: definition.time, reference, function: found.function, place: found.place, did };
             links.insert(key, link);
-            if let Some(decision) = causality.decision(step) {
-                let other = causality.alignment().reference(decision);
-                let ours = standing(causality.failing(), decision)?;
-                let theirs = match other {
-                    Some(other) => standing(causality.reference(), other)?,
-                    None => Standing::default(),
-                };
-                if let (Some(outcome), Some(reference_outcome)) = (ours.outcome, theirs.outcome) {
-                    let did = Did::Decided { outcome, reference: reference_outcome };
-                    let time = u64::from(decision.0);
-                    let (function, place) = (ours.function, ours.place);
-                    let link = Link { step: decision, time, reference: other, function, place, did };
-                    links.entry((time, decision.0, None)).or_insert(link);
-                }
-            }
+            add_decision(causality, step, &mut links)?;
         }
     }
     Ok(links.into_values().collect())
+}
+
+/// The links of a chain by time, step and definition.
+type Links = BTreeMap<(u64, u32, Option<Definition>), Link>;
+
+/// Adds what a step that the reference does not have runs because of.
+fn add_decision<F: Forks>(
+    causality: &mut Causality<F>,
+    step: Step,
+    links: &mut Links,
+) -> Result<(), CausalityError<F::Error>> {
+    let Some(decision) = causality.decision(step) else { return Ok(()) };
+    let other = causality.alignment().reference(decision);
+    let ours = standing(causality.failing(), decision)?;
+    let theirs = match other {
+        Some(other) => standing(causality.reference(), other)?,
+        None => Standing::default(),
+    };
+    if let (Some(outcome), Some(reference_outcome)) = (ours.outcome, theirs.outcome)
+        && outcome != reference_outcome
+    {
+        let did = Did::Decided { outcome, reference: reference_outcome };
+        let time = u64::from(decision.0);
+        let (function, place) = (ours.function, ours.place);
+        let link = Link { step: decision, time, reference: other, function, place, did };
+        links.entry((time, decision.0, None)).or_insert(link);
+    }
+    Ok(())
 }
 
 struct Look {
@@ -149,12 +165,25 @@ impl Watch for Look {
         let function = &frame.shape.body.function;
         let decision = function.blocks[self.block as usize].instructions.last();
         let label = &*function.block(frame.block).label;
-        let is_taken = ["if.then", "for.body", "while.body", "do.body", "cond.true", "land.rhs", "land.lhs.true", "lor.end"];
-        let is_left = ["if.end", "if.else", "for.end", "while.end", "do.end", "cond.false", "land.end", "lor.rhs", "lor.lhs.false"];
+        let is_taken =
+            ["if.then", "for.body", "while.body", "do.body", "cond.true", "land.rhs", "land.lhs.true", "lor.end"];
+        let is_left = [
+            "if.end",
+            "if.else",
+            "for.end",
+            "while.end",
+            "do.end",
+            "cond.false",
+            "land.end",
+            "lor.rhs",
+            "lor.lhs.false",
+        ];
         let begins = |labels: &[&str]| labels.iter().any(|begin| label.starts_with(begin));
         let line = || {
             let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
-            statement.and_then(|statement| statement.place.as_ref()).map(|place| format!("goes on in line {}", place.line))
+            statement
+                .and_then(|statement| statement.place.as_ref())
+                .map(|place| format!("goes on in line {}", place.line))
         };
         let outcome = match decision.map(|instruction| &instruction.op) {
             Some(Op::Branch(..)) if begins(&is_taken) => Some("true".to_owned()),

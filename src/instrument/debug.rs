@@ -271,6 +271,17 @@ impl<'m> Debug<'m> {
         })
     }
 
+    /// Where a global variable is declared, by what its definition is marked with.
+    pub fn global_place(&self, expression: MetadataId) -> Option<Place> {
+        let node = self.node(expression)?;
+        let node = match node.kind {
+            "DIGlobalVariableExpression" => self.node(node.reference("var")?)?,
+            _ => node,
+        };
+        let file = self.file(node.reference("file").or_else(|| node.reference("scope"))?)?;
+        Some(Place { file, line: node.small("line"), column: 0 })
+    }
+
     /// A type.
     pub fn ty(&self, id: MetadataId) -> Option<SourceType> {
         let node = self.node(id)?;

@@ -104,6 +104,26 @@ impl Machine {
                 let length = self.length(length, from, called);
                 self.copy(step, to, from, length, watch);
             }
+            Effect::Prints(to, format, limit) => {
+                let at = called.argument(to);
+                let room = limit.map_or(MAX_RANGE, |limit| called.argument(limit));
+                let arguments = called.arguments.get(format + 1..).unwrap_or_default();
+                let printed = self.printed(called.argument(format), arguments);
+                let length = (called.count() + 1).min(room);
+                if at == 0 || length == 0 {
+                    return;
+                }
+                // The library said how long the text is; what is as long is what it wrote.
+                match printed.filter(|text| text.len() as u64 == called.count()) {
+                    Some(mut text) => {
+                        text.truncate(usize::try_from(length - 1).unwrap_or(0));
+                        text.push(0);
+                        self.memory.write(at, &text, step);
+                    }
+                    None => self.memory.define(at, length, step),
+                }
+                watch.writes(self, step, at, length);
+            }
             Effect::Appends(to, from) => {
                 let (to, from) = (called.argument(to), called.argument(from));
                 if let (Some(before), Some(length)) =

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::instrument::Unsupported;
+use crate::instrument::debug::Place;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
@@ -34,6 +35,8 @@ pub struct Global {
     pub unit: u32,
     /// Its type.
     pub ty: Option<MetadataId>,
+    /// Where it is declared.
+    pub place: Option<Place>,
     /// Its unit.
     pub map: Arc<Map>,
 }
@@ -49,7 +52,7 @@ impl Globals {
     /// Reads the chunks that tell the addresses.
     pub fn read(trace: &mut Trace, units: &mut Units) -> Result<Self, TraceError> {
         let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Globals).copied().collect();
-        let known = units.numbers();
+        let known = units.numbers().to_vec();
         let mut found = Vec::new();
         for chunk in chunks.iter().filter(|chunk| known.contains(&chunk.thread)) {
             let bytes = trace.read(chunk)?;
@@ -100,6 +103,7 @@ impl Globals {
                 name: variable.as_ref().map_or_else(|| Arc::clone(&global.name), |variable| Arc::clone(&variable.name)),
                 is_named: variable.is_some(),
                 unit: map.unit,
+                place: global.debug.and_then(|id| debug.global_place(id)),
                 ty: variable.and_then(|variable| variable.ty),
                 map: Arc::clone(map),
             });

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod model;
 pub mod object;
 pub mod play;
+pub mod printed;
 pub mod shape;
 pub mod step;
 pub mod tree;

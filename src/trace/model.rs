@@ -44,6 +44,8 @@ pub enum Effect {
     WritesResult(Length),
     /// The range at an argument (first) gets the bytes at another (second).
     Copies(usize, usize, Length),
+    /// The range at an argument gets what a format, which is another argument, and the arguments behind it give; no more than a third argument says.
+    Prints(usize, usize, Option<usize>),
     /// Bytes are put behind the string at an argument.
     Appends(usize, usize),
     /// The range at an argument is filled with the byte that another says; with zeros if that is [`ZERO`].
@@ -101,6 +103,7 @@ use Effect::Duplicates;
 use Effect::Fills;
 use Effect::Frees;
 use Effect::Moves;
+use Effect::Prints;
 use Effect::Reads;
 use Effect::ReadsLine;
 use Effect::Writes;
@@ -184,9 +187,9 @@ pub const MODELS: &[Model] = &[
     row("free", &[Frees(0)]),
     row("qsort", &[Writes(0, Product(1, 2))]),
     row("qsort_r", &[Writes(0, Product(1, 2))]),
-    row("sprintf", &[Writes(0, PrintedAll)]),
+    row("sprintf", &[Prints(0, 1, None)]),
     row("vsprintf", &[Writes(0, PrintedAll)]),
-    row("snprintf", &[Writes(0, Printed(1))]),
+    row("snprintf", &[Prints(0, 2, Some(1))]),
     row("vsnprintf", &[Writes(0, Printed(1))]),
     row("puts", &[Reads(0, Text)]),
     row("fputs", &[Reads(0, Text)]),

@@ -58,6 +58,7 @@ pub type Load = Box<dyn FnMut(u32) -> std::io::Result<Vec<u8>>>;
 /// The units of a recording; functions are read when they are first met.
 pub struct Units {
     load: Load,
+    numbers: Vec<u32>,
     /// By the first segment: the last segment and the number of the unit.
     ranges: BTreeMap<u32, (u32, u32)>,
     maps: BTreeMap<u32, Arc<Map>>,
@@ -68,9 +69,12 @@ pub struct Units {
 impl Units {
     /// Takes the units of a recording: number, and the numbers of its segments.
     pub fn new(units: impl Iterator<Item = (u32, Range<u32>)>, load: Load) -> Self {
-        let filled = units.filter(|(_, segments)| !segments.is_empty());
+        // One without a function has variables all the same.
+        let units: Vec<_> = units.collect();
+        let numbers = units.iter().map(|(unit, _)| *unit).collect();
+        let filled = units.into_iter().filter(|(_, segments)| !segments.is_empty());
         let ranges = filled.map(|(unit, segments)| (segments.start, (segments.end, unit))).collect();
-        Self { load, ranges, maps: BTreeMap::new(), bodies: Vec::new(), entries: Vec::new() }
+        Self { load, numbers, ranges, maps: BTreeMap::new(), bodies: Vec::new(), entries: Vec::new() }
     }
 
     /// What a record with this number is.
@@ -82,8 +86,8 @@ impl Units {
     }
 
     /// The numbers of all units.
-    pub fn numbers(&self) -> Vec<u32> {
-        self.ranges.values().map(|(_, unit)| *unit).collect()
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
     }
 
     /// A function that was met.

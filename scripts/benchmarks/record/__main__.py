@@ -119,9 +119,9 @@ def measure(case, options, place):
     [recording] = [path.parent for path in recordings.rglob("recording.json")]
     row["n_packed"] = sum(file.stat().st_size for file in recording.glob("*.trace"))
     if program := case.get("program"):
-        command = [options.parked, recording, "--", *program.split()]
-        with open(place / "input", "rb") as stdin:
-            done = subprocess.run(command, cwd=tree, env=one.env, stdin=stdin, capture_output=True, text=True)
+        (place / "scratch").mkdir()
+        command = [options.parked, recording, place / "scratch", f"exec {program} <$INPUT"]
+        done = subprocess.run(command, cwd=tree, env=one.env, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{command} failed: {done.stderr[-800:]}")
         row["parked"] = json.loads(done.stdout)

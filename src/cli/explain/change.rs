@@ -23,12 +23,12 @@ pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
 
 fn of_patch(patch: &str) -> Lines {
     let mut lines = Lines::new();
-    let (mut path, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
+    let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
     for line in patch.lines() {
         if left == (0, 0) {
-            if let Some(name) = line.strip_prefix("+++ ") {
-                path = name.strip_prefix("b/").unwrap_or(name).trim_end_matches('\t').to_owned();
+            if let Some(file) = line.strip_prefix("+++ ") {
+                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
             } else if let Some(ranges) = line.strip_prefix("@@ -") {
                 let range = |text: &str| {
                     let (begin, n) = text.split_once(',').unwrap_or((text, "1"));
@@ -40,7 +40,7 @@ fn of_patch(patch: &str) -> Lines {
             }
             continue;
         }
-        let touched = lines.entry(path.clone()).or_default();
+        let touched = lines.entry(name.clone()).or_default();
         match line.as_bytes().first() {
             Some(b'+') => {
                 touched.insert(at);
@@ -92,6 +92,16 @@ impl Sources {
     /// The path of the file that a compiler was given as `name`; the name if it is not of the tree.
     pub fn path(&mut self, name: &str) -> String {
         self.file(name).map_or_else(|| name.to_owned(), |(path, _)| path.clone())
+    }
+
+    /// The line of a declaration that a change touches: its own, or one of its initial value.
+    pub fn touched(&mut self, name: &str, line: u32, changed: &Lines) -> u32 {
+        let Some((path, lines)) = self.file(name) else { return line };
+        let Some(touched) = changed.get(path) else { return line };
+        let begin = (line as usize).saturating_sub(1);
+        let n = lines.iter().skip(begin).take_while(|text| !text.ends_with(';')).count();
+        let end = line + u32::try_from(n).unwrap_or(0);
+        touched.range(line..=end).next().copied().unwrap_or(line)
     }
 
     /// A line, from 1, without the space around it.

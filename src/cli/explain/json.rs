@@ -7,6 +7,7 @@ use crate::cli::trace::json_line;
 use crate::explain::chain::End;
 use crate::explain::story::Did;
 use crate::instrument::debug::Place;
+use crate::trace::step::Step;
 use serde_json::Value;
 use serde_json::json;
 
@@ -15,9 +16,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
     let mut place = |place: Option<&Place>| {
         let path = place.map(|place| sources.path(&place.file));
         let line = place.map(|place| place.line);
-        let is_changed = path.as_ref().zip(line).is_some_and(|(path, line)| {
-            explanation.changed.get(path).is_some_and(|lines| lines.contains(&line))
-        });
+        let is_changed = path
+            .as_ref()
+            .zip(line)
+            .is_some_and(|(path, line)| explanation.changed.get(path).is_some_and(|lines| lines.contains(&line)));
         (path, line, is_changed)
     };
     let chain: Vec<Value> = explanation
@@ -36,6 +38,8 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
             })
         })
         .collect();
+    let set = |(step, variables): &(Step, Vec<String>)| json!({ "before_step": step.0, "variables": variables });
+    let sets: Vec<Value> = explanation.sets.iter().map(set).collect();
     let (file, line, in_change) = place(explanation.failure.1.place.as_ref());
     let figures = &explanation.figures;
     let end = match explanation.chain.end {
@@ -48,6 +52,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
         "bad": explanation.pair.names.0,
         "good": explanation.pair.names.1,
         "chain": chain,
+        "sets": sets,
         "end": end,
         "failure": {
             "what": text::failure(explanation), "file": file, "line": line, "step": explanation.failure.0.step.0,

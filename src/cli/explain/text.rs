@@ -22,8 +22,11 @@ fn safe(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-/// What was said, as C would write it.
+/// What was said: the text, or the call as C would write it.
 pub fn said(said: &Said) -> String {
+    if let Some(text) = &said.text {
+        return value::quoted(text, '"');
+    }
     let texts = said.words.iter().filter_map(|word| match word {
         Word::Text(text) => Some(value::quoted(text, '"')),
         Word::Number(number) if number.leading_zeros() < 33 => Some(number.cast_signed().to_string()),
@@ -46,9 +49,9 @@ fn ending(ending: Ending) -> String {
 pub fn failure(explanation: &Explanation) -> String {
     let (failure, _) = &explanation.failure;
     match &failure.wrong {
-        Wrong::Said(wrong, Some(other)) => format!("{} is called (reference {})", said(wrong), said(other)),
-        Wrong::Said(wrong, None) => format!("{} is called (reference: nothing more is said)", said(wrong)),
-        Wrong::Silent(other) => format!("nothing more is said (reference {})", said(other)),
+        Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
+        Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
+        Wrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
         Wrong::Ended => format!("the program {} (reference: {})", ending(failure.ending), ending(failure.reference)),
     }
 }
@@ -57,7 +60,9 @@ pub fn failure(explanation: &Explanation) -> String {
 fn beginning(end: End) -> &'static str {
     match end {
         End::Benign => "Nothing before it is needed: what it uses is the same in both versions.",
-        End::Start => "It begins with what was there at the start: an input, or something that only the reference does.",
+        End::Start => {
+            "It begins with what was there at the start: an input, or something that only the reference does."
+        }
         End::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
     }
 }
@@ -70,7 +75,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     let (bad, good) = &explanation.pair.names;
     line(format!("{} fails, {} passes:", safe(bad), safe(good)));
     line(String::new());
-    let mut link = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
+    let mut tell = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
         let Some(place) = place.filter(|place| place.line > 0) else {
             return line(format!("  {what}"));
         };
@@ -92,10 +97,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             }
             Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
         };
-        link(found.place.as_ref(), &what, &mut line);
+        tell(found.place.as_ref(), &what, &mut line);
     }
     let what = format!("thus {}", safe(&failure(explanation)));
-    link(explanation.failure.1.place.as_ref(), &what, &mut line);
+    tell(explanation.failure.1.place.as_ref(), &what, &mut line);
     line(String::new());
     if explanation.links.is_empty() {
         line("No faulty value leads to the failure: it is made where it is seen.".to_owned());

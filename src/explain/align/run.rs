@@ -52,6 +52,8 @@ pub struct Said {
     pub function: Arc<str>,
     /// Its arguments: numbers, and the strings that pointers point to. Other pointers are left out, because they differ between programs.
     pub words: Vec<Word>,
+    /// The text, if it is known.
+    pub text: Option<Vec<u8>>,
 }
 
 /// An argument.
@@ -68,12 +70,15 @@ pub enum Word {
 impl Said {
     /// Whether both say the same.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.function == other.function && self.words == other.words
+        match (&self.text, &other.text) {
+            (Some(text), Some(other)) => text == other,
+            _ => self.function == other.function && self.words == other.words,
+        }
     }
 }
 
 /// What `call` says, if it says something.
-pub fn said(machine: &Machine, call: &Call, arguments: &[u64]) -> Option<Said> {
+pub fn said(machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) -> Option<Said> {
     let function = call.name.as_ref().filter(|name| OUTPUTS.contains(&&***name))?;
     let step = machine.frame()?.step;
     let has_length = matches!(&**function, "write" | "fwrite" | "fwrite_unlocked");
@@ -100,7 +105,31 @@ pub fn said(machine: &Machine, call: &Call, arguments: &[u64]) -> Option<Said> {
             None => Word::Number(*argument),
         }
     };
-    Some(Said { step, function: Arc::clone(function), words: arguments.iter().enumerate().map(word).collect() })
+    let words: Vec<Word> = arguments.iter().enumerate().map(word).collect();
+    let text = text(machine, function, arguments, &words, result);
+    Some(Said { step, function: Arc::clone(function), words, text })
+}
+
+/// What a function prints.
+fn text(machine: &Machine, function: &str, arguments: &[u64], words: &[Word], result: Option<u64>) -> Option<Vec<u8>> {
+    let argument = |index: usize| match words.get(index) {
+        Some(Word::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let format = match function {
+        "printf" => 0,
+        "fprintf" | "dprintf" | "__printf_chk" => 1,
+        "__fprintf_chk" => 2,
+        "puts" => return argument(0).map(|text| [text, b"\n".to_vec()].concat()),
+        "fputs" | "fputs_unlocked" | "fwrite" | "fwrite_unlocked" => return argument(0),
+        "write" => return argument(1),
+        "putchar" | "putchar_unlocked" | "fputc" | "fputc_unlocked" | "putc" | "putc_unlocked" | "_IO_putc" => {
+            return Some(vec![arguments.first()?.to_le_bytes()[0]]);
+        }
+        _ => return None,
+    };
+    let text = machine.printed(*arguments.get(format)?, &arguments[format + 1..])?;
+    (text.len() as u64 == result? & 0xffff_ffff).then_some(text)
 }
 
 /// A whole run.
@@ -197,11 +226,11 @@ impl Watch for Reader {
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], _result: Option<u64>) {
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {
         let Some(frame) = machine.frame() else { return };
         if frame.step.0 != machine.n_steps {
             self.run.returns.insert(frame.step.0, machine.n_steps);
         }
-        self.run.said.extend(said(machine, call, arguments));
+        self.run.said.extend(said(machine, call, arguments, result));
     }
 }

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
+use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
@@ -54,6 +55,8 @@ pub struct Cell {
     pub address: u64,
     /// Its bytes.
     pub length: u64,
+    /// Where it is declared, if it is a part of a global variable.
+    pub declared: Option<debug::Place>,
     /// The way to it from a variable: `head->next->v`.
     pub path: String,
     /// The step of the failing run that wrote it last.
@@ -227,7 +230,7 @@ impl<'s> Walk<'s> {
     }
 
     fn part(&mut self, pair: Pair<'s>) {
-        let Pair { ours: (at, debug, ty), theirs: (other_at, other_debug, other_ty), path, depth } = pair;
+        let Pair { ours: (at, debug, ty), theirs: (their_at, other_debug, other_ty), path, depth } = pair;
         if depth > MAX_DEPTH {
             return;
         }
@@ -240,17 +243,17 @@ impl<'s> Walk<'s> {
                 SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _),
                 SourceType::Base(_, other, _) | SourceType::Enum(_, other, _),
             ) if bits == other && bits <= 64 => {
-                self.leaves.push(Leaf { addresses: (at, other_at), length: bits / 8, is_pointer: false, types, path });
+                self.leaves.push(Leaf { addresses: (at, their_at), length: bits / 8, is_pointer: false, types, path });
             }
             (SourceType::Base(_, 128, _), SourceType::Base(_, 128, _)) => {
                 // An 80-bit number; the rest of its room is nothing.
-                self.leaves.push(Leaf { addresses: (at, other_at), length: 10, is_pointer: false, types, path });
+                self.leaves.push(Leaf { addresses: (at, their_at), length: 10, is_pointer: false, types, path });
             }
-            (SourceType::Pointer(to), SourceType::Pointer(other_to)) => {
-                let leaf = Leaf { addresses: (at, other_at), length: 8, is_pointer: true, types, path: path.clone() };
+            (SourceType::Pointer(to), SourceType::Pointer(target)) => {
+                let leaf = Leaf { addresses: (at, their_at), length: 8, is_pointer: true, types, path: path.clone() };
                 self.leaves.push(leaf);
-                let to = to.zip(other_to).map(|(to, other)| ((debug, to), (other_debug, other)));
-                self.follow((at, other_at), to, &path, depth);
+                let to = to.zip(target).map(|(to, other)| ((debug, to), (other_debug, other)));
+                self.follow((at, their_at), to, &path, depth);
             }
             (SourceType::Struct(compound), SourceType::Struct(other)) => {
                 for member in &compound.members {
@@ -262,7 +265,7 @@ impl<'s> Walk<'s> {
                         if member.offset_bits == same.offset_bits {
                             let byte = member.offset_bits / 8;
                             let length = (member.offset_bits % 8 + member.bits).div_ceil(8).min(8);
-                            let addresses = (at + byte, other_at + byte);
+                            let addresses = (at + byte, their_at + byte);
                             let path = joined(&path, &member.name);
                             self.leaves.push(Leaf { addresses, length, is_pointer: false, types: None, path });
                         }
@@ -270,7 +273,7 @@ impl<'s> Walk<'s> {
                     }
                     self.queue.push_back(Pair {
                         ours: (at + member.offset_bits / 8, debug, ty),
-                        theirs: (other_at + same.offset_bits / 8, other_debug, other_ty),
+                        theirs: (their_at + same.offset_bits / 8, other_debug, other_ty),
                         path: if member.name.is_empty() { path.clone() } else { joined(&path, &member.name) },
                         depth: depth + 1,
                     });
@@ -278,20 +281,20 @@ impl<'s> Walk<'s> {
             }
             (SourceType::Union(compound), SourceType::Union(other)) if compound.bits == other.bits => {
                 for word in 0..compound.bits / 64 {
-                    let addresses = (at + 8 * word, other_at + 8 * word);
+                    let addresses = (at + 8 * word, their_at + 8 * word);
                     let path = format!("{path}[{word}]");
                     self.leaves.push(Leaf { addresses, length: 8, is_pointer: true, types: None, path });
                 }
                 let (done, length) = (compound.bits / 64 * 8, compound.bits / 8 % 8);
                 if length > 0 {
-                    let addresses = (at + done, other_at + done);
+                    let addresses = (at + done, their_at + done);
                     self.leaves.push(Leaf { addresses, length, is_pointer: false, types: None, path });
                 }
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let n = |counts: &[Option<u64>]| counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?));
                 let n = n(&counts).unwrap_or(0).min(n(&others).unwrap_or(0));
-                self.elements(((at, debug, element), (other_at, other_debug, other)), n, &path, depth);
+                self.elements(((at, debug, element), (their_at, other_debug, other)), n, &path, depth);
             }
             _ => {}
         }
@@ -400,6 +403,7 @@ impl<'s> Walk<'s> {
         Some(Cell {
             address: leaf.addresses.0,
             length: leaf.length,
+            declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
             path: leaf.path,
             writer: held.writer,
             bytes: held.bytes,

@@ -55,7 +55,7 @@ impl Function {
             let block = shape.body.function.block(statement.block);
             let mut done = Done { exactly: String::new(), roughly: String::new(), effect: "nothing".to_owned() };
             if number == 0 {
-                done.effect = "entry".to_owned();
+                "entry".clone_into(&mut done.effect);
             }
             for instruction in &block.instructions[statement.first..statement.end] {
                 done.add(instruction, &names);
@@ -140,10 +140,13 @@ impl Done {
     }
 }
 
+/// A function: the file of its unit, and its name.
+type Id = (Arc<str>, Arc<str>);
+
 /// What the functions of both versions are called.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    keys: [HashMap<(Arc<str>, Arc<str>), Keys>; 2],
+    keys: [HashMap<Id, Keys>; 2],
     /// Functions of the first version, and those that have no counterpart.
     pub n_functions: (usize, usize),
     /// Statements of the first version in matched functions, and those that have no counterpart.

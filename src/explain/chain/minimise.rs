@@ -115,3 +115,49 @@ fn debugged(mut found: Vec<Definition>, n_chunks: usize, induces: Induces<'_>) -
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::{Definition, minimal};
+    use crate::explain::chain::executions::Variable;
+
+    const N: u32 = 6;
+
+    fn whole() -> Vec<Definition> {
+        (0..N).map(|variable| Definition { time: u64::from(N - variable), variable: Variable(variable) }).collect()
+    }
+
+    fn bits(part: &[Definition]) -> u32 {
+        part.iter().map(|definition| 1 << definition.variable.0).sum()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(500) })]
+
+        /// Bit i of `inducing` says whether the definitions that are the bits of i induce.
+        #[test]
+        fn whatever_the_answers_the_set_induces_and_is_minimal(inducing in any::<u64>()) {
+            let induces = |part: u32| inducing >> part & 1 == 1;
+            let found = minimal(&whole(), &mut |part| Ok(induces(bits(part)))).ok().unwrap();
+            match found.map(|found| bits(&found)) {
+                None => prop_assert!(!induces(0) && !induces((1 << N) - 1)),
+                Some(found) => {
+                    prop_assert!(induces(found));
+                    prop_assert!((0..N).all(|one| found >> one & 1 == 0 || !induces(found & !(1 << one))));
+                }
+            }
+        }
+
+        #[test]
+        fn of_monotone_answers_the_first_minimal_set_is_found(needed in prop::collection::vec(1..1_u32 << N, 1..4)) {
+            let induces = |part: u32| needed.iter().any(|needed| part & needed == *needed);
+            let found = minimal(&whole(), &mut |part| Ok(induces(bits(part)))).ok().unwrap().unwrap();
+            // Whose last definitions, in the fixed order, come first of all.
+            let first = needed.iter().filter(|set| needed.iter().all(|other| other == *set || other & *set != *other)).min();
+            prop_assert_eq!(bits(&found), *first.unwrap());
+        }
+    }
+}

@@ -20,6 +20,13 @@ mod minimise;
 mod session;
 mod verify;
 
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod properties;
+
 pub use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test, Variable};
 pub use crate::explain::chain::verify::verify;
 

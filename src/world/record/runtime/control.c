@@ -152,7 +152,7 @@ static int give_memory(int fd, const struct range *range) {
             void *base;
             size_t length;
         } local = {page, length}, remote = {(void *)(uintptr_t)(range->address + done), length};
-        long n = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+        long n = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL);
         if (n < 0)
             n = 0;
         memset(page + n, 0, length - (size_t)n);
@@ -291,12 +291,13 @@ static void set_apart(int fd, int is_traced) {
     control.switch_n = control.stop_n = control.stop_at = 0;
     control.budget = UINT64_MAX;
     control.n_before = control.n_segments;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!separate() || !confine())
         answer(REFUSED, 0);
 }
 
 static void become_child(int fd, const struct test *test, const char *patches) {
+    /* It ends with the process that waits for it; one that parks later lives as long as its connection. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_apart(fd, test->is_traced);
     for (uint32_t i = 0; i < test->n_patches; i++) {
         struct range range;
@@ -306,8 +307,13 @@ static void become_child(int fd, const struct test *test, const char *patches) {
             const void *base;
             size_t length;
         } local = {patches, range.length}, remote = {(void *)(uintptr_t)range.address, range.length};
-        if (syscall(SYS_process_vm_writev, getpid(), &local, 1UL, &remote, 1UL, 0UL) != (long)range.length)
-            answer(REFUSED, 1);
+        if (syscall(SYS_process_vm_writev, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL) != (long)range.length) {
+            /* Constants can be written once their pages can be. */
+            uint64_t first = range.address & ~4095UL, end = (range.address + range.length + 4095) & ~4095UL;
+            if (mprotect((void *)(uintptr_t)first, end - first, PROT_READ | PROT_WRITE) != 0)
+                answer(REFUSED, 1);
+            memcpy((void *)(uintptr_t)range.address, patches, range.length);
+        }
         patches += range.length;
     }
     control.stop_id = test->stop_id;
