@@ -416,7 +416,7 @@ fn size_of(n_bytes: u64) -> String {
     match n_bytes {
         0..0x10_0000 => format!("{} KiB", n_bytes.div_ceil(1 << 10)),
         0x10_0000..0x4000_0000 => format!("{} MiB", n_bytes >> 20),
-        _ => format!("{}.{} GiB", n_bytes >> 30, (n_bytes >> 20 & 0x3ff) * 10 >> 10),
+        _ => format!("{}.{} GiB", n_bytes >> 30, ((n_bytes >> 20) & 0x3ff) * 10 / 1024),
     }
 }
 

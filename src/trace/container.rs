@@ -238,6 +238,7 @@ impl Trace {
     }
 
     /// What a forked process did: what its parent did up to there, then its own records. Its threads go on where those of the parent were.
+    #[must_use]
     pub fn after(mut self, parent: Self) -> Self {
         let Some((thread, offset)) = self.process.forked_at else { return self };
         let own_sources = u32::try_from(parent.sources.len()).unwrap_or(u32::MAX);

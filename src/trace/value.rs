@@ -303,14 +303,11 @@ pub fn show_part(debug: Debug<'_>, part: &Part, content: &dyn Content, size: u64
                 (Some(ty), Ok(at)) => bit_field(debug, ty, content, at, field.bits),
                 _ => UNKNOWN.to_owned(),
             };
-            match &fields[..] {
-                [only] => show(only),
-                _ => {
-                    let all: Vec<String> =
-                        fields.iter().map(|field| format!("{} = {}", field.1.name, show(field))).collect();
-                    format!("{{{}}}", all.join(", "))
-                }
+            if let [only] = &fields[..] {
+                return show(only);
             }
+            let all: Vec<String> = fields.iter().map(|field| format!("{} = {}", field.1.name, show(field))).collect();
+            format!("{{{}}}", all.join(", "))
         }
         Part::Characters => match content.bytes(0, usize::try_from(size).unwrap_or(MAX_STRING).min(MAX_STRING)) {
             Some(bytes) => quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'),

@@ -170,9 +170,10 @@ fn a_source_of_any_name_is_recorded() {
 fn what_a_killed_record_leaves_ends_with_the_next_one() {
     let place = repository(&[("a.c", "int main(void) { return 4; }\n"), (".gitignore", "a\n")]);
     let seconds = format!("3{:05}", std::process::id() % 100_000);
+    let line = format!("sleep\0{seconds}\0");
     let is_alive = || {
-        let output = Command::new("ps").args(["-eo", "args"]).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).lines().any(|line| line == format!("sleep {seconds}"))
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok()).any(|words| words == line.as_bytes())
     };
     let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
     command.args(["record", "--once", "--", &format!("sleep {seconds} & sleep {seconds}; true")]);

@@ -133,10 +133,10 @@ def tables(rows):
     speed = []
     for row in rows:
         million = row["n_events"] / 1e6
-        speed.append([row["case"], row["-O0"], row["-O2"], times(row["ring"], row["-O0"]), times(row["ring"], row["-O2"]),
+        speed.append([row["case"], 1000 * row["-O0"], 1000 * row["-O2"], times(row["ring"], row["-O0"]), times(row["ring"], row["-O2"]),
                       times(row["sink"], row["-O0"]), times(row["sink"], row["-O2"]), million, million / row["sink"],
                       million / row["kept"], million / row["decoded"], f"{row['n_bytes'] / row['n_events']:.2f}", f"{row['n_packed'] / row['n_events']:.2f}", row["mib"]])
-    head = ["program", "-O0, s", "-O2, s", "ring / -O0", "ring / -O2", "sink / -O0", "sink / -O2", "M events",
+    head = ["program", "-O0, ms", "-O2, ms", "ring / -O0", "ring / -O2", "sink / -O0", "sink / -O2", "M events",
             "M/s to the sink", "M/s kept", "M/s decoded", "bytes an event", "kept bytes an event", "MiB to decode"]
     yield table(head, speed)
     parked = [[row["case"], each["mib"], each["n_segments"], each["tests_per_second"], each["runs_per_second"]]
