@@ -46,8 +46,12 @@ fn function(name: &str, n_labels: u64, chance: &mut Chance) -> String {
                 writeln!(text, "    if (x & 32) goto L{};", target()).unwrap();
             }
             _ => {
-                writeln!(text, "    if ((x & 128) || (x & 3) == 2) goto L{};\n    x = x & 1 ? x + 9 : x - 4;", target())
-                    .unwrap()
+                writeln!(
+                    text,
+                    "    if ((x & 128) || (x & 3) == 2) goto L{};\n    x = x & 1 ? x + 9 : x - 4;",
+                    target()
+                )
+                .unwrap();
             }
         }
     }

@@ -173,7 +173,9 @@ fn what_a_killed_record_leaves_ends_with_the_next_one() {
     let line = format!("sleep\0{seconds}\0");
     let is_alive = || {
         let processes = fs::read_dir("/proc").unwrap().flatten();
-        processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok()).any(|words| words == line.as_bytes())
+        processes
+            .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
+            .any(|words| words == line.as_bytes())
     };
     let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
     command.args(["record", "--once", "--", &format!("sleep {seconds} & sleep {seconds}; true")]);

@@ -353,8 +353,8 @@ git add a.c && git commit -qm one";
     assert_eq!(json(&fixture, &["stat"])["n_given_up"], 0);
     assert_eq!(json(&fixture, &["step", "1"])["line"], 4);
 
-    let list = text(&fixture.run(&["trace", "list"]));
-    assert_eq!(list.lines().count(), 2, "{list}");
-    assert!(list.starts_with("0001  ") && list.contains("  exit code 1  ./a\n0002  "), "{list}");
+    let recordings = text(&fixture.run(&["trace", "list"]));
+    assert_eq!(recordings.lines().count(), 2, "{recordings}");
+    assert!(recordings.starts_with("0001  ") && recordings.contains("  exit code 1  ./a\n0002  "), "{recordings}");
     assert!(text(&fixture.run(&["trace", "stat", "--recording", "1"])).starts_with("recording 0001:"));
 }

@@ -16,6 +16,7 @@ use crate::instrument::module::Module;
 use crate::instrument::rewrite;
 use crate::world::record::arguments::Build;
 use crate::world::record::arguments::Job;
+use crate::world::record::arguments::is_probe;
 use crate::world::record::arguments::words_of;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::CPLUSPLUS;
@@ -128,7 +129,7 @@ impl Call<'_> {
     }
 
     fn log_cplusplus(&self, words: &[OsString]) -> io::Result<()> {
-        for source in words.iter().filter(|word| is_cplusplus(word)) {
+        for source in words.iter().filter(|word| is_cplusplus(word) && !is_probe(&self.directory.join(word))) {
             self.build.log(&Logged::Plain(self.name_of(source), "C++ is not instrumented".to_owned()))?;
         }
         Ok(())
