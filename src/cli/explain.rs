@@ -418,7 +418,7 @@ impl Explainer<'_> {
     /// Aligns the runs and finds the chain.
     fn chain(
         &self,
-        ((mut failing, ending), reference, server): ((Player, Ending), Player, Server),
+        ((mut failing, ending), mut reference, server): ((Player, Ending), Player, Server),
         pair: Pair,
         changed: change::Lines,
         before: f64,
@@ -428,7 +428,10 @@ impl Explainer<'_> {
         // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
         Run::read(&mut failing).map_err(failed)?;
         let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
-        let names = Arc::new(Names::new(&functions(&failing), &functions(&reference)));
+        let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
+        complete(&mut ours, &theirs, &mut failing)?;
+        complete(&mut theirs, &ours, &mut reference)?;
+        let names = Arc::new(Names::new(&ours, &theirs));
         let (mut failing, mut reference) =
             (failing.renamed(names.naming(Version::First)), reference.renamed(names.naming(Version::Second)));
         let run = Run::read(&mut failing).map_err(failed)?;
@@ -497,6 +500,17 @@ impl Explainer<'_> {
     }
 }
 
+/// Adds the functions that ran only in the other version.
+fn complete(functions: &mut Vec<Function>, others: &[Function], player: &mut Player) -> Result<(), Failure> {
+    for other in others {
+        if functions.iter().all(|function| function.name != other.name || function.file != other.file) {
+            let found = player.function(&other.file, &other.name).map_err(failed)?;
+            functions.extend(found.map(|shape| Function::new(&shape)));
+        }
+    }
+    Ok(())
+}
+
 /// How a traced process ended.
 fn ending_of(end: Option<u32>) -> Ending {
     match end {
@@ -516,7 +530,7 @@ fn interrupted() -> Failure {
 }
 
 fn job(tree: TreeId, limit: Duration) -> Job {
-    Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit }
+    Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit }
 }
 
 /// Ends the test when everything was asked.

@@ -90,7 +90,7 @@ pub fn run(
             options::Keep::First => Keep::First,
             options::Keep::Last => Keep::Last,
         };
-        let job = Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
+        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit };
         let mut observe = |job: &Job, commands: &Commands| {
             let seen = sandbox.observe(job, commands, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
@@ -200,7 +200,6 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
     };
     Commands {
         regeneration: None,
-        precheck: None,
         build: args.build.clone().map(Words::Shell),
         test,
         directory: location.prefix.clone(),
@@ -246,7 +245,6 @@ pub fn commands(
     }
     Commands {
         regeneration: None,
-        precheck: None,
         build: args.build.clone().map(Words::Shell),
         test: Words::Argv(words),
         directory: location.prefix.clone(),

@@ -8,4 +8,5 @@ pub mod align;
 pub mod causality;
 pub mod chain;
 pub mod failure;
+pub mod returns;
 pub mod story;

@@ -95,6 +95,9 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             Did::Gave { variable, value, reference } => {
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
+            Did::Returned { function, value, reference } => {
+                format!("{} returns {} (reference {})", safe(function), safe(value), safe(reference))
+            }
             Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
         };
         tell(found.place.as_ref(), &what, &mut line);
