@@ -409,6 +409,9 @@ fn report_as(
     Ok(Answer::Text(out, 0))
 }
 
+/// No certificate is longer: patches of this size are not proved in a lifetime.
+const MAX_CERTIFICATE: u64 = 64 << 20;
+
 fn verify(
     file: &OsStr,
     is_agreed: bool,
@@ -416,7 +419,7 @@ fn verify(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let bytes = files::bytes(&around.directory.join(file)).map_err(|error| {
+    let bytes = files::bytes_up_to(&around.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
         let name = file.to_string_lossy();
         Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")

@@ -204,11 +204,32 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     let lock = FileLock::at(&path).map_err(|error| {
         Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
     })?;
-    lock.ok_or_else(|| {
+    let lock = lock.ok_or_else(|| {
         Failure::new(Status::Error, "`git idd` is at work already in this worktree").with_hint(
             "`git idd status` says how far a hunt is; another one, or a recording, can run in a worktree of its own",
         )
-    })
+    })?;
+    // Whoever recorded here is gone, and perhaps was killed.
+    let place = recorder(location);
+    if let Ok(bytes) = files::bytes(&place) {
+        if let Ok((pid, start_time)) = serde_json::from_slice(&bytes) {
+            kill_leftovers_of(ProcessGroup { pid, start_time });
+        }
+        let _ = files::remove(&place);
+    }
+    Ok(lock)
+}
+
+/// Who records.
+fn recorder(location: &Location) -> PathBuf {
+    location.session_directory().join("recorder")
+}
+
+/// Writes down who records, so that the next command that locks the worktree ends what a killed one leaves.
+pub fn sign_recorder(location: &Location) -> Result<(), Failure> {
+    let ProcessGroup { pid, start_time } = this_process();
+    let bytes = serde_json::to_vec(&(pid, start_time)).expect("two numbers can be written");
+    files::replace(&recorder(location), &bytes).map_err(|error| Failure::from_error(&error))
 }
 
 /// Whether a hunt that ended so can be gone on with.

@@ -7,6 +7,7 @@ mod certificate;
 mod commands;
 mod completions;
 mod docs;
+mod dominators;
 mod expect;
 mod explain;
 mod fetching;

@@ -186,6 +186,15 @@ pub struct Effort {
     pub max_probes: Option<u64>,
 }
 
+/// What is kept of a run that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Keep {
+    /// The beginning.
+    First,
+    /// The end.
+    Last,
+}
+
 /// What is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is recorded")]
@@ -209,6 +218,10 @@ pub struct Record {
     /// What all traces together may take on disk: `500M`, `4G`.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
     pub max_trace: u64,
+
+    /// What is kept of a run that would take more than that.
+    #[arg(long, value_name = "PART", value_enum, default_value_t = Keep::Last)]
+    pub keep: Keep,
 
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
