@@ -89,6 +89,9 @@ const PARKED_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// A test that is recorded may take so many times as long as one that is not, and so much longer; so may a build.
 const SLOWER: (u32, Duration) = (5, Duration::from_secs(30));
 
+/// The failing version may take so many times as long as the reference, and so much longer.
+const LONGER: (u32, Duration) = (10, Duration::from_secs(10));
+
 /// Of the first run of the failing version only the processes are looked at; so much of its records is kept.
 const FIRST_TRACE: u64 = 64 << 20;
 
@@ -196,6 +199,8 @@ struct Side {
     units: Vec<UnitRange>,
     taken: Vec<Taken>,
     ending: outcome::Ending,
+    /// Time of the build and of the test.
+    duration: Duration,
 }
 
 struct Explainer<'e> {
@@ -221,7 +226,7 @@ impl Explainer<'_> {
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         progress.say("Building and running the reference.");
-        let good = self.side("good", pair.reference, self.args.max_trace, sandbox)?;
+        let good = self.side("good", pair.reference, (self.args.max_trace, self.limit()), sandbox)?;
         if good.ending != outcome::Ending::Exit(0) {
             let message =
                 format!("under instrumentation the test does not pass on the reference, it ends with {}", good.ending);
@@ -229,7 +234,10 @@ impl Explainer<'_> {
                 .with_hint("an explanation needs a version that passes; `git idd record` shows what differs"));
         }
         progress.say("Building and running the failing version.");
-        let bad = self.side("bad", pair.failing.0, FIRST_TRACE.min(self.args.max_trace), sandbox)?;
+        // What takes so much longer than the reference will not end, and may fill the disk till then.
+        let longest = good.duration * LONGER.0 + LONGER.1;
+        let limits = (FIRST_TRACE.min(self.args.max_trace), self.limit().min(longest));
+        let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
         if bad.ending == outcome::Ending::Exit(0) {
             return Err(Failure::new(
                 Status::Error,
@@ -301,17 +309,23 @@ impl Explainer<'_> {
         self.args.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
     }
 
-    fn side(&self, name: &str, tree: TreeId, max_trace: u64, sandbox: &mut Sandbox) -> Result<Side, Failure> {
+    fn side(
+        &self,
+        name: &str,
+        tree: TreeId,
+        (max_trace, limit): (u64, Duration),
+        sandbox: &mut Sandbox,
+    ) -> Result<Side, Failure> {
         let build = self.build(name)?;
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
         let listener = Listener::start(&socket, &place, (max_trace, Keep::First)).map_err(failed)?;
-        let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
+        let seen = sandbox.observe(&job(tree, limit), &commands, &mut self.interrupt.clone());
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let seen = seen.map_err(failed)?.ok_or_else(interrupted)?;
         record::complain(&seen, &build.logged(), &taken)?;
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
-        Ok(Side { place, units, taken, ending: seen.ending })
+        Ok(Side { place, units, taken, ending: seen.ending, duration: seen.duration })
     }
 
     /// The process of the failing side that is meant, and its counterpart.
@@ -438,7 +452,7 @@ impl Explainer<'_> {
         let other = Run::read(&mut reference).map_err(failed)?;
         let expected = ending_of(reference.trace().end());
         let alignment = Alignment::new(&run, &other);
-        let failure = explain::failure::Failure::find(&run, &other, (ending, expected));
+        let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
         let failure = failure.ok_or_else(|| {
             Failure::new(Status::Error, "both versions of the program say the same and end alike").with_hint(
                 "the failure may be seen in another program (`--program`), or in a file that the program writes",

@@ -1,5 +1,6 @@
 //! What the failure is, found by comparing the failing run with the reference.
 
+use crate::explain::align::Alignment;
 use crate::explain::align::run::Run;
 use crate::explain::align::run::Said;
 use crate::trace::step::Step;
@@ -20,6 +21,8 @@ pub enum Ending {
 pub enum Wrong {
     /// It said something else than the reference, which said this, or nothing more.
     Said(Said, Option<Said>),
+    /// It left out what the reference said, and went on with something that the reference said, too.
+    Skipped(Said, Said),
     /// It said less: this is missing.
     Silent(Said),
     /// It ended otherwise.
@@ -45,9 +48,15 @@ impl Failure {
     /// The first difference that can be seen from outside; `None` if there is none.
     ///
     /// - A crash and a run without an end are the failure whatever was said before.
-    /// - Else the first thing that one run said and the other one not, or otherwise.
+    /// - Else the first thing that one run said and the other one not, or otherwise. What was left out is seen where the runs part: in the last decision around it that
+    ///   both have.
     /// - Else the exit code.
-    pub fn find(run: &Run, reference: &Run, (ending, expected): (Ending, Ending)) -> Option<Self> {
+    pub fn find(
+        run: &Run,
+        reference: &Run,
+        alignment: &Alignment,
+        (ending, expected): (Ending, Ending),
+    ) -> Option<Self> {
         let last = Step(run.n_steps());
         let at = |wrong, step, time| Some(Self { wrong, step, time, ending, reference: expected });
         let failure = |wrong, step: Step| at(wrong, step, u64::from(step.0));
@@ -57,6 +66,12 @@ impl Failure {
         let pairs = run.said.iter().zip(&reference.said);
         let first = pairs.take_while(|(said, other)| said.is_same(other)).count();
         match (run.said.get(first), reference.said.get(first)) {
+            (Some(said), Some(other)) if is_said(said, reference, alignment) => {
+                let step = parting(other.step, reference, alignment);
+                // What the decision calls comes before it falls.
+                let time = run.returns.get(&step.0).copied().unwrap_or(step.0);
+                at(Wrong::Skipped(other.clone(), said.clone()), step, u64::from(time))
+            }
             (Some(said), other) => at(Wrong::Said(said.clone(), other.cloned()), said.step, said.time),
             (None, _) if ending != expected => failure(Wrong::Ended, last),
             (None, Some(missing)) => failure(Wrong::Silent(missing.clone()), last),
@@ -70,6 +85,14 @@ impl Failure {
         let index = run.indices[self.step.0 as usize];
         match &self.wrong {
             Wrong::Said(wrong, _) => said.iter().any(|(other, at)| *at == index && other.is_same(wrong)),
+            Wrong::Skipped(_, next) => {
+                let rest = run.said.get(n_before..).unwrap_or_default();
+                let n = rest.iter().position(|said| said == next).map_or(usize::MAX, |index| index + 1);
+                let is_same = |((said, at), other): (&(Said, u64), &Said)| {
+                    *at == run.indices[other.step.0 as usize] && said.is_same(other)
+                };
+                said.len() >= n && said.iter().zip(rest).take(n).all(is_same)
+            }
             Wrong::Silent(_) => {
                 let rest = run.said.get(n_before..).unwrap_or_default();
                 ending == self.ending
@@ -82,4 +105,22 @@ impl Failure {
             },
         }
     }
+}
+
+/// Whether the reference says the same at the step that corresponds.
+fn is_said(said: &Said, reference: &Run, alignment: &Alignment) -> bool {
+    let step = alignment.reference(said.step);
+    step.is_some_and(|step| reference.said.iter().any(|other| other.step == step && other.is_same(said)))
+}
+
+/// The step of the failing run that corresponds to the last decision, or call, around a step of the reference that has a counterpart.
+fn parting(step: Step, reference: &Run, alignment: &Alignment) -> Step {
+    let mut at = step;
+    while at != Step::START {
+        if let Some(found) = alignment.failing(at) {
+            return found;
+        }
+        at = Step(reference.deciders[at.0 as usize]);
+    }
+    Step(1)
 }

@@ -12,6 +12,7 @@ use crate::explain::causality::Forks;
 use crate::explain::causality::Recorded;
 use crate::explain::chain::Chain;
 use crate::explain::chain::Definition;
+use crate::explain::failure::Wrong;
 use crate::instrument::debug::Place;
 use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
@@ -95,6 +96,9 @@ pub fn tell<F: Forks>(causality: &mut Causality<F>, chain: &Chain) -> Result<Vec
     let mut links = Links::new();
     let (last, time) = (causality.failure().step, causality.failure().time);
     add_decision(causality, last, &mut links)?;
+    if let Wrong::Skipped(..) = causality.failure().wrong {
+        tell_decision(causality, last, &mut links)?;
+    }
     add_returns(causality, last, time, &mut links)?;
     for (point, set) in &chain.sets {
         let state = causality.state(*point)?;
@@ -138,7 +142,18 @@ fn add_decision<F: Forks>(
     step: Step,
     links: &mut Links,
 ) -> Result<(), CausalityError<F::Error>> {
-    let Some(decision) = causality.decision(step) else { return Ok(()) };
+    match causality.decision(step) {
+        Some(decision) => tell_decision(causality, decision, links),
+        None => Ok(()),
+    }
+}
+
+/// Adds a decision that went another way than in the reference.
+fn tell_decision<F: Forks>(
+    causality: &mut Causality<F>,
+    decision: Step,
+    links: &mut Links,
+) -> Result<(), CausalityError<F::Error>> {
     let other = causality.alignment().reference(decision);
     let ours = standing(causality.failing(), decision)?;
     let theirs = match other {

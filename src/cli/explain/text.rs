@@ -51,6 +51,7 @@ pub fn failure(explanation: &Explanation) -> String {
     match &failure.wrong {
         Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
         Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
+        Wrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
         Wrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
         Wrong::Ended => format!("the program {} (reference: {})", ending(failure.ending), ending(failure.reference)),
     }

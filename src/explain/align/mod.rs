@@ -50,6 +50,12 @@ impl Alignment {
         self.to_reference.get(step.0 as usize).copied().filter(|step| *step != 0).map(Step)
     }
 
+    /// The step of the failing run that corresponds to this one of the reference.
+    pub fn failing(&self, reference: Step) -> Option<Step> {
+        let found = self.pairs.binary_search_by_key(&reference, |(_, other)| *other).ok()?;
+        Some(self.pairs[found].0)
+    }
+
     /// Whether a value written by `step` and one written by `reference` have corresponding definitions.
     pub fn is_same(&self, step: Step, reference: Step) -> bool {
         if step == Step::START || reference == Step::START {
