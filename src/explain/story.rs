@@ -82,10 +82,19 @@ pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceEr
 }
 
 /// The links of a chain in the order of time.
-pub fn tell<F: Forks>(causality: &mut Causality<F>, chain: &Chain) -> Result<Vec<Link>, CausalityError<F::Error>> {
+///
+/// - `switched`: the decision that makes the reference, if it is a switched run: all that differs begins with it, so it is a link.
+pub fn tell<F: Forks>(
+    causality: &mut Causality<F>,
+    chain: &Chain,
+    switched: Option<Step>,
+) -> Result<Vec<Link>, CausalityError<F::Error>> {
     let mut links = Links::new();
     let last = causality.failure().step;
     add_decision(causality, last, &mut links)?;
+    if let Some(decision) = switched {
+        add_outcome(causality, decision, &mut links)?;
+    }
     for (point, set) in &chain.sets {
         let state = causality.state(*point)?;
         for definition in set {
@@ -117,7 +126,18 @@ fn add_decision<F: Forks>(
     step: Step,
     links: &mut Links,
 ) -> Result<(), CausalityError<F::Error>> {
-    let Some(decision) = causality.decision(step) else { return Ok(()) };
+    match causality.decision(step) {
+        Some(decision) => add_outcome(causality, decision, links),
+        None => Ok(()),
+    }
+}
+
+/// Adds a decision if it went another way in the reference.
+fn add_outcome<F: Forks>(
+    causality: &mut Causality<F>,
+    decision: Step,
+    links: &mut Links,
+) -> Result<(), CausalityError<F::Error>> {
     let other = causality.alignment().reference(decision);
     let ours = standing(causality.failing(), decision)?;
     let theirs = match other {

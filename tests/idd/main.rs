@@ -18,6 +18,7 @@ mod places;
 mod record;
 mod resume;
 mod scan;
+mod switch;
 mod tidy;
 mod together;
 mod trace;

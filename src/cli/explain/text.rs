@@ -3,6 +3,7 @@
 use crate::cli::commands::Console;
 use crate::cli::explain::Explanation;
 use crate::cli::explain::change::Sources;
+use crate::cli::explain::switching::Switched;
 use crate::cli::progress::Volume;
 use crate::explain::align::run::Said;
 use crate::explain::align::run::Word;
@@ -56,6 +57,25 @@ pub fn failure(explanation: &Explanation) -> String {
     }
 }
 
+/// How a decision went, in one clause.
+fn decided(outcome: &str) -> String {
+    match outcome {
+        "true" | "false" => format!("the condition is {outcome}"),
+        _ => format!("it {outcome}"),
+    }
+}
+
+/// What was switched: `the condition is true, made false`.
+fn switch(switched: &Switched) -> String {
+    let outcome = switched.standing.outcome.as_deref().unwrap_or("goes its way");
+    let other = match switched.reference.as_deref() {
+        Some(other @ ("true" | "false")) => format!("made {other}"),
+        Some(other) => format!("switched so that it {other}"),
+        None => "switched".to_owned(),
+    };
+    format!("{}, {other}", decided(outcome))
+}
+
 /// Where the chain begins.
 fn beginning(end: End) -> &'static str {
     match end {
@@ -75,6 +95,11 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     let (bad, good) = &explanation.pair.names;
     line(format!("{} fails, {} passes:", safe(bad), safe(good)));
     line(String::new());
+    let standing = explanation.switched.as_ref().map(|switched| (switched, switched.standing.place.as_ref()));
+    if let Some((switched, Some(place))) = standing {
+        line(format!("switched: {}:{}  {}", safe(&sources.path(&place.file)), place.line, switch(switched)));
+        line(String::new());
+    }
     let mut tell = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
         let Some(place) = place.filter(|place| place.line > 0) else {
             return line(format!("  {what}"));
@@ -95,7 +120,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             Did::Gave { variable, value, reference } => {
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
-            Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
+            Did::Decided { outcome, reference } => format!("{} (reference {reference})", decided(outcome)),
         };
         tell(found.place.as_ref(), &what, &mut line);
     }
