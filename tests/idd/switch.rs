@@ -139,7 +139,11 @@ int main(void) {
     assert_eq!(found["switched"]["line"], 5, "{found}");
     assert_eq!(found["switched"]["reference"], "goes on in line 13", "{found}");
     let last = found["chain"].as_array().unwrap().last().unwrap();
-    assert_eq!((&last["variable"], &last["reference"]), (&"left".into(), &"3".into()), "{found}");
+    assert_eq!(
+        (&last["variable"], &last["value"], &last["reference"]),
+        (&"right".into(), &"1".into(), &"3".into()),
+        "{found}"
+    );
 }
 
 #[test]

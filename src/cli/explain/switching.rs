@@ -4,12 +4,11 @@
 //! decision switched in the program itself; whether it passes is for the test to say. Both need the failing version built, which is done once: its
 //! products are kept, and put back into the worktree before each run.
 //!
-//! Source: Sumner and Zhang, section 4.1. The first decision that makes the test pass is taken, in the order of [`order`].
+//! Source: Sumner and Zhang, section 4.1. Of the decisions that were tried, the one is taken that was made first in the failing run, because it is often the nearest to the cause: so
+//! they have it, and so it is in their case studies. [`order`] says which are tried where there are too many.
 
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
 use std::hash::DefaultHasher;
 use std::hash::Hash as _;
 use std::hash::Hasher as _;
@@ -65,9 +64,6 @@ use crate::world::run::Words;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Sandbox;
 
-/// Decisions that look promising are put to the test when there are so many, at first; then always twice as many.
-const FIRST_BATCH: usize = 8;
-
 /// A failing run that was killed at its limit is looked at for as long as this many segments of a reference allow.
 const ENDLESS: u64 = 50_000;
 
@@ -77,8 +73,8 @@ const SWITCHED_PATIENCE: (u64, u64) = (4, 200_000);
 /// Builds, and keeps what was built and the numbers that were given out for it.
 const BUILD_AND_KEEP: &str = r#"/bin/sh -c "$1" && cp -a -- "$IDD_WORKTREE" "$2.part" && cp -- "$IDD_BUILD/next" "$2.next" && mv -- "$2.part" "$2""#;
 
-/// Puts back what was built.
-const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE""#;
+/// Puts both back.
+const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" "$IDD_BUILD/next""#;
 
 /// The decision that was switched.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,15 +117,12 @@ impl Seen {
 struct Products {
     build: BuildDirectory,
     kept: PathBuf,
-    /// What the file of numbers says before anything is built.
-    next: Vec<u8>,
 }
 
 impl Products {
     fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
         let build = explainer.build("park")?;
-        let next = fs::read(build.path.join("next")).map_err(failed)?;
-        Ok(Self { build, kept: explainer.root.join("built"), next })
+        Ok(Self { build, kept: explainer.root.join("built") })
     }
 
     /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.
@@ -140,25 +133,25 @@ impl Products {
             Words::Argv(shell.into_iter().chain(words.iter().cloned()).collect())
         };
         let kept = self.kept.clone().into_os_string();
-        let mut next = self.next.clone();
         commands.build = match commands.build.take() {
-            Some(Words::Shell(_)) if self.kept.exists() => {
-                next = fs::read(self.kept.with_extension("next"))?;
-                Some(words(PUT_BACK, &[kept]))
-            }
+            Some(Words::Shell(_)) if self.kept.exists() => Some(words(PUT_BACK, &[kept])),
             Some(Words::Shell(line)) => Some(words(BUILD_AND_KEEP, &[line, kept])),
             other => other,
         };
-        fs::write(self.build.path.join("next"), next)?;
+        self.build.renumber()?;
         Ok(commands)
     }
 }
 
 /// The search for a decision.
 struct Search {
-    queue: VecDeque<Try>,
+    /// What is switched, in this order.
+    queue: Vec<Try>,
     n_decisions: usize,
-    seen: HashSet<Seen>,
+    /// Whether that is all that can be switched.
+    is_whole: bool,
+    /// What can be seen of the failing run.
+    failing: Option<Seen>,
     /// Segments that a fork may run.
     patience: u64,
     n_tried: (usize, usize),
@@ -181,12 +174,15 @@ impl Search {
             let at = Point { segment: decision.segment, n: decision.n };
             decision.cases.iter().map(move |case| Try { step: decision.step, turn: Turn { at, case: *case } })
         });
-        let patience = run.n_records.saturating_mul(SWITCHED_PATIENCE.0).saturating_add(SWITCHED_PATIENCE.1);
+        let mut queue: Vec<Try> = queue.collect();
+        let is_whole = queue.len() <= budget;
+        queue.truncate(budget);
         Ok(Self {
-            queue: queue.take(budget).collect(),
+            queue,
+            is_whole,
             n_decisions: steps.len(),
-            seen: Seen::of(fork.reply.ended, &fork.reply.output).into_iter().collect(),
-            patience,
+            failing: Seen::of(fork.reply.ended, &fork.reply.output),
+            patience: run.n_records.saturating_mul(SWITCHED_PATIENCE.0).saturating_add(SWITCHED_PATIENCE.1),
             n_tried: (0, 0),
         })
     }
@@ -195,24 +191,26 @@ impl Search {
         Test { switch: Some(turn), is_traced: false, ..forks::whole(self.patience, forks::FORK_LIMIT) }
     }
 
-    /// Switches decisions in forks until so many have made the program do something new.
-    fn promising(
-        &mut self,
-        server: &mut Server,
-        n: usize,
-        explainer: &Explainer<'_>,
-    ) -> Result<Vec<(Try, Seen)>, Failure> {
-        let mut found = Vec::new();
-        while found.len() < n
-            && let Some(next) = self.queue.pop_front()
-        {
+    /// Switches decisions in forks; returns for each new thing that the program does the first decision of the run that makes it do so, as they were made.
+    ///
+    /// Cost: as many forks as decisions are tried.
+    fn promising(&mut self, server: &mut Server, explainer: &Explainer<'_>) -> Result<Vec<(Try, Seen)>, Failure> {
+        let mut found: HashMap<Seen, Try> = HashMap::new();
+        for next in &self.queue {
             if explainer.interrupt.is_interrupted() {
                 return Err(interrupted());
             }
             let Reply { ended, output, .. } = server.start().test(&self.test(next.turn)).map_err(failed)?;
             self.n_tried.0 += 1;
-            found.extend(Seen::of(ended, &output).filter(|seen| self.seen.insert(*seen)).map(|seen| (next, seen)));
+            if let Some(seen) = Seen::of(ended, &output).filter(|seen| Some(*seen) != self.failing) {
+                let first = found.entry(seen).or_insert(*next);
+                if next.step < first.step {
+                    *first = *next;
+                }
+            }
         }
+        let mut found: Vec<(Try, Seen)> = found.into_iter().map(|(seen, first)| (first, seen)).collect();
+        found.sort_by_key(|(first, _)| (first.step, first.turn.case));
         Ok(found)
     }
 }
@@ -237,40 +235,24 @@ impl Explainer<'_> {
         let whole = forks::whole(patience, self.limit());
 
         let products = Products::new(self)?;
-        let mut search: Option<Search> = None;
-        let mut batch = FIRST_BATCH;
-        let (found, seen) = loop {
-            let promising = self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
-                let search = match &mut search {
-                    Some(search) => search,
-                    None => {
-                        let fork = self.fork(&products.build, &mut server, &process, &whole)?;
-                        progress.say("Switching its decisions, one at a time.");
-                        search.insert(Search::new(fork, budget)?)
-                    }
-                };
-                search.promising(&mut server, batch, self)
-            })?;
-            let Some(search) = &mut search else { continue };
-            let mut passing = None;
-            for (next, seen) in promising {
-                search.n_tried.1 += 1;
-                if self.passes(sandbox, tree, &meant, &products, next.turn)? {
-                    passing = Some((next, seen));
-                    break;
-                }
+        let (mut search, promising) = self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
+            let fork = self.fork(&products.build, &mut server, &process, &whole)?;
+            let mut search = Search::new(fork, budget)?;
+            let (n_tries, n_decisions) = (search.queue.len(), search.n_decisions);
+            progress.say(&format!("Switching {n_tries} of {n_decisions} decisions, one at a time."));
+            let promising = search.promising(&mut server, self)?;
+            Ok((search, promising))
+        })?;
+        progress.say(&format!("Running the test with up to {} of them switched.", promising.len()));
+        let mut passing = None;
+        for (next, seen) in promising {
+            search.n_tried.1 += 1;
+            if self.passes(sandbox, tree, &meant, &products, next.turn)? {
+                passing = Some((next, seen));
+                break;
             }
-            let (n_forks, n_runs) = search.n_tried;
-            progress.say(&format!("Decisions switched: {n_forks}; the test was run for {n_runs} of them."));
-            if let Some(passing) = passing {
-                break passing;
-            }
-            if search.queue.is_empty() {
-                return Err(none_passes(search, budget));
-            }
-            batch *= 2;
-        };
-        let Some(search) = search else { return Err(interrupted()) };
+        }
+        let (found, seen) = passing.ok_or_else(|| none_passes(&search))?;
         self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
             let failing = self.fork(&products.build, &mut server, &process, &whole)?;
             let test = Test { is_traced: true, limit: self.limit(), ..search.test(found.turn) };
@@ -360,13 +342,13 @@ impl Explainer<'_> {
     }
 }
 
-fn none_passes(search: &Search, budget: usize) -> Failure {
+fn none_passes(search: &Search) -> Failure {
     let (n_forks, n_runs) = search.n_tried;
     let message = format!(
         "no decision was found that, switched, makes the test pass (switched: {n_forks}, runs of the test: {n_runs})"
     );
     let failure = Failure::new(Status::Error, message);
-    if n_forks < budget {
+    if search.is_whole {
         failure.with_hint("these were all; a version that passes can be named with `--good`")
     } else {
         failure.with_hint(format!(
