@@ -296,7 +296,7 @@ fn replay(
         let mut verdict = Verdict::Valid;
         for (role, tree) in &trees {
             progress.say(&format!("Running: {}.", role.words()));
-            let job = Job { tree: *tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
+            let job = Job { tree: *tree, exposed_commit: None, precheck: None, is_clean: true, limit };
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.args.test.repeat {
                 let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);

@@ -481,7 +481,10 @@ impl Explainer<'_> {
         if switched.is_none() {
             Run::read(&mut failing).map_err(failed)?;
             let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
-            let names = Arc::new(Names::new(&functions(&failing), &functions(&reference)));
+            let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
+            complete(&mut ours, &theirs, &mut failing)?;
+            complete(&mut theirs, &ours, &mut reference)?;
+            let names = Arc::new(Names::new(&ours, &theirs));
             failing = failing.renamed(names.naming(Version::First));
             reference = reference.renamed(names.naming(Version::Second));
             remarks.extend(without_counterpart(&names));
@@ -555,6 +558,17 @@ fn without_counterpart(names: &Names) -> Vec<String> {
     [remark(n_functions, "functions that ran"), remark(n_statements, "statements")].into_iter().flatten().collect()
 }
 
+/// Adds the functions that ran only in the other version.
+fn complete(functions: &mut Vec<Function>, others: &[Function], player: &mut Player) -> Result<(), Failure> {
+    for other in others {
+        if functions.iter().all(|function| function.name != other.name || function.file != other.file) {
+            let found = player.function(&other.file, &other.name).map_err(failed)?;
+            functions.extend(found.map(|shape| Function::new(&shape)));
+        }
+    }
+    Ok(())
+}
+
 /// How a traced process ended.
 fn ending_of(end: Option<u32>) -> Ending {
     match end {
@@ -574,7 +588,7 @@ fn interrupted() -> Failure {
 }
 
 fn job(tree: TreeId, limit: Duration) -> Job {
-    Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit }
+    Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit }
 }
 
 /// Ends the test when everything was asked.

@@ -7,6 +7,7 @@ use crate::cli::finding::Sources;
 use crate::cli::plan::Adjustments;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
+use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::reproduce::Reproduced;
@@ -129,7 +130,6 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         session: Session::new(start, criteria, limit),
         signature: None,
         is_hopeless: false,
-        is_precheck_useless: false,
     };
     let result = hunt.run();
     let result = result.and_then(|mut report| {
@@ -164,8 +164,6 @@ pub(super) struct Hunt<'h> {
     pub(super) signature: Option<Signature>,
     /// Whether the command cannot be run at all, so that there is no hunt to go on with.
     pub(super) is_hopeless: bool,
-    /// Whether the check before the build refuses the bad revision, and so says nothing of candidates.
-    is_precheck_useless: bool,
 }
 
 impl Hunt<'_> {
@@ -192,7 +190,7 @@ impl Hunt<'_> {
             self.try_precheck(&store)?;
             let board = Board::new(self.plan.bad);
             let mut order = self.plan.order(&adjustments, &self.history);
-            order.has_precheck &= !self.is_precheck_useless;
+            order.has_precheck &= self.session.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
             let failed = |error: SessionError| session_failure(&error);
@@ -235,19 +233,15 @@ impl Hunt<'_> {
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
-    /// Makes the check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
+    /// Makes the user's check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
     /// limit there, is not asked about candidates.
     fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
-        let Some(precheck) = self.plan.commands.precheck.clone().filter(|_| !self.is_precheck_useless) else {
-            return Ok(());
-        };
+        let Some(precheck) = self.session.checking.as_ref().and_then(Checking::command).cloned() else { return Ok(()) };
         let tree = store.view(self.history.get(self.plan.bad).tree).map_err(|error| Failure::from_error(&error))?;
-        let probe =
-            Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, is_prechecked: false };
+        let probe = Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, precheck: None };
         let is_let_pass = self.session.is_let_pass(precheck, probe).map_err(|error| session_failure(&error))?;
         if is_let_pass == Some(false) {
-            self.is_precheck_useless = true;
-            self.session.progress.say(PRECHECK_USELESS);
+            self.session.is_checked_in_vain(PRECHECK_USELESS);
         }
         Ok(())
     }
@@ -291,8 +285,8 @@ impl Hunt<'_> {
                 note(format!("The {part} of the repository changed during the hunt."));
             }
         }
-        if self.is_precheck_useless {
-            note(PRECHECK_USELESS.to_owned());
+        if let Some(why) = session.checking.as_ref().and_then(|checking| checking.useless) {
+            note(why.to_owned());
         }
         if session.is_tampered {
             note("Build or test change tracked files; they were put back after each probe.".to_owned());

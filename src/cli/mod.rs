@@ -16,6 +16,7 @@ pub mod hunt;
 mod interrupt;
 pub mod man;
 pub mod plan;
+pub mod precheck;
 pub mod progress;
 mod record;
 mod reproduce;

@@ -9,6 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::failure::chain;
 use crate::cli::hold;
 use crate::cli::hold::inside;
+use crate::cli::precheck::Precheck;
 use crate::hunt::Again;
 use crate::hunt::Order;
 use crate::hunt::Walk;
@@ -126,6 +127,8 @@ pub struct Plan {
     pub overlay: Option<Overlay>,
     /// What is run.
     pub commands: Commands,
+    /// What may refuse a candidate before its build.
+    pub precheck: Option<Precheck>,
     /// Files outside the tree that the commands name, with their digests.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The variables that a result depends on.
@@ -192,7 +195,6 @@ impl Plan {
             .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
         let commands = Commands {
             regeneration,
-            precheck: args.test.precheck.clone().filter(|_| !args.test.no_precheck).map(Words::Shell),
             build: args.test.build.clone().map(Words::Shell),
             test: words,
             directory: location.prefix.clone(),
@@ -205,6 +207,10 @@ impl Plan {
         let more_lines = of_args.chain(regenerate.map(OsStr::new));
         let outside_files = outside_files(&args, more_lines, location);
         let is_minimize = pair.is_some();
+        let commits = [&goods[..], &[bad, target]].concat();
+        // The reducers of the literature are there for comparison, and left as they are.
+        let precheck = Precheck::new(&args, location, (user, around), &commits)
+            .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain);
         Ok(Self {
             args,
             is_minimize,
@@ -215,6 +221,7 @@ impl Plan {
             program,
             overlay,
             commands,
+            precheck,
             outside_files,
             listed_environment,
             divisions,
@@ -250,7 +257,7 @@ impl Plan {
             may_widen: self.args.test.signature == options::SignatureMode::Auto && !adjustments.signature_is_exit,
             may_release: !adjustments.hold_nothing && adjustments.also_held.is_empty(),
             is_clean: effort.clean || adjustments.is_clean,
-            has_precheck: self.commands.precheck.is_some(),
+            has_precheck: self.precheck.is_some(),
         }
     }
 
@@ -279,12 +286,6 @@ impl Plan {
         Ok(held)
     }
 
-    /// The same for what the check before the build refused; `None` without such a check.
-    pub fn refusal_plan(&self) -> Option<ProbePlan> {
-        let precheck = Some(parts(self.commands.precheck.as_ref()?));
-        Some(ProbePlan { precheck, ..self.probe_plan() })
-    }
-
     /// What the cache key is made of, beside the tree.
     pub fn probe_plan(&self) -> ProbePlan {
         ProbePlan {
@@ -305,7 +306,8 @@ impl Plan {
     }
 }
 
-fn parts(words: &Words) -> CommandParts {
+/// A command in a plan.
+pub fn parts(words: &Words) -> CommandParts {
     match words {
         Words::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
         Words::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),

@@ -82,7 +82,7 @@ pub fn run(
         let build = build.map_err(|error| Failure::from_error(&error))?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
-        let job = Job { tree, exposed_commit: None, is_prechecked: false, is_clean: true, limit };
+        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit };
         let mut observe = |job: &Job, commands: &Commands| {
             let seen = sandbox.observe(job, commands, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
@@ -170,7 +170,6 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
     };
     Commands {
         regeneration: None,
-        precheck: None,
         build: args.build.clone().map(Words::Shell),
         test,
         directory: location.prefix.clone(),
@@ -216,7 +215,6 @@ pub fn commands(
     }
     Commands {
         regeneration: None,
-        precheck: None,
         build: args.build.clone().map(Words::Shell),
         test: Words::Argv(words),
         directory: location.prefix.clone(),

@@ -6,6 +6,8 @@
 mod flights;
 
 use crate::cli::plan::Plan;
+use crate::cli::precheck::Check;
+use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
 use crate::cli::saved::verdict_note;
 use crate::cli::session::flights::Flight;
@@ -15,6 +17,7 @@ use crate::hunt::Probe;
 use crate::hunt::drive::Laboratory;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
@@ -115,14 +118,16 @@ fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_JOBS)
 }
 
+/// What is said of a compile database whose commands refuse what can be built.
+const DATABASE_USELESS: &str =
+    "The commands of the compile database fail at a revision that can be built; they are not used.";
+
 /// The laboratory of one hunt.
 pub struct Session<'p> {
     plan: &'p Plan,
     commands: Arc<Commands>,
     location: Location,
     plan_digest: [u8; 32],
-    /// For what the check before the build refused.
-    refusal_digest: Option<[u8; 32]>,
     observations: Observations,
     segment: Arc<Mutex<Segment>>,
     replay: Option<Replay>,
@@ -136,6 +141,8 @@ pub struct Session<'p> {
     interrupt: Arc<AtomicBool>,
     user_state: UserState,
     glance: Glance,
+    /// What may refuse a candidate before its build.
+    pub checking: Option<Checking>,
     /// What was seen so far.
     pub tally: Tally,
     /// How observations are read; set once the failure was reproduced.
@@ -194,7 +201,6 @@ impl<'p> Session<'p> {
             glance,
             location,
             plan_digest: plan.probe_plan().digest(),
-            refusal_digest: plan.refusal_plan().map(|plan| plan.digest()),
             observations,
             segment: Arc::new(Mutex::new(segment)),
             replay,
@@ -205,6 +211,7 @@ impl<'p> Session<'p> {
             flights: Vec::new(),
             root,
             interrupt,
+            checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
             tally: Tally::default(),
             criteria,
             limit,
@@ -290,7 +297,7 @@ impl<'p> Session<'p> {
 
     /// Whether the check before the build lets a tree pass; `None` if interrupted or out of budget. Counted as such a check.
     pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, SessionError> {
-        let commands = Commands { test: precheck, build: None, precheck: None, ..(*self.commands).clone() };
+        let commands = Commands { test: precheck, build: None, ..(*self.commands).clone() };
         let runs = self.tally.runs.clone();
         let seen = self.observe_commands(commands, self.limit, probe)?;
         self.tally.runs = runs;
@@ -327,9 +334,39 @@ impl<'p> Session<'p> {
     }
 
     /// Under what it is kept that the check before the build refused the probe's tree; `None` if the probe goes without.
-    fn refusal_key(&self, probe: &Probe) -> Option<Key> {
-        let plan = self.refusal_digest.filter(|_| probe.is_prechecked)?;
+    fn refusal_key(&mut self, probe: &Probe) -> Option<Key> {
+        let plan = self.check(probe)?.plan;
         Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    /// The check before the build of the probe's tree; `None` if the probe goes without.
+    fn check(&mut self, probe: &Probe) -> Option<Check> {
+        let private = private::private_directory(&self.location.idd_directory());
+        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?.older, probe.tree)
+    }
+
+    /// Sees once that the check before the build lets pass what can be built, at both ends of the change that `probes` are
+    /// candidates of; one that does not is not used any more.
+    fn vet(&mut self, probes: &[Probe]) -> Result<(), SessionError> {
+        for (probe, ends) in probes.iter().filter_map(|probe| Some((probe, probe.precheck?))) {
+            let Some(checking) = &mut self.checking else { return Ok(()) };
+            let private = private::private_directory(&self.location.idd_directory());
+            for (tree, words) in checking.to_vet(|| private::open(&private).ok(), ends, probe.phase == Phase::Repair) {
+                let end = Probe { tree, precheck: None, ..*probe };
+                if self.is_let_pass(words, end)? == Some(false) {
+                    self.is_checked_in_vain(DATABASE_USELESS);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Uses the check before the build no more.
+    pub fn is_checked_in_vain(&mut self, why: &'static str) {
+        if let Some(checking) = self.checking.as_mut().filter(|checking| checking.useless.is_none()) {
+            checking.useless = Some(why);
+            self.progress.say(why);
+        }
     }
 
     fn exposed(&self, probe: &Probe) -> Option<CommitId> {
@@ -357,7 +394,8 @@ impl<'p> Session<'p> {
 
     /// What was seen before, be it that the tree was refused before its build.
     fn known(&mut self, ticket: &Ticket) -> Result<Option<Observation>, SessionError> {
-        for key in [Some(ticket.key), self.refusal_key(&ticket.probe)].into_iter().flatten() {
+        let refusal_key = self.refusal_key(&ticket.probe);
+        for key in [Some(ticket.key), refusal_key].into_iter().flatten() {
             let known = self.known_as(&Ticket { key, ..*ticket })?;
             if known.is_some() {
                 return Ok(known);
@@ -415,9 +453,10 @@ impl<'p> Session<'p> {
         Ok(Some(seen.into_iter().flatten().collect()))
     }
 
-    fn observed(&mut self, ticket: &Ticket, sequence: u64, observation: &Observation) -> Result<(), SessionError> {
+    fn observed(&mut self, flight: &Flight, observation: &Observation) -> Result<(), SessionError> {
+        let Flight { ticket, sequence, refusal_key, .. } = *flight;
         let is_refused = observation.stage == Stage::Precheck;
-        let key = self.refusal_key(&ticket.probe).filter(|_| is_refused).unwrap_or(ticket.key);
+        let key = refusal_key.filter(|_| is_refused).unwrap_or(ticket.key);
         let record = Record::Observed {
             sequence,
             key: key.to_string(),
@@ -429,13 +468,24 @@ impl<'p> Session<'p> {
         self.observations.record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
         self.unconsumed.insert(key, sequence);
         self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
-        self.tally.n_prechecked += u64::from(self.refusal_key(&ticket.probe).is_some());
+        self.tally.n_prechecked += u64::from(refusal_key.is_some());
         self.tally.n_refused += u64::from(is_refused);
-        if !is_refused {
+        if is_refused {
+            self.list_refused(ticket.probe.tree, "precheck");
+        } else {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
         }
         self.tally.busy += observation.duration;
         Ok(())
+    }
+
+    /// Writes down, if it was asked for, that a tree was refused before its build.
+    fn list_refused(&self, tree: TreeId, reason: &str) {
+        if let Some(audit) = &self.plan.args.effort.audit {
+            let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"{reason}\"}}\n");
+            // That it can be written was seen when the hunt began; a full disk shows again in the journal.
+            let _ = files::append(Path::new(audit), line.as_bytes());
+        }
     }
 
     /// Notices a test that changes the user's own repository.
@@ -476,6 +526,7 @@ impl Laboratory for Session<'_> {
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
+        self.vet(probes)?;
         loop {
             let mut outcomes = Vec::new();
             let mut overheard = Vec::new();
@@ -508,8 +559,8 @@ impl Laboratory for Session<'_> {
                 self.is_tampered |= seen.is_tampered;
                 self.is_cut |= seen.is_cut;
             }
-            let keys = [Some(self.key(probe)), self.refusal_key(probe)].into_iter().flatten();
-            let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
+            let keys = [Some(self.key(probe)), self.refusal_key(probe)];
+            let run: Vec<u64> = keys.into_iter().flatten().filter_map(|key| self.unconsumed.remove(&key)).collect();
             self.tally.n_cached += u64::from(run.is_empty());
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
@@ -527,10 +578,8 @@ impl Laboratory for Session<'_> {
                 // As with a process group: a full disk shows again when an observation is written.
                 let _ = self.lock().append(&note);
             }
-            if let (Event::Refused { tree }, Some(audit)) = (event, &self.plan.args.effort.audit) {
-                let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"syntax\"}}\n");
-                // That it can be written was seen when the hunt began; a full disk shows again in the journal.
-                let _ = files::append(Path::new(audit), line.as_bytes());
+            if let Event::Refused { tree } = event {
+                self.list_refused(*tree, "syntax");
             }
             self.progress.tell(event, &self.tally);
         }

@@ -25,7 +25,7 @@ pub fn check(
     (without, with): (TreeId, TreeId),
 ) -> Result<Option<(Suite, Vec<String>)>, SessionError> {
     let mut observe = |tree: TreeId| {
-        let probe = Probe { tree, revision, phase: Phase::Verify, is_claim: true, is_prechecked: false };
+        let probe = Probe { tree, revision, phase: Phase::Verify, is_claim: true, precheck: None };
         session.observe_with(line.clone(), limit, probe)
     };
     let Some(seen_without) = observe(without)? else { return Ok(None) };

@@ -29,6 +29,8 @@ use crate::explain::chain::Test;
 use crate::explain::chain::Variable;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Failure;
+use crate::explain::returns;
+use crate::explain::returns::Returned;
 use crate::trace::TraceError;
 use crate::trace::index::Index;
 use crate::trace::machine::Machine;
@@ -42,6 +44,9 @@ const PATCHED: Step = Step(u32::MAX - 1);
 
 /// States that are kept.
 const N_STATES: usize = 8;
+
+/// Points that are asked where values may be pending.
+const MAX_AROUND: usize = 32;
 
 /// A fork may run so many times as long as the failing run did, and so many segments more.
 const PATIENCE: (u64, u64) = (2, 2000);
@@ -126,7 +131,8 @@ pub struct Causality<F: Forks> {
 impl<F: Forks> Causality<F> {
     /// Begins with two runs that were recorded and aligned.
     pub fn new(failing: Recorded, reference: Recorded, alignment: Alignment, failure: Failure, forks: F) -> Self {
-        let is_point = |(step, _): &&(Step, Step)| !failing.run.entries[step.0 as usize] && *step <= failure.step;
+        let is_point =
+            |(step, _): &&(Step, Step)| !failing.run.entries[step.0 as usize] && u64::from(step.0) <= failure.time;
         let points: Vec<(Step, Step)> = alignment.pairs.iter().filter(is_point).copied().collect();
         let point_of = (0..).zip(&points).map(|(point, (step, _))| (step.0, Point(point))).collect();
         Self {
@@ -250,6 +256,11 @@ impl<F: Forks> Causality<F> {
         None
     }
 
+    /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
+    pub fn returns(&mut self, step: Step, before: u64) -> Result<Vec<(Returned, Returned)>, TraceError> {
+        returns::differing((&mut self.failing, &mut self.reference), &self.alignment, step, before)
+    }
+
     fn test(&mut self, test: &Test) -> Result<bool, CausalityError<F::Error>> {
         let state = self.state(test.point)?;
         let from = self.points[test.point.0 as usize].0;
@@ -343,14 +354,22 @@ impl<F: Forks> Executions for Causality<F> {
         None
     }
 
-    fn around(&self, point: Point) -> Vec<Point> {
+    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
         let mut found = Vec::new();
-        let mut step = self.points[point.0 as usize].0.0;
-        while step != 0 {
-            step = self.failing.run.callers[step as usize];
-            found.extend(self.point_of.get(&step).copied());
+        let here = self.points[point.0 as usize].0;
+        let mut step = here;
+        while step != Step::START {
+            let differing = self.returns(step, u64::from(here.0))?;
+            found.extend(differing.iter().filter_map(|(ours, _)| self.point_of.get(&ours.step.0).copied()));
+            step = Step(self.failing.run.callers[step.0 as usize]);
+            found.extend(self.point_of.get(&step.0).copied());
         }
-        found
+        found.retain(|other| *other < point);
+        found.sort_unstable();
+        found.dedup();
+        found.reverse();
+        found.truncate(MAX_AROUND);
+        Ok(found)
     }
 }
 

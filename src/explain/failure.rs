@@ -33,6 +33,8 @@ pub struct Failure {
     pub wrong: Wrong,
     /// The step of the failing run in which it is seen.
     pub step: Step,
+    /// How many steps had begun then.
+    pub time: u64,
     /// How the failing run ended.
     pub ending: Ending,
     /// How the reference ended.
@@ -47,14 +49,15 @@ impl Failure {
     /// - Else the exit code.
     pub fn find(run: &Run, reference: &Run, (ending, expected): (Ending, Ending)) -> Option<Self> {
         let last = Step(run.n_steps());
-        let failure = |wrong, step| Some(Self { wrong, step, ending, reference: expected });
+        let at = |wrong, step, time| Some(Self { wrong, step, time, ending, reference: expected });
+        let failure = |wrong, step: Step| at(wrong, step, u64::from(step.0));
         if ending != expected && !matches!(ending, Ending::Exit(_)) {
             return failure(Wrong::Ended, last);
         }
         let pairs = run.said.iter().zip(&reference.said);
         let first = pairs.take_while(|(said, other)| said.is_same(other)).count();
         match (run.said.get(first), reference.said.get(first)) {
-            (Some(said), other) => failure(Wrong::Said(said.clone(), other.cloned()), said.step),
+            (Some(said), other) => at(Wrong::Said(said.clone(), other.cloned()), said.step, said.time),
             (None, _) if ending != expected => failure(Wrong::Ended, last),
             (None, Some(missing)) => failure(Wrong::Silent(missing.clone()), last),
             (None, None) => None,

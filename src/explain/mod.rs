@@ -9,5 +9,6 @@ pub mod causality;
 pub mod chain;
 pub mod decisions;
 pub mod failure;
+pub mod returns;
 pub mod story;
 pub mod switch;

@@ -1,7 +1,7 @@
 //! A chain in the words of the source: which statement gave which variable which value, and what the reference has there.
 //!
 //! A definition that only the failing run has is preceded by the decision that led there: the last one around it that the reference has, too, and that went another
-//! way (the paper has decisions as variables; here they are told, not tested).
+//! way. Values that calls return are told where they differ. (The paper has both as variables; here they are told, not tested.)
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +29,15 @@ pub enum Did {
         /// Its value.
         value: String,
         /// What the reference has there.
+        reference: String,
+    },
+    /// A call came back with a value.
+    Returned {
+        /// The function.
+        function: Arc<str>,
+        /// Its value.
+        value: String,
+        /// What it returned in the reference.
         reference: String,
     },
     /// It decided: whether its condition was true, or in which line it went on; in both runs.
@@ -90,8 +99,9 @@ pub fn tell<F: Forks>(
     switched: Option<Step>,
 ) -> Result<Vec<Link>, CausalityError<F::Error>> {
     let mut links = Links::new();
-    let last = causality.failure().step;
+    let (last, time) = (causality.failure().step, causality.failure().time);
     add_decision(causality, last, &mut links)?;
+    add_returns(causality, last, time, &mut links)?;
     if let Some(decision) = switched {
         add_outcome(causality, decision, &mut links)?;
     }
@@ -99,7 +109,7 @@ pub fn tell<F: Forks>(
         let state = causality.state(*point)?;
         for definition in set {
             let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
-            let key = (definition.time, cell.writer.0, Some(*definition));
+            let key = (definition.time, Rank::Written, cell.writer.0, Some(*definition));
             let mut found = standing(causality.failing(), cell.writer)?;
             if cell.writer == Step::START {
                 found.place.clone_from(&cell.declared);
@@ -112,13 +122,21 @@ pub fn tell<F: Forks>(
                 Link { step, time: definition.time, reference, function: found.function, place: found.place, did };
             links.insert(key, link);
             add_decision(causality, step, &mut links)?;
+            add_returns(causality, step, definition.time, &mut links)?;
         }
     }
     Ok(links.into_values().collect())
 }
 
 /// The links of a chain by time, step and definition.
-type Links = BTreeMap<(u64, u32, Option<Definition>), Link>;
+type Links = BTreeMap<(u64, Rank, u32, Option<Definition>), Link>;
+
+/// Calls come back, and decisions fall, before what is written with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Before,
+    Written,
+}
 
 /// Adds what a step that the reference does not have runs because of.
 fn add_decision<F: Forks>(
@@ -151,7 +169,29 @@ fn add_outcome<F: Forks>(
         let time = u64::from(decision.0);
         let (function, place) = (ours.function, ours.place);
         let link = Link { step: decision, time, reference: other, function, place, did };
-        links.entry((time, decision.0, None)).or_insert(link);
+        if links.insert((time, Rank::Before, decision.0, None), link).is_none() {
+            add_returns(causality, decision, u64::MAX, links)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the calls behind a step whose values are in no variable.
+fn add_returns<F: Forks>(
+    causality: &mut Causality<F>,
+    step: Step,
+    before: u64,
+    links: &mut Links,
+) -> Result<(), CausalityError<F::Error>> {
+    for (ours, theirs) in causality.returns(step, before)? {
+        let found = standing(causality.failing(), ours.step)?;
+        let did = Did::Returned { function: ours.function, value: ours.text, reference: theirs.text };
+        let time = u64::from(ours.step.0);
+        let reference = causality.alignment().reference(ours.step);
+        let link = Link { step: ours.step, time, reference, function: found.function, place: found.place, did };
+        if links.insert((time, Rank::Before, ours.step.0, None), link).is_none() {
+            add_decision(causality, ours.step, links)?;
+        }
     }
     Ok(())
 }

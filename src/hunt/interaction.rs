@@ -52,7 +52,7 @@ impl Hunter<'_> {
             let merged = self.trees.merge(sufficient.older, bare, sufficient.newer, Favor::Neither)?;
             let Merged::Clean(tree, _) = merged else { return Ok(None) };
             let (revision, phase) = (line[stop], Phase::Reduce);
-            let probe = Probe { tree, revision, phase, is_claim: false, is_prechecked: false };
+            let probe = Probe { tree, revision, phase, is_claim: false, precheck: None };
             Ok::<_, Halt>(Some((probe, tree == bare)))
         };
         for (index, stop) in stops.iter().copied().enumerate() {

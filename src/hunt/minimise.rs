@@ -5,6 +5,7 @@ use crate::change::Level;
 use crate::change::Subset;
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
+use crate::hunt::Ends;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Probe;
@@ -46,8 +47,8 @@ struct Probing<'h, 'a, W> {
     what: &'static str,
     /// Whether the best candidate so far is the sufficient change so far.
     keeps_best: bool,
-    /// Whether a check before the build may refuse a candidate.
-    is_prechecked: bool,
+    /// The ends of the change, if a check before the build may refuse a candidate.
+    precheck: Option<Ends>,
     wanted: W,
     /// The trees of candidates, guesses too.
     composed: RefCell<HashMap<Subset, Option<TreeId>>>,
@@ -78,8 +79,8 @@ impl<W: Fn(Outcome) -> bool> Probing<'_, '_, W> {
     }
 
     fn probe_of(&self, tree: TreeId) -> Probe {
-        let Self { revision, phase, is_prechecked, .. } = *self;
-        Probe { tree, revision, phase, is_claim: false, is_prechecked }
+        let Self { revision, phase, precheck, .. } = *self;
+        Probe { tree, revision, phase, is_claim: false, precheck }
     }
 }
 
@@ -144,10 +145,11 @@ impl Hunter<'_> {
         wanted: impl Fn(Outcome) -> bool,
     ) -> Result<Subset, Halt> {
         let keeps_best = what == SUFFICIENT;
-        let is_prechecked = self.order.has_precheck;
+        let newer = if self.order.has_precheck { self.trees.compose(set, older, &set.full())? } else { None };
+        let precheck = newer.map(|newer| Ends { older, newer });
         let composed = RefCell::default();
         let mut judge =
-            Probing { hunter: self, set, older, revision, phase, what, keeps_best, is_prechecked, wanted, composed };
+            Probing { hunter: self, set, older, revision, phase, what, keeps_best, precheck, wanted, composed };
         let is_left = set.has_single_lines();
         let reducer = if is_left { Reducer::Fast } else { self.order.reducer };
         let options = reduce::Options { reducer, finest: self.order.level, is_reversed: is_left };
@@ -169,8 +171,7 @@ impl Hunter<'_> {
             kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
         }
         // What was refused before its build is asked again: nothing that is promised rests on that check.
-        if judge.is_prechecked {
-            judge.is_prechecked = false;
+        if judge.precheck.take().is_some() {
             kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
         }
         if self.order.is_retried && phase == Phase::Reduce {
@@ -228,8 +229,15 @@ impl Hunter<'_> {
             return Ok(change);
         }
         let (older, mut change) = (change.older, change);
+        let mut n_lines_before = usize::MAX;
         loop {
             let set = self.trees.change_set(older, change.newer)?.with_single_lines();
+            // By syntax the same difference may be divided into more lines than are left of it, time and again.
+            let n_lines = set.n_lines(&set.full());
+            if n_lines >= n_lines_before {
+                return Ok(change);
+            }
+            n_lines_before = n_lines;
             let wanted = |outcome| outcome == Outcome::Fail;
             let kept = self.reduce_units(&set, older, revision, (Phase::Reduce, SUFFICIENT), wanted).await?;
             if kept == set.full() {

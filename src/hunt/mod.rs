@@ -65,8 +65,18 @@ pub struct Probe {
     pub phase: Phase,
     /// Whether the answer backs a claim, so that only a run in a fresh worktree will do.
     pub is_claim: bool,
-    /// Whether a check that costs less than the build may answer in its place: never where something rests on the answer.
-    pub is_prechecked: bool,
+    /// For a candidate that a check which costs less than the build may refuse, the change it is part of; never where
+    /// something rests on the answer.
+    pub precheck: Option<Ends>,
+}
+
+/// The two trees whose difference is reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ends {
+    /// What candidates begin with.
+    pub older: TreeId,
+    /// With everything put in.
+    pub newer: TreeId,
 }
 
 /// How history is walked.
@@ -216,7 +226,7 @@ impl<'a> Hunter<'a> {
 
     /// Probes one tree. Cost: one probe.
     async fn probe(&self, tree: TreeId, revision: CommitId, phase: Phase) -> Outcome {
-        self.asker.one(Probe { tree, revision, phase, is_claim: false, is_prechecked: false }).await
+        self.asker.one(Probe { tree, revision, phase, is_claim: false, precheck: None }).await
     }
 
     /// Asks for a wider signature once most revisions show "another" failure and no repair helps.

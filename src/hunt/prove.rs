@@ -66,7 +66,7 @@ impl Hunter<'_> {
             revision: end.revision,
             phase: Phase::Verify,
             is_claim: true,
-            is_prechecked: false,
+            precheck: None,
         };
         let seen = self.asker.all(&[probe(&pair.older), probe(&pair.newer)]).await;
         if seen == [Outcome::Pass, Outcome::Fail] { Ok(()) } else { Err(Halt::Again(Again::Clean)) }
@@ -79,7 +79,7 @@ impl Hunter<'_> {
             revision: claim.revision,
             phase: Phase::Verify,
             is_claim: true,
-            is_prechecked: false,
+            precheck: None,
         };
         let probes: Vec<Probe> = claims.iter().map(probe).collect();
         let seen = self.asker.all(&probes).await;
@@ -132,7 +132,7 @@ impl Hunter<'_> {
                             revision: side.revision,
                             phase: Phase::Verify,
                             is_claim: false,
-                            is_prechecked: false,
+                            precheck: None,
                         };
                         open.push((UnitOf { is_sufficient, index }, probe));
                     }

@@ -39,6 +39,8 @@ pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 #[derive(Default)]
 pub struct MemoryTrees {
     trees: RefCell<HashMap<TreeId, Files>>,
+    /// A file that every change set takes away and brings back, as a division that is not the shortest does with lines.
+    pub rewritten: Option<Vec<u8>>,
 }
 
 impl MemoryTrees {
@@ -101,7 +103,12 @@ impl Trees for MemoryTrees {
             older: older.get(path).map(|content| side(path, content)),
             newer: newer.get(path).map(|content| side(path, content)),
         });
-        Ok(Rc::new(ChangeSet::new(pairs.collect())))
+        let rewritten = self.rewritten.iter().flat_map(|path| {
+            let gone = FilePair { older: older.get(path).map(|content| side(path, content)), newer: None };
+            let back = FilePair { older: None, newer: newer.get(path).map(|content| side(path, content)) };
+            [gone, back]
+        });
+        Ok(Rc::new(ChangeSet::new(pairs.chain(rewritten).collect())))
     }
 
     fn compose(&self, set: &ChangeSet, older: TreeId, subset: &Subset) -> Result<Option<TreeId>, TreesError> {

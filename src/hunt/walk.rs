@@ -146,7 +146,7 @@ impl Hunter<'_> {
             revision: oldest.revision,
             phase: Phase::Verify,
             is_claim: true,
-            is_prechecked: false,
+            precheck: None,
         };
         if !self.order.is_clean && self.asker.one(clean).await != oldest.outcome {
             return Err(Halt::Again(Again::Clean));
@@ -156,8 +156,7 @@ impl Hunter<'_> {
         for stop in stops {
             let tree = self.history.get(line[stop]).tree;
             if self.order.may_release && self.trees.differs_from_held(tree)? {
-                let probe =
-                    Probe { tree, revision: line[stop], phase: Phase::Search, is_claim: false, is_prechecked: false };
+                let probe = Probe { tree, revision: line[stop], phase: Phase::Search, is_claim: false, precheck: None };
                 if self.asker.one(probe).await == Outcome::Pass {
                     return Err(Halt::Again(Again::HoldNothing));
                 }

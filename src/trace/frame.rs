@@ -6,6 +6,7 @@ use crate::instrument::debug::Place;
 use crate::instrument::instruction::BlockId;
 use crate::instrument::statement::Statement;
 use crate::trace::index::Index;
+use crate::trace::index::Keys;
 use crate::trace::shape::Call;
 use crate::trace::shape::Register;
 use crate::trace::shape::Shape;
@@ -71,7 +72,7 @@ pub struct Frame {
     pub is_partial: bool,
     /// The address of the frame, if it is recorded.
     pub address: u64,
-    /// What the current step is called; `None` if other versions do not have it.
+    /// What the current step is called; `None` before the first.
     pub index: Option<Index>,
     /// Functions that the current step called so far.
     pub n_calls: u64,
@@ -197,8 +198,8 @@ impl Frame {
 
     /// What a function that the current step calls next is called.
     pub fn next_call(&mut self, key: u64) -> Index {
-        let caller = self.index.unwrap_or(self.region());
-        if key == 0 {
+        let caller = self.index.filter(|_| self.is_shared()).unwrap_or(self.region());
+        if !Keys::is_shared(key) {
             return caller;
         }
         self.n_calls += 1;
@@ -230,13 +231,19 @@ impl Frame {
         self.statement = statement;
         self.n_calls = 0;
         let key = self.shape.keys.statements.get(statement as usize).copied().unwrap_or(0);
-        self.index = (key != 0).then(|| self.region().below(key));
+        self.index = Some(self.region().below(key));
+    }
+
+    /// Whether other versions have the current statement, too.
+    fn is_shared(&self) -> bool {
+        self.shape.keys.statements.get(self.statement as usize).is_some_and(|key| Keys::is_shared(*key))
     }
 
     /// The current step decides what runs until `end`.
     #[inline]
     pub fn decide(&mut self, end: Option<BlockId>) {
-        let region = Region { step: self.step, end, index: self.index.unwrap_or(self.region()) };
+        let index = self.index.filter(|_| self.is_shared()).unwrap_or(self.region());
+        let region = Region { step: self.step, end, index };
         match self.regions.last_mut() {
             Some(last) if last.end == end => *last = region,
             _ => self.regions.push(region),

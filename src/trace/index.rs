@@ -11,8 +11,8 @@
 //! - A loop's decision stands below the one of the iteration before, as in the paper's grammar; each **edge back** to the head of a loop changes the region around it besides, so that
 //!   iterations of a loop without a decision of its own differ, too.
 //! - After a **`longjmp`** the regions are those that were open when `setjmp` first returned, changed by how often it has returned.
-//! - A statement, decision or function without a key is transparent (section 4.5 of the paper: only what both versions have is indexed): a step has no index, a region has that of the
-//!   one around it.
+//! - A decision or function that only one version has is transparent (section 4.5 of the paper: only what both versions have is indexed): its region has the index of the
+//!   one around it. Its steps have indices that no step of the other version has.
 //! - **Threads** have a root each; their steps are not ordered among each other.
 //!
 //! Two steps of one run differ in their indices unless a cycle of blocks has no decision with a key on it; then the first of them is meant.
@@ -51,7 +51,10 @@ impl Index {
     }
 }
 
-/// What a function and its statements are called in all versions of a program; 0 for what others do not have.
+/// In a key: only this version of the program has it.
+const LOCAL: u64 = 1 << 63;
+
+/// What a function and its statements are called: the same in all versions of a program that have them, unless they are only of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
     /// The function.
@@ -63,16 +66,29 @@ pub struct Keys {
 impl Keys {
     /// Keys from names: those of a program that is compared with itself.
     pub fn of(file: &str, function: &str, n_statements: usize) -> Self {
-        let function = hash(&[file.as_bytes(), &[0], function.as_bytes()].concat());
-        let statements = (1..=n_statements as u64).map(|number| Index(function).below(number).0.max(1)).collect();
-        Self { function, statements }
+        let function = hash(&[file.as_bytes(), &[0], function.as_bytes()].concat()) & !LOCAL;
+        let key = |number| Index(function).below(number).0 & !LOCAL;
+        Self { function, statements: (1..=n_statements as u64).map(key).collect() }
+    }
+
+    /// The same for a function that only this version has.
+    #[must_use]
+    pub fn local(self) -> Self {
+        let statements = self.statements.iter().map(|key| key | LOCAL).collect();
+        Self { function: self.function | LOCAL, statements }
+    }
+
+    /// Whether other versions have what has this key, too.
+    #[inline]
+    pub fn is_shared(key: u64) -> bool {
+        key & LOCAL == 0
     }
 }
 
 /// FNV-1a.
 fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Gives the keys of a function, by its unit's source file, its name and the number of its statements.

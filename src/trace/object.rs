@@ -6,6 +6,7 @@ use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
 use crate::instrument::debug::Variable;
 use crate::instrument::instruction::MetadataId;
+use crate::instrument::types::Type;
 use crate::trace::frame::Frame;
 use crate::trace::globals::Global;
 use crate::trace::globals::Globals;
@@ -311,6 +312,23 @@ impl<'v> View<'v> {
 }
 
 impl View<'_> {
+    /// What the call before the current segment of a frame returned, and whether that is a pointer; `None` if it is no scalar.
+    pub fn result(self, frame: &Frame, result: u64) -> Option<(String, bool)> {
+        let segment = frame.shape.body.segment(frame.segment);
+        let index = segment.first.checked_sub(1)?;
+        let ty = &frame.shape.body.function.block(segment.block).instructions.get(index)?.ty;
+        let text = match ty {
+            Type::Int(1) => (result & 1 == 1).to_string(),
+            Type::Int(n_bits) if *n_bits <= 64 => self.raw(&result.to_le_bytes()[..n_bits.div_ceil(8) as usize]),
+            Type::Double => f64::from_bits(result).to_string(),
+            Type::Float => f32::from_bits(u32::try_from(result & 0xffff_ffff).unwrap_or(0)).to_string(),
+            Type::Ptr if result == 0 => "NULL".to_owned(),
+            Type::Ptr => self.raw(&result.to_le_bytes()),
+            _ => return None,
+        };
+        Some((text, *ty == Type::Ptr))
+    }
+
     /// A number of which only the size is known.
     pub fn raw(self, bytes: &[u8]) -> String {
         raw(bytes, &Held { view: self, address: 0, bytes: Bytes::InMemory })

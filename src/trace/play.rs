@@ -124,6 +124,13 @@ impl Player {
         Ok(())
     }
 
+    /// A function that need not have run, by its unit's source file and its name.
+    pub fn function(&mut self, file: &str, name: &str) -> Result<Option<Arc<Shape>>, TraceError> {
+        let Some(segment) = self.units.find(file, name)? else { return Ok(None) };
+        let entry = self.units.entry(segment)?;
+        shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body).map(Some)
+    }
+
     /// Plays on until the watch has seen enough; returns whether there is more.
     pub fn play<W: Watch>(&mut self, watch: &mut W) -> Result<bool, TraceError> {
         self.play_while(watch, |_| true)

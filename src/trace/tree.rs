@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::instrument::debug::Place;
 use crate::instrument::flow::Flow;
 use crate::instrument::instruction::BlockId;
-use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
@@ -274,21 +273,7 @@ impl Watch for Builder<'_> {
         let (Some(result), Some(_)) = (result, self.last_returned.take()) else { return };
         let view = View { machine, globals: self.globals, words: self.words };
         let Some(frame) = machine.frame() else { return };
-        let call = frame.shape.body.segment(frame.segment);
-        let instruction = call
-            .first
-            .checked_sub(1)
-            .and_then(|index| frame.shape.body.function.block(call.block).instructions.get(index));
-        let Some(ty) = instruction.map(|instruction| &instruction.ty) else { return };
-        let text = match ty {
-            Type::Int(1) => (result & 1 == 1).to_string(),
-            Type::Int(n_bits) if *n_bits <= 64 => view.raw(&result.to_le_bytes()[..n_bits.div_ceil(8) as usize]),
-            Type::Double => f64::from_bits(result).to_string(),
-            Type::Float => f32::from_bits(u32::try_from(result & 0xffff_ffff).unwrap_or(0)).to_string(),
-            Type::Ptr if result == 0 => "NULL".to_owned(),
-            Type::Ptr => view.raw(&result.to_le_bytes()),
-            _ => return,
-        };
+        let Some((text, _)) = view.result(frame, result) else { return };
         let last = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut());
         let children = match last {
             Some(open) => match &mut open.node {

@@ -104,6 +104,23 @@ impl Units {
         Ok(&self.maps[&unit])
     }
 
+    /// The first segment of a function, by its unit's source file and its name.
+    ///
+    /// Cost: the maps of all units are read until it is found.
+    pub fn find(&mut self, file: &str, function: &str) -> Result<Option<u32>, TraceError> {
+        for unit in self.numbers.clone() {
+            let map = self.map(unit)?;
+            if &*map.module.source != file {
+                continue;
+            }
+            let index = map.module.functions.iter().position(|header| &*header.name == function);
+            if let Some(index) = index.filter(|index| map.firsts[*index] < map.firsts[*index + 1]) {
+                return Ok(Some(map.firsts[index]));
+            }
+        }
+        Ok(None)
+    }
+
     fn read(&mut self, segment: u32) -> Result<Entry, TraceError> {
         let unknown = TraceError::Damaged("a record with a number that no segment has");
         let Some((_, (end, unit))) = self.ranges.range(..=segment).next_back() else { return Err(unknown) };

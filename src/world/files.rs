@@ -77,6 +77,11 @@ pub fn read_all(top: &Path, path: &[u8]) -> BTreeMap<Vec<u8>, OnDisk> {
     found
 }
 
+/// The file that a path leads to, without links; `None` if there is none.
+pub fn real(path: &Path) -> Option<std::path::PathBuf> {
+    fs::canonicalize(path).ok()
+}
+
 /// The bytes of a file.
 pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)

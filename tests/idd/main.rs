@@ -15,6 +15,7 @@ mod hunt;
 mod measuring;
 mod nightly;
 mod places;
+mod precheck;
 mod record;
 mod resume;
 mod scan;

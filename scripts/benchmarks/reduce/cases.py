@@ -50,7 +50,8 @@ class Bench:
     """The scratch directory of one run: `repo`, a repository whose only commits are good and bad, and the judge's files.
 
     `paths` of a case limits the change: the bad tree is the good one with these pathspecs taken from the bad revision.
-    `products` of a case are patterns that are added to the top `.gitignore` of both trees, so that what the build makes stays.
+    `setup` is run in the repository once, for what git does not track. `products` are patterns that are added to the top
+    `.gitignore` of both trees, so that what the build makes stays.
     """
 
     def __init__(self, case, scratch):
@@ -72,6 +73,8 @@ class Bench:
         self.bad = self._commit(self.bad_tree, "Bad", "-p", self.good)
         git(self.repo, "update-ref", "--no-deref", "HEAD", self.bad)
         git(self.repo, "reset", "-q", "--hard")
+        if "setup" in case:
+            subprocess.run(case["setup"], shell=True, cwd=self.repo, check=True)
 
     def _bad_tree(self):
         bad = git(self.repo, "rev-parse", f"{self.case['bad']}^{{tree}}")

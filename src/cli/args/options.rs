@@ -57,10 +57,14 @@ pub struct Test {
     ///
     /// It is for what tells fast that something cannot be built, such as a compiler in its syntax-only mode. Only parts of a
     /// change are checked so, never a revision, and a last pass is made without it: the answer does not rest on it.
+    ///
+    /// Without this option, if `compile_commands.json` or `build/compile_commands.json` is there and git does not track it, the
+    /// compiler that it names looks at the syntax of the C sources that a candidate touches. Of the commands only
+    /// `-I`, `-D`, `-U`, `-std`, `-f`, `-m` and `-include` are used, and none that names a plug-in or a program of the repository.
     #[arg(long, value_name = "COMMAND")]
     pub precheck: Option<OsString>,
 
-    /// Run no such check, whatever is configured.
+    /// Run no such check, whatever is configured or found.
     #[arg(long, conflicts_with = "precheck")]
     pub no_precheck: bool,
 

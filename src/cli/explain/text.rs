@@ -121,6 +121,9 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
             Did::Decided { outcome, reference } => format!("{} (reference {reference})", decided(outcome)),
+            Did::Returned { function, value, reference } => {
+                format!("{} returns {} (reference {})", safe(function), safe(value), safe(reference))
+            }
         };
         tell(found.place.as_ref(), &what, &mut line);
     }

@@ -5,6 +5,7 @@ use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
 use crate::hunt::drive::Laboratory;
 use crate::outcome::Observation;
+use crate::world::cache::Key;
 use crate::world::journal::Record;
 use crate::world::journal::Segment;
 use crate::world::repo::distance::distance;
@@ -23,9 +24,11 @@ use std::sync::atomic::Ordering;
 /// A probe under way.
 #[derive(Debug)]
 pub(super) struct Flight {
-    ticket: Ticket,
+    pub(super) ticket: Ticket,
     is_clean: bool,
-    sequence: u64,
+    pub(super) sequence: u64,
+    /// Under what it is kept that the check before the build refused the tree, if that check is made.
+    pub(super) refusal_key: Option<Key>,
     worker: usize,
     is_called_back: Arc<AtomicBool>,
 }
@@ -96,10 +99,11 @@ impl Session<'_> {
         self.next_sequence += 1;
         let (key, worktree) = (ticket.key.to_string(), self.crew.directory(worker).to_owned());
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean })?;
+        let refusal_key = self.refusal_key(&ticket.probe);
         let job = Job {
             tree: ticket.probe.tree,
             exposed_commit: self.exposed(&ticket.probe),
-            is_prechecked: ticket.probe.is_prechecked,
+            precheck: self.check(&ticket.probe).map(|check| check.words),
             is_clean,
             limit: self.limit,
         };
@@ -110,7 +114,7 @@ impl Session<'_> {
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
         };
         self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch) });
-        self.flights.push(Flight { ticket, is_clean, sequence, worker, is_called_back });
+        self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, worker, is_called_back });
         self.progress.running(Some(ticket.probe.phase), self.tally.n_runs());
         Ok(())
     }
@@ -131,7 +135,7 @@ impl Session<'_> {
         let flight = self.flights.swap_remove(index.expect("every worker under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
         let Some(observation) = result? else { return Ok(None) };
-        self.observed(&flight.ticket, flight.sequence, &observation)?;
+        self.observed(&flight, &observation)?;
         Ok(Some((flight.ticket, observation)))
     }
 

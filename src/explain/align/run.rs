@@ -48,6 +48,8 @@ const OUTPUTS: [&str; 22] = [
 pub struct Said {
     /// The step that said it.
     pub step: Step,
+    /// How many steps had begun when it was said.
+    pub time: u64,
     /// The function.
     pub function: Arc<str>,
     /// Its arguments: numbers, and the strings that pointers point to. Other pointers are left out, because they differ between programs.
@@ -107,7 +109,8 @@ pub fn said(machine: &Machine, call: &Call, arguments: &[u64], result: Option<u6
     };
     let words: Vec<Word> = arguments.iter().enumerate().map(word).collect();
     let text = text(machine, function, arguments, &words, result);
-    Some(Said { step, function: Arc::clone(function), words, text })
+    let time = u64::from(machine.n_steps);
+    Some(Said { step, time, function: Arc::clone(function), words, text })
 }
 
 /// What a function prints.

@@ -17,6 +17,8 @@ use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
+use crate::instrument::types::Type;
+use crate::trace::frame::Frame;
 use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
 use crate::trace::object::Place;
@@ -86,6 +88,8 @@ struct Leaf<'s> {
     addresses: (u64, u64),
     length: u64,
     is_pointer: bool,
+    /// Whether it is a floating-point number of no known type.
+    is_float: bool,
     types: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
     path: String,
 }
@@ -226,7 +230,30 @@ impl<'s> Walk<'s> {
                     depth: 0,
                 });
             }
+            self.returned((frame, other), if depth + 1 == n { None } else { Some(&name) });
         }
+    }
+
+    /// What a function with several `return`s is about to return: the compiler keeps it in a slot of this name.
+    fn returned(&mut self, (frame, other): (&Frame, &Frame), name: Option<&str>) {
+        let slot = |frame: &Frame| {
+            let body = &frame.shape.body;
+            let (id, ty) = body.segments.slots.iter().find(|(id, _)| body.function.written(*id) == "%retval")?;
+            let slot = frame.shape.slots.iter().find(|slot| slot.id == *id)?;
+            let address = frame.given(slot.register)?;
+            Some((address, slot.size, ty.clone()))
+        };
+        let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other)) else { return };
+        if ty != other_ty || length > 8 || !self.match_objects(Object(address), Object(other)) {
+            return;
+        }
+        let path = match name {
+            Some(name) => format!("the value that {name} returns"),
+            None => "the returned value".to_owned(),
+        };
+        let is_pointer = ty == Type::Ptr;
+        let float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
+        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types: None, path });
     }
 
     fn part(&mut self, pair: Pair<'s>) {
@@ -243,14 +270,35 @@ impl<'s> Walk<'s> {
                 SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _),
                 SourceType::Base(_, other, _) | SourceType::Enum(_, other, _),
             ) if bits == other && bits <= 64 => {
-                self.leaves.push(Leaf { addresses: (at, their_at), length: bits / 8, is_pointer: false, types, path });
+                self.leaves.push(Leaf {
+                    addresses: (at, their_at),
+                    length: bits / 8,
+                    is_pointer: false,
+                    is_float: false,
+                    types,
+                    path,
+                });
             }
             (SourceType::Base(_, 128, _), SourceType::Base(_, 128, _)) => {
                 // An 80-bit number; the rest of its room is nothing.
-                self.leaves.push(Leaf { addresses: (at, their_at), length: 10, is_pointer: false, types, path });
+                self.leaves.push(Leaf {
+                    addresses: (at, their_at),
+                    length: 10,
+                    is_pointer: false,
+                    is_float: false,
+                    types,
+                    path,
+                });
             }
             (SourceType::Pointer(to), SourceType::Pointer(target)) => {
-                let leaf = Leaf { addresses: (at, their_at), length: 8, is_pointer: true, types, path: path.clone() };
+                let leaf = Leaf {
+                    addresses: (at, their_at),
+                    length: 8,
+                    is_pointer: true,
+                    is_float: false,
+                    types,
+                    path: path.clone(),
+                };
                 self.leaves.push(leaf);
                 let to = to.zip(target).map(|(to, other)| ((debug, to), (other_debug, other)));
                 self.follow((at, their_at), to, &path, depth);
@@ -267,7 +315,14 @@ impl<'s> Walk<'s> {
                             let length = (member.offset_bits % 8 + member.bits).div_ceil(8).min(8);
                             let addresses = (at + byte, their_at + byte);
                             let path = joined(&path, &member.name);
-                            self.leaves.push(Leaf { addresses, length, is_pointer: false, types: None, path });
+                            self.leaves.push(Leaf {
+                                addresses,
+                                length,
+                                is_pointer: false,
+                                is_float: false,
+                                types: None,
+                                path,
+                            });
                         }
                         continue;
                     }
@@ -283,12 +338,19 @@ impl<'s> Walk<'s> {
                 for word in 0..compound.bits / 64 {
                     let addresses = (at + 8 * word, their_at + 8 * word);
                     let path = format!("{path}[{word}]");
-                    self.leaves.push(Leaf { addresses, length: 8, is_pointer: true, types: None, path });
+                    self.leaves.push(Leaf {
+                        addresses,
+                        length: 8,
+                        is_pointer: true,
+                        is_float: false,
+                        types: None,
+                        path,
+                    });
                 }
                 let (done, length) = (compound.bits / 64 * 8, compound.bits / 8 % 8);
                 if length > 0 {
                     let addresses = (at + done, their_at + done);
-                    self.leaves.push(Leaf { addresses, length, is_pointer: false, types: None, path });
+                    self.leaves.push(Leaf { addresses, length, is_pointer: false, is_float: false, types: None, path });
                 }
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
@@ -397,8 +459,8 @@ impl<'s> Walk<'s> {
             return None;
         }
         let shown = (
-            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), &held.bytes),
-            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), &other.bytes),
+            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held.bytes, leaf.is_float)),
+            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other.bytes, leaf.is_float)),
         );
         Some(Cell {
             address: leaf.addresses.0,
@@ -417,9 +479,16 @@ fn joined(path: &str, member: &str) -> String {
     if path.ends_with("->") { format!("{path}{member}") } else { format!("{path}.{member}") }
 }
 
-fn shown(side: Side<'_>, address: u64, ty: Option<(Debug<'_>, MetadataId)>, bytes: &[u8]) -> String {
-    match ty {
-        Some((debug, ty)) => side.view().write(address, debug, ty),
-        None => side.view().raw(bytes),
+fn shown(
+    side: Side<'_>,
+    address: u64,
+    ty: Option<(Debug<'_>, MetadataId)>,
+    (bytes, is_float): (&[u8], bool),
+) -> String {
+    match (ty, bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
+        (Some((debug, ty)), ..) => side.view().write(address, debug, ty),
+        (None, Some(bytes), _) if is_float => f64::from_le_bytes(*bytes).to_string(),
+        (None, None, Some(bytes)) if is_float => f32::from_le_bytes(*bytes).to_string(),
+        _ => side.view().raw(bytes),
     }
 }

@@ -189,7 +189,7 @@ impl Names {
             let id = (Arc::clone(&function.file), Arc::clone(&function.name));
             let Some(other) = found.map(|index| &second[index]) else {
                 names.n_functions.1 += 1;
-                names.keys[0].insert(id, nameless(function.statements.len()));
+                names.keys[0].insert(id, own(&function.file, &function.name, function.statements.len()));
                 continue;
             };
             if function.name != other.name {
@@ -199,7 +199,8 @@ impl Names {
             names.n_statements.0 += function.statements.len();
             names.n_statements.1 += function.statements.len() - common.len();
             let all = Keys::of(&function.file, &function.name, function.statements.len());
-            let (mut keys, mut other_keys) = (nameless(function.statements.len()), nameless(other.statements.len()));
+            let mut keys = own(&function.file, &function.name, function.statements.len());
+            let mut other_keys = own(&format!("reference:{}", other.file), &other.name, other.statements.len());
             keys.function = all.function;
             other_keys.function = all.function;
             for (one, same) in common {
@@ -218,16 +219,17 @@ impl Names {
         Arc::new(move |file, function, n_statements| {
             let keys = &names.keys[usize::from(version == Version::Second)];
             let found = keys.get(&(Arc::from(file), Arc::from(function)));
-            found
-                .filter(|keys| keys.statements.len() == n_statements)
-                .cloned()
-                .unwrap_or_else(|| nameless(n_statements))
+            found.filter(|keys| keys.statements.len() == n_statements).cloned().unwrap_or_else(|| {
+                let mark = if version == Version::Second { "reference:" } else { "" };
+                own(&format!("{mark}{file}"), function, n_statements)
+            })
         })
     }
 }
 
-fn nameless(n_statements: usize) -> Keys {
-    Keys { function: 0, statements: vec![0; n_statements].into() }
+/// Keys that no other version has.
+fn own(file: &str, function: &str, n_statements: usize) -> Keys {
+    Keys::of(file, function, n_statements).local()
 }
 
 /// The share of the statements that two functions have in common.
@@ -311,9 +313,9 @@ mod tests {
         assert_eq!(names.renamed, [("old".into(), "new".into())]);
         let (one, other) = (names.naming(Version::First), names.naming(Version::Second));
         assert_eq!(one("a.c", "old", 4), other("a.c", "new", 4));
-        assert_ne!(one("a.c", "old", 4).function, 0);
-        assert_eq!(one("a.c", "gone", 4), nameless(4));
-        assert_eq!(one("a.c", "old", 5), nameless(5));
+        assert!(Keys::is_shared(one("a.c", "old", 4).function));
+        assert!(!Keys::is_shared(one("a.c", "gone", 4).function));
+        assert!(!Keys::is_shared(one("a.c", "old", 5).statements[0]));
         assert_eq!((names.n_functions, names.n_statements), ((2, 1), (4, 0)));
     }
 }

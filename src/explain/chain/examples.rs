@@ -154,8 +154,8 @@ impl Executions for Unreproducible {
         None
     }
 
-    fn around(&self, _: Point) -> Vec<Point> {
-        Vec::new()
+    fn around(&mut self, _: Point) -> Result<Vec<Point>, Self::Error> {
+        Ok(Vec::new())
     }
 }
 

@@ -84,8 +84,7 @@ pub trait Executions {
     /// It is earlier than the point, and all points between the two lie in its region. The iterations of one loop are siblings.
     fn parent(&self, point: Point) -> Option<Point>;
 
-    /// The points at the beginnings of the statements whose calls are under way at the point, innermost first.
-    ///
-    /// Values may be pending there that no patch reaches.
-    fn around(&self, point: Point) -> Vec<Point>;
+    /// Earlier points from where values may be pending at the point that no patch reaches, the latest first: the beginnings of the statements whose calls are
+    /// under way there, and those of the `return`s that came back to these statements already.
+    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error>;
 }

@@ -145,7 +145,7 @@ fn pending_set<E: Executions>(
     point: Point,
     goal: &Goal,
 ) -> Result<Option<(Point, Vec<Definition>)>, E::Error> {
-    for around in session.executions().around(point).into_iter().filter(|around| *around < point) {
+    for around in session.around(point)?.into_iter().filter(|around| *around < point) {
         if let Some(set) = minimise::inducing_set(session, around, goal)?.filter(|set| !set.is_empty()) {
             return Ok(Some((around, set)));
         }

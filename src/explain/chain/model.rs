@@ -332,9 +332,9 @@ impl Executions for Model {
         self.point_of(number)
     }
 
-    fn around(&self, point: Point) -> Vec<Point> {
+    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
         let calls = self.step(point).regions.iter().rev().filter(|(_, is_call)| *is_call);
-        calls.filter_map(|(number, _)| self.point_of(*number)).collect()
+        Ok(calls.filter_map(|(number, _)| self.point_of(*number)).collect())
     }
 }
 

@@ -41,6 +41,10 @@ impl<'a, E: Executions> Session<'a, E> {
         self.n_tests
     }
 
+    pub(super) fn around(&mut self, point: Point) -> Result<Vec<Point>, E::Error> {
+        self.executions.around(point)
+    }
+
     pub(super) fn executions(&self) -> &E {
         self.executions
     }

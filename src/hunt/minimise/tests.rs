@@ -28,6 +28,10 @@ fn history(trees: &MemoryTrees, good: &[&str], bad: &[&str]) -> History {
         let text = lines.iter().flat_map(|line| [*line, "\n"]).collect::<String>();
         trees.add(Files::from([(b"f".to_vec(), text.into_bytes())]))
     };
+    history_of(tree(good), tree(bad))
+}
+
+fn history_of(good: TreeId, bad: TreeId) -> History {
     let revision = |id, parents, tree| Revision {
         id,
         parents,
@@ -37,7 +41,7 @@ fn history(trees: &MemoryTrees, good: &[&str], bad: &[&str]) -> History {
         commit_time: 0,
         subject: "Change".to_owned(),
     };
-    let revisions = vec![revision(BAD, vec![GOOD], tree(bad)), revision(GOOD, Vec::new(), tree(good))];
+    let revisions = vec![revision(BAD, vec![GOOD], bad), revision(GOOD, Vec::new(), good)];
     History::new(revisions, HashSet::new())
 }
 
@@ -136,6 +140,25 @@ fn each_kept_unit_says_what_happens_without_it_even_where_they_are_too_many_to_b
     assert_eq!(shown(&finding.necessary).len(), 31);
     assert!(shown(&finding.necessary).iter().all(|shown| *shown == Some(Outcome::Unresolved(Reason::Build))));
     assert_eq!(finding.n_unverified_units, 10);
+}
+
+#[test]
+fn what_is_divided_anew_and_is_no_smaller_is_not_reduced_for_ever() {
+    let mut trees = MemoryTrees::default();
+    trees.rewritten = Some(b"same".to_vec());
+    let tree = |text: &str| {
+        trees.add(Files::from([(b"f".to_vec(), text.as_bytes().to_vec()), (b"same".to_vec(), b"1\n2\n".to_vec())]))
+    };
+    let (good, bad) = (tree("a\n"), tree("a\nb\nc\n"));
+    let history = history_of(good, bad);
+    let judge = |files: &Files| match files.get(&b"same"[..]) {
+        Some(same) if same == b"1\n2\n" => fails_if(files[&b"f"[..]].ends_with(b"c\n")),
+        _ => Outcome::Unresolved(Reason::Build),
+    };
+    let mut oracle = Oracle::new(&trees, judge, 1);
+    let board = Board::new(BAD);
+    drive(Engine::Minimize, (&trees, &history, &order()), &mut oracle, &board).unwrap();
+    assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"c\n");
 }
 
 /// Lines of two sides, no two alike on one side, the common ones in the same order.

@@ -106,6 +106,15 @@ pub fn is_ignored(location: &Location, path: &[u8], environment: &[(OsString, Os
     run_git(top, environment, &words).is_ok()
 }
 
+/// Whether git tracks a path (relative to the top), also in another case; where it cannot say, it does.
+pub fn is_tracked(location: &Location, path: &[u8], environment: &[(OsString, OsString)]) -> bool {
+    let Some(top) = &location.top else { return true };
+    let pathspec = [b":(top,literal,icase)", path].concat();
+    let words = ["ls-files", "--error-unmatch", "-z", "--"].map(OsStr::new);
+    let words = [&words[..], &[OsStr::from_bytes(&pathspec)]].concat();
+    !matches!(capture(OsStr::new("git"), &words, top, environment), Ok(Captured { code: Some(1), .. }))
+}
+
 /// Applies a patch file to the working tree; the error is what git said.
 pub fn apply_patch(location: &Location, patch: &Path, environment: &[(OsString, OsString)]) -> Result<(), RepoError> {
     let Some(top) = &location.top else {

@@ -1,7 +1,7 @@
 //! Git repositories and the directories in which their trees are tried.
 //!
 //! - The worker's directory: [`worktree`] (start there), [`settle`](mod@settle), and below them [`survey`](mod@survey)
-//!   (may this tree be written?), [`distance`](mod@distance), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`index`] (the same for git), [`files`] (all
+//!   (may this tree be written?), [`distance`](mod@distance), [`touched`] (which sources to check first), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`index`] (the same for git), [`files`] (all
 //!   access to the file system), [`paths`] (which names are safe).
 //! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
 //! - The user's repository and ours beside it: [`locate`], [`private`], [`graph`], [`store`] (differences, candidates and
@@ -33,6 +33,7 @@ pub mod stat;
 pub mod state;
 pub mod store;
 pub mod survey;
+pub mod touched;
 pub mod worktree;
 pub mod write;
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub mod classify;
+pub mod compile_database;
 pub mod crew;
 mod failure_line;
 mod normalise;

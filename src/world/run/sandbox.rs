@@ -39,8 +39,6 @@ use std::time::Duration;
 pub struct Commands {
     /// What writes the generated files of a tree anew, and which they are.
     pub regeneration: Option<Regeneration>,
-    /// The `--precheck` command.
-    pub precheck: Option<Words>,
     /// The `--build` command.
     pub build: Option<Words>,
     /// The test command.
@@ -63,14 +61,14 @@ pub struct Regeneration {
 }
 
 /// One probe.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Job {
     /// The tree to test.
     pub tree: TreeId,
     /// The commit, if the test is told.
     pub exposed_commit: Option<CommitId>,
-    /// Whether the check before the build is made, and may spare it.
-    pub is_prechecked: bool,
+    /// The check before the build, which may spare it.
+    pub precheck: Option<Words>,
     /// Whether the worktree is written from nothing first.
     pub is_clean: bool,
     /// Time limit for each command.
@@ -170,8 +168,11 @@ impl Sandbox {
         let mut duration = Duration::ZERO;
         let mut ran = None;
         let regenerate = commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
-        let precheck = commands.precheck.as_ref().filter(|_| job.is_prechecked);
-        let steps = [(Stage::Build, regenerate), (Stage::Precheck, precheck), (Stage::Build, commands.build.as_ref())];
+        let steps = [
+            (Stage::Build, regenerate),
+            (Stage::Precheck, job.precheck.as_ref()),
+            (Stage::Build, commands.build.as_ref()),
+        ];
         for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
             let mut built = self.run(step, job, commands, watch)?;
             duration += built.duration;

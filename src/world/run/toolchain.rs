@@ -93,6 +93,12 @@ pub fn is_missing(environment: &[(OsString, OsString)], name: &str) -> bool {
     is_absolute && find(&path, name).is_none()
 }
 
+/// Where a program may lie: in each absolute directory of `PATH`, in its order.
+pub fn places<'p>(path: &'p OsStr, tool: &'p str) -> impl Iterator<Item = PathBuf> + 'p {
+    let directories = path.as_bytes().split(|byte| *byte == b':').filter(|directory| directory.starts_with(b"/"));
+    directories.map(move |directory| Path::new(OsStr::from_bytes(directory)).join(tool))
+}
+
 fn find(path: &OsStr, tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     path.as_bytes().split(|byte| *byte == b':').find_map(|directory| {
         let place = fs::canonicalize(Path::new(OsStr::from_bytes(directory)).join(tool)).ok()?;

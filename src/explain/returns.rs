@@ -1,0 +1,118 @@
+//! What calls returned: values that wait in no variable, so that no patch reaches them.
+//!
+//! They are compared here, step by step, where a chain comes to a statement that calls: the `return`s whose values differ are where values may be pending
+//! ([`Executions::around`](crate::explain::chain::Executions::around)), and what a [story](crate::explain::story) tells between them and the variable.
+
+use std::sync::Arc;
+
+use crate::explain::align::Alignment;
+use crate::explain::causality::Recorded;
+use crate::trace::TraceError;
+use crate::trace::machine::Machine;
+use crate::trace::machine::Watch;
+use crate::trace::object::View;
+use crate::trace::step::Step;
+
+/// Calls in calls are looked at so deep, and so many of them.
+const MAX_FOUND: usize = 64;
+
+/// A call that came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Returned {
+    /// The step that returned.
+    pub step: Step,
+    /// The function.
+    pub function: Arc<str>,
+    /// What it returned; pointers only by whether they are null.
+    pub bits: u64,
+    /// How that is written.
+    pub text: String,
+}
+
+/// The calls of one step that came back before so many steps had begun; those that return nothing are left out.
+fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<Vec<Returned>, TraceError> {
+    if step == Step::START || !recorded.run.returns.contains_key(&step.0) {
+        return Ok(Vec::new());
+    }
+    let mut calls = Calls { step, before, frame: None, left: None, found: Vec::new(), is_over: false };
+    recorded.player.seek(recorded.run.records[step.0 as usize])?;
+    let globals = Arc::clone(&recorded.player.globals);
+    recorded.player.play(&mut Shown { calls: &mut calls, globals: &globals })?;
+    Ok(calls.found)
+}
+
+/// The calls behind a step that returned something else than in the reference, with what they returned there: those of the step before so many steps had begun,
+/// those of their `return`s, and so on; the last first.
+///
+/// Cost: one pass over the calls of each step that is found.
+pub fn differing(
+    (failing, reference): (&mut Recorded, &mut Recorded),
+    alignment: &Alignment,
+    step: Step,
+    before: u64,
+) -> Result<Vec<(Returned, Returned)>, TraceError> {
+    let mut found: Vec<(Returned, Returned)> = Vec::new();
+    let mut open = vec![(step, before)];
+    while let Some((step, before)) = open.pop() {
+        let Some(other) = alignment.reference(step) else { continue };
+        let ours = of_step(failing, step, before)?;
+        let theirs = of_step(reference, other, u64::MAX)?;
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            if ours.function == theirs.function && ours.bits != theirs.bits && found.len() < MAX_FOUND {
+                open.push((ours.step, u64::MAX));
+                found.push((ours, theirs));
+            }
+        }
+    }
+    found.sort_by_key(|(ours, _)| std::cmp::Reverse(ours.step));
+    Ok(found)
+}
+
+struct Calls {
+    step: Step,
+    before: u64,
+    frame: Option<u64>,
+    left: Option<(Step, Arc<str>)>,
+    found: Vec<Returned>,
+    is_over: bool,
+}
+
+struct Shown<'s> {
+    calls: &'s mut Calls,
+    globals: &'s crate::trace::globals::Globals,
+}
+
+impl Watch for Shown<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let calls = &mut *self.calls;
+        if machine.n_steps == calls.step.0 {
+            calls.frame = Some(frame.number);
+        } else if calls.frame == Some(frame.number) || u64::from(machine.n_steps) > calls.before {
+            calls.is_over = true;
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+        let Some(frame) = machine.frame() else { return };
+        let calls = &mut *self.calls;
+        if calls.frame == Some(frame.number) {
+            calls.is_over = true;
+        } else if frame.caller == calls.step && is_return {
+            calls.left = Some((frame.step, frame.shape.name()));
+        }
+    }
+
+    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+        let Some(frame) = machine.frame().filter(|frame| Some(frame.number) == self.calls.frame) else { return };
+        let (Some((step, function)), Some(bits)) = (self.calls.left.take(), result) else { return };
+        let view = View { machine, globals: self.globals, words: &[] };
+        let Some((text, is_pointer)) = view.result(frame, bits) else { return };
+        let bits = if is_pointer { u64::from(bits != 0) } else { bits };
+        self.calls.found.push(Returned { step, function, bits, text });
+    }
+
+    fn is_done(&self) -> bool {
+        self.calls.is_over
+    }
+}

@@ -1,0 +1,223 @@
+//! Which C sources a change touches: those that changed, and those that include something that changed.
+
+use crate::revision::BlobId;
+use crate::revision::TreeId;
+use crate::world::repo::object::Entry;
+use crate::world::repo::object::EntryKind;
+use crate::world::repo::object::Objects;
+use crate::world::repo::refusal::Stop;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::collections::hash_map;
+
+/// More sources than this are never named.
+const MAX_SOURCES: usize = 8;
+
+/// In a tree with more files that may include others, nobody looks for those that do.
+const MAX_READ: usize = 5_000;
+
+/// Extensions of files that include, or are included.
+const INCLUDING: [&[u8]; 7] = [b".c", b".h", b".inc", b".def", b".hpp", b".hh", b".tbl"];
+
+/// What files include, remembered by their content.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// The names, without their directories, behind the `#include` of a file.
+    included: HashMap<BlobId, Vec<Vec<u8>>>,
+}
+
+impl Touched {
+    /// The sources of `newer` that a change from `older` touches, at most 8: changed ones by path, then those that include a
+    /// changed file, directly first, by path. Only what `is_source` says is one; none if a tree cannot be read.
+    ///
+    /// A file is taken to include every file with the name that it names, in whatever directory: what the options of the
+    /// compiler and conditions of the preprocessor make of it is not known here. So a few sources too many are named.
+    ///
+    /// Cost: reads the directories that differ; if anything changed but sources, also all directories of `newer`, and once
+    /// each file that may include others.
+    pub fn sources(
+        &mut self,
+        repository: &git2::Repository,
+        (older, newer): (TreeId, TreeId),
+        is_source: &dyn Fn(&[u8]) -> bool,
+    ) -> Vec<Vec<u8>> {
+        self.look(repository, (older, newer), is_source).unwrap_or_default()
+    }
+
+    fn look(
+        &mut self,
+        repository: &git2::Repository,
+        (older, newer): (TreeId, TreeId),
+        is_source: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Vec<Vec<u8>>, Stop> {
+        let objects = Objects::open(repository)?;
+        let mut changed = BTreeMap::new();
+        compare(&objects, (Some(older), Some(newer)), b"", &mut changed)?;
+        let is_there = |(path, blob): &(&Vec<u8>, &Option<BlobId>)| blob.is_some() && is_source(path);
+        let mut sources: Vec<Vec<u8>> = changed.iter().filter(is_there).map(|(path, _)| path.clone()).collect();
+        let mut names: HashSet<Vec<u8>> =
+            changed.keys().filter(|path| !is_source(path)).map(|path| name(path)).collect();
+        let mut files = BTreeMap::new();
+        if names.iter().any(|name| is_including(name)) {
+            compare(&objects, (None, Some(newer)), b"", &mut files)?;
+        }
+        files.retain(|path, _| is_including(path));
+        if files.len() > MAX_READ {
+            files.clear();
+        }
+        while !names.is_empty() && sources.len() < MAX_SOURCES {
+            let mut including = HashSet::new();
+            for (path, blob) in &files {
+                let Some(blob) = blob else { continue };
+                if !self.included(&objects, *blob)?.iter().any(|name| names.contains(name)) {
+                    continue;
+                }
+                if !is_source(path) {
+                    including.insert(path.clone());
+                } else if !sources.contains(path) {
+                    sources.push(path.clone());
+                }
+            }
+            names = including.iter().map(|path| name(path)).collect();
+            // Each file is a step on the way only once, or files that include each other would be one for ever.
+            files.retain(|path, _| !including.contains(path));
+        }
+        sources.truncate(MAX_SOURCES);
+        Ok(sources)
+    }
+
+    fn included(&mut self, objects: &Objects<'_>, blob: BlobId) -> Result<&[Vec<u8>], Stop> {
+        match self.included.entry(blob) {
+            hash_map::Entry::Occupied(known) => Ok(known.into_mut()),
+            hash_map::Entry::Vacant(unknown) => Ok(unknown.insert(included_in(&objects.blob(blob)?))),
+        }
+    }
+}
+
+fn is_including(path: &[u8]) -> bool {
+    INCLUDING.iter().any(|extension| path.ends_with(extension))
+}
+
+/// The last component of a path.
+fn name(path: &[u8]) -> Vec<u8> {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec()
+}
+
+/// The names, without their directories, that the `#include`s of a text name.
+fn included_in(text: &[u8]) -> Vec<Vec<u8>> {
+    let included = |line: &[u8]| {
+        let rest = line.trim_ascii_start().strip_prefix(b"#")?.trim_ascii_start();
+        let rest = rest.strip_prefix(b"include")?.trim_ascii_start();
+        let close = match rest.first()? {
+            b'"' => b'"',
+            b'<' => b'>',
+            _ => return None,
+        };
+        let path = rest[1..].split(|byte| *byte == close).next()?;
+        Some(name(path))
+    };
+    text.split(|byte| *byte == b'\n').filter_map(included).collect()
+}
+
+/// Adds the files that differ, each with its content in the newer tree if it is there.
+fn compare(
+    objects: &Objects<'_>,
+    (older, newer): (Option<TreeId>, Option<TreeId>),
+    above: &[u8],
+    found: &mut BTreeMap<Vec<u8>, Option<BlobId>>,
+) -> Result<(), Stop> {
+    let entries = |tree: Option<TreeId>| tree.map_or(Ok(Vec::new()), |tree| objects.tree(tree, above));
+    let mut sides: BTreeMap<Vec<u8>, [Option<Entry>; 2]> = BTreeMap::new();
+    for (side, entries) in [entries(older)?, entries(newer)?].into_iter().enumerate() {
+        for entry in entries {
+            let name = entry.name.clone();
+            sides.entry(name).or_default()[side] = Some(entry);
+        }
+    }
+    for (name, [older, newer]) in sides.into_iter().filter(|(_, [older, newer])| older != newer) {
+        let path = [above, &name].concat();
+        let tree = |entry: &Option<Entry>| {
+            entry.as_ref().filter(|entry| entry.kind == EntryKind::Tree).map(|entry| TreeId(entry.id))
+        };
+        let trees = (tree(&older), tree(&newer));
+        if trees != (None, None) {
+            compare(objects, trees, &[&path[..], b"/"].concat(), found)?;
+        }
+        let is_file = |entry: &Option<Entry>| entry.as_ref().is_some_and(|entry| entry.kind != EntryKind::Tree);
+        if is_file(&older) || is_file(&newer) {
+            found.insert(path, newer.and_then(|entry| entry.regular_blob()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use git2::Repository;
+
+    /// The tree with these files; a path has at most one directory.
+    fn tree(repository: &Repository, files: &[(&str, &str)]) -> TreeId {
+        let mut index = git2::Index::new().unwrap();
+        for (path, text) in files {
+            let entry = git2::IndexEntry {
+                ctime: git2::IndexTime::new(0, 0),
+                mtime: git2::IndexTime::new(0, 0),
+                dev: 0,
+                ino: 0,
+                mode: 0o100_644,
+                uid: 0,
+                gid: 0,
+                file_size: 0,
+                id: repository.blob(text.as_bytes()).unwrap(),
+                flags: 0,
+                flags_extended: 0,
+                path: path.as_bytes().to_vec(),
+            };
+            index.add(&entry).unwrap();
+        }
+        crate::world::repo::graph::tree_id(index.write_tree_to(repository).unwrap())
+    }
+
+    #[track_caller]
+    fn check(older: &[(&str, &str)], newer: &[(&str, &str)], expected: &[&str]) {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(place.path()).unwrap();
+        let trees = (tree(&repository, older), tree(&repository, newer));
+        let found = Touched::default().sources(&repository, trees, &|path| path.ends_with(b".c"));
+        let found: Vec<&str> = found.iter().map(|path| std::str::from_utf8(path).unwrap()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sources_that_changed_come_first_and_then_those_that_include_what_changed() {
+        let includes = " # include \"../d/one.h\"\n";
+        let both =
+            [("a.c", includes), ("d/two.h", "#include <one.h>\n"), ("u.c", "int u;"), ("z.c", "#include \"two.h\"")];
+        let with = |more: &[(&'static str, &'static str)]| [&both[..], more].concat();
+        let (older, newer) = (with(&[("d/one.h", "int one;")]), with(&[("d/one.h", "")]));
+        check(&older, &older, &[]);
+        check(&older, &newer, &["a.c", "z.c"]);
+        check(&older, &with(&[]), &["a.c", "z.c"]);
+        let sources = |text: &'static str| [&newer[..2], &newer[3..], &[("u.c", text)]].concat();
+        check(&sources("1"), &sources("2"), &["u.c"]);
+        check(&older, &sources("2"), &["u.c", "a.c", "z.c"]);
+        check(&[("w.c", "")], &older, &["a.c", "u.c", "z.c"]);
+    }
+
+    #[test]
+    fn files_that_include_each_other_are_looked_at_once() {
+        let both = [("x.h", "#include \"y.h\""), ("m.c", "#include \"x.h\"")];
+        let with = |text: &'static str| [&both[..], &[("y.h", text)]].concat();
+        check(&with("#include \"x.h\""), &with("#include \"x.h\"\n"), &["m.c"]);
+    }
+
+    #[test]
+    fn of_very_many_sources_the_first_are_named() {
+        let names: Vec<String> = (10..40).map(|n| format!("{n}.c")).collect();
+        let files: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], "")).collect();
+        let expected: Vec<&str> = names[..8].iter().map(|name| &name[..]).collect();
+        check(&[], &files, &expected);
+    }
+}
