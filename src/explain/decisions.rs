@@ -81,7 +81,8 @@ fn cases_of(shape: &Shape, segment: u32) -> Vec<i64> {
                     values.extend(i64::try_from(*value));
                 }
             }
-            values.extend(other_value(cases.iter().map(|(value, _)| *value), *n_bits));
+            let known: Vec<i128> = cases.iter().map(|(value, _)| *value).collect();
+            values.extend(other_value(&known, *n_bits));
             values
         }
         _ => Vec::new(),
@@ -89,10 +90,10 @@ fn cases_of(shape: &Shape, segment: u32) -> Vec<i64> {
 }
 
 /// The smallest number of so many bits that is none of `values`.
-fn other_value(values: impl Iterator<Item = i128> + Clone, n_bits: u32) -> Option<i64> {
+fn other_value(values: &[i128], n_bits: u32) -> Option<i64> {
     let n_bits = n_bits.min(62);
     let mask = (1_i128 << n_bits) - 1;
-    let is_free = |number: &i64| values.clone().all(|value| value & mask != i128::from(*number));
+    let is_free = |number: &i64| values.iter().all(|value| value & mask != i128::from(*number));
     (0..1_i64 << n_bits).find(is_free)
 }
 
@@ -114,10 +115,10 @@ mod tests {
 
     #[test]
     fn the_value_for_the_default_is_none_of_the_cases() {
-        assert_eq!(other_value([0, 1, 3].into_iter(), 32), Some(2));
-        assert_eq!(other_value([0, -1].into_iter(), 1), None);
+        assert_eq!(other_value(&[0, 1, 3], 32), Some(2));
+        assert_eq!(other_value(&[0, -1], 1), None);
         // As 8 bits, -127 is 129.
-        let all_but_one = (0..128).chain([-128]).collect::<Vec<i128>>();
-        assert_eq!(other_value(all_but_one.into_iter(), 8), Some(129));
+        let others: Vec<i128> = (0..128).chain([-128]).collect();
+        assert_eq!(other_value(&others, 8), Some(129));
     }
 }

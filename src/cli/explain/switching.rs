@@ -238,8 +238,8 @@ impl Explainer<'_> {
         let (mut search, promising) = self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
             let fork = self.fork(&products.build, &mut server, &process, &whole)?;
             let mut search = Search::new(fork, budget)?;
-            let (n_tries, n_decisions) = (search.queue.len(), search.n_decisions);
-            progress.say(&format!("Switching {n_tries} of {n_decisions} decisions, one at a time."));
+            let (n_ways, n_decisions) = (search.queue.len(), search.n_decisions);
+            progress.say(&format!("Switching one of {n_decisions} decisions at a time, in {n_ways} ways."));
             let promising = search.promising(&mut server, self)?;
             Ok((search, promising))
         })?;
