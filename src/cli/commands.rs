@@ -9,10 +9,12 @@ use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::certificate;
 use crate::cli::completions;
+use crate::cli::estimate::Ahead;
 use crate::cli::explain;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
+use crate::cli::hunt::build_cache_directory;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
 use crate::cli::plan::Plan;
@@ -40,6 +42,8 @@ use crate::world::journal;
 use crate::world::record::store;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
+use crate::world::repo::fetch;
+use crate::world::repo::fetch::Remote;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
@@ -187,9 +191,35 @@ fn start(
     console: Console,
 ) -> Result<Answer, Failure> {
     unknown::refuse(&args, around)?;
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
+    named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
+    let user = opened(&named, args.effort.fetch, location, around, console)?;
     let plan = Plan::new(args, pair, location, &user, around)?;
     hunt_with(&plan, location, &user, around, console)
+}
+
+/// The user's repository. A revision that is named may lie behind the border of a shallow clone: then the rest of its history is
+/// fetched first, if that is allowed.
+fn opened(
+    named: &[&str],
+    may_fetch: bool,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Repository, Failure> {
+    let failed = |error: RepoError| Failure::from_error(&error);
+    let open = || private::open(&location.git_directory).map_err(failed);
+    let user = open()?;
+    let borders = fetch::borders(location);
+    let is_all_here = || named.iter().all(|name| graph::resolve(&user, name).is_ok());
+    if !may_fetch || borders.is_empty() || is_all_here() {
+        return Ok(user);
+    }
+    let Some(remote) = Remote::of_history(location, &around.environment) else { return Ok(user) };
+    remote.history_behind(&borders).map_err(failed)?;
+    let said = format!("Fetched the rest of the history from `{}`; the clone is not shallow any more.", remote.name);
+    progress(console).say(&said);
+    open()
 }
 
 fn hunt_with(
@@ -280,6 +310,16 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
     let (pass, fail, unresolved) = (count("pass"), count("fail"), count("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
+    let is_open = is_running || saved::is_unfinished(replay.status.as_deref());
+    if let Some((ahead, n_jobs, pace)) = saved::ahead(location, &id)?.filter(|_| is_open) {
+        let what = match ahead {
+            Ahead::Galloping { distance, .. } => format!("a pass is looked for, {distance} back"),
+            Ahead::Bisecting { n_candidates } => format!("{n_candidates} revisions may be the first bad one"),
+            Ahead::Reducing { n_units } => format!("{n_units} units to reduce"),
+        };
+        let words = ahead.words(n_jobs, &pace);
+        let _ = writeln!(text, "left:      {what}{}{words}", if words.is_empty() { "" } else { "; " });
+    }
     Ok(Answer::Text(text.into_bytes(), 0))
 }
 
@@ -369,6 +409,9 @@ fn report_as(
     Ok(Answer::Text(out, 0))
 }
 
+/// No certificate is longer: patches of this size are not proved in a lifetime.
+const MAX_CERTIFICATE: u64 = 64 << 20;
+
 fn verify(
     file: &OsStr,
     is_agreed: bool,
@@ -376,7 +419,7 @@ fn verify(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let bytes = files::bytes(&around.directory.join(file)).map_err(|error| {
+    let bytes = files::bytes_up_to(&around.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
         let name = file.to_string_lossy();
         Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")
@@ -410,7 +453,7 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
     Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
 }
 
-/// Removes old journals and, if nothing runs, the candidates of all hunts, which can be made again, and all recordings of this
+/// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and all recordings of this
 /// worktree but the last one.
 fn gc(location: &Location) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -426,9 +469,10 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
     }
     let mut bytes = freed.bytes;
     if !is_running {
-        let objects = private::private_directory(&idd);
-        bytes += files::size(&objects);
-        files::remove(&objects).map_err(|error| Failure::from_error(&error))?;
+        for stored in [private::private_directory(&idd), build_cache_directory(location)] {
+            bytes += files::size(&stored);
+            files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
+        }
     }
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
     for recording in &recordings {

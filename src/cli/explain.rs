@@ -6,6 +6,7 @@
 use crate::cli::args::ExplainArgs;
 use crate::cli::args::RecordArgs;
 use crate::cli::args::TestCommand;
+use crate::cli::args::options;
 use crate::cli::commands::Console;
 use crate::cli::explain::forks::Server;
 use crate::cli::explain::switching::Switched;
@@ -54,6 +55,7 @@ use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::process_of;
 use crate::world::record::listen;
+use crate::world::record::listen::Keep;
 use crate::world::record::listen::Listener;
 use crate::world::record::listen::Taken;
 use crate::world::record::store;
@@ -342,6 +344,7 @@ impl Explainer<'_> {
             program: self.args.program.clone(),
             once: true,
             max_trace: self.args.max_trace,
+            keep: options::Keep::First,
             timeout: self.args.timeout,
         }
     }
@@ -361,7 +364,7 @@ impl Explainer<'_> {
         let build = self.build(name)?;
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
-        let listener = Listener::start(&socket, &place, max_trace).map_err(failed)?;
+        let listener = Listener::start(&socket, &place, (max_trace, Keep::First)).map_err(failed)?;
         let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let seen = seen.map_err(failed)?.ok_or_else(interrupted)?;

@@ -312,6 +312,7 @@ pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
         refused: n_refused,
         prechecked: tally.n_prechecked,
         precheck_refused: tally.n_refused,
+        same_product: tally.n_same_product,
         search: of(Phase::Search),
         repair: of(Phase::Repair),
         reduce: of(Phase::Reduce),

@@ -1,6 +1,7 @@
 //! One hunt from the command line to the report.
 
 use crate::change::trees::Trees;
+use crate::cli::args::options;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
 use crate::cli::finding::Sources;
@@ -34,18 +35,25 @@ use crate::outcome::Signature;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::revision::CommitId;
 use crate::world::cache;
 use crate::world::cache::Observations;
 use crate::world::files;
 use crate::world::journal::Record;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
+use crate::world::repo::fetch;
+use crate::world::repo::fetch::Remote;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use crate::world::repo::promisor;
+use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
+use crate::world::run::build_cache;
+use crate::world::run::build_cache::BuildCache;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
 use std::path::Path;
@@ -88,14 +96,10 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         })?;
     }
     let failed = |error: RepoError| Failure::from_error(&error);
-    let mut tips = vec![plan.bad];
-    tips.extend(&plan.goods);
-    tips.push(plan.target);
-    let git_directory = user.path().to_owned();
-    let reading = thread::spawn(move || {
-        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
-        Ok(History::new(revisions, shallow))
-    });
+    let reading = read_history(plan, location);
+    let configuration = around.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let promisor = promisor::promising(configuration)
+        .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
     drop(private::create(&location.idd_directory(), user, plan.bad).map_err(failed)?);
     let (observations, events) =
         Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
@@ -107,6 +111,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let limits =
         Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
     let root = sandboxes(around, location, &saved.id)?;
+    let build_cache = build_cache(plan, location, &root);
     let log = saved.segment.path().to_owned();
     let id = saved.id.clone();
     let start = Start {
@@ -125,12 +130,18 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let mut hunt = Hunt {
         plan,
         location,
+        promisor,
+        remote: plan.args.effort.fetch.then(|| Remote::of_history(location, &around.environment)).flatten(),
         reading: Some(reading),
         history: Rc::default(),
         session: Session::new(start, criteria, limit),
         signature: None,
+        fetched: None,
         is_hopeless: false,
     };
+    if let Some(cache) = build_cache {
+        hunt.session.use_build_cache(cache);
+    }
     let result = hunt.run();
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
@@ -149,6 +160,33 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
+/// Reads the history in a thread of its own.
+fn read_history(plan: &Plan, location: &Location) -> JoinHandle<Result<History, RepoError>> {
+    let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
+    let git_directory = location.git_directory.clone();
+    thread::spawn(move || {
+        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
+        Ok(History::new(revisions, shallow))
+    })
+}
+
+/// The compiler cache of the build command, if there is one and nobody has said anything about one.
+fn build_cache(plan: &Plan, location: &Location, root: &Path) -> Option<BuildCache> {
+    let build = plan.args.test.build.as_deref()?;
+    if plan.args.effort.build_cache == options::BuildCache::Never {
+        return None;
+    }
+    let environment = &plan.commands.environment;
+    let program = build_cache::program(environment, &[build])?;
+    // Without links the build compiles as ever.
+    build_cache::prepare(&program, &root.join("compilers"), &build_cache_directory(location), environment).ok()
+}
+
+/// Where the compiler cache keeps its products.
+pub(super) fn build_cache_directory(location: &Location) -> PathBuf {
+    location.idd_directory().join("ccache")
+}
+
 /// What is said of a check that refuses what can be built.
 const PRECHECK_USELESS: &str =
     "The command of `--precheck` fails at the bad revision, which can be built; it is not used.";
@@ -156,12 +194,18 @@ const PRECHECK_USELESS: &str =
 pub(super) struct Hunt<'h> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
+    /// Who has what a partial clone lacks.
+    promisor: Option<Promisor>,
+    /// Who has the rest of a shallow history, if it may be fetched.
+    remote: Option<Remote>,
     /// What reads the history, which reproduction can do without.
     reading: Option<JoinHandle<Result<History, RepoError>>>,
     /// Empty until it is [asked for](Hunt::know_history).
     pub(super) history: Rc<History>,
     pub(super) session: Session<'h>,
     pub(super) signature: Option<Signature>,
+    /// What is to be said of a history that was fetched.
+    fetched: Option<String>,
     /// Whether the command cannot be run at all, so that there is no hunt to go on with.
     pub(super) is_hopeless: bool,
 }
@@ -204,6 +248,7 @@ impl Hunt<'_> {
                     adjustments = before_hold.take().expect("the guard saw it");
                     adjustments.believe_tests = true;
                 }
+                Halt::Concluded(Conclusion::NeverPassed) if self.deepen()? => {}
                 Halt::Concluded(conclusion) => {
                     let mut finding = board.borrow().finding.clone();
                     finding.conclusion = *conclusion;
@@ -233,6 +278,24 @@ impl Hunt<'_> {
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
+    /// Fetches the history behind the borders of a shallow clone; returns whether there is more to search now.
+    fn deepen(&mut self) -> Result<bool, Failure> {
+        let borders = fetch::borders(self.location);
+        let Some(remote) = self.remote.take().filter(|_| !borders.is_empty()) else { return Ok(false) };
+        let n_before = self.history.len();
+        remote.history_behind(&borders).map_err(|error| Failure::from_error(&error))?;
+        self.reading = Some(read_history(self.plan, self.location));
+        self.know_history()?;
+        let n_more = self.history.len().saturating_sub(n_before);
+        let said = format!(
+            "Fetched {n_more} more revisions from `{}`; the clone is not shallow there any more (`shallow` in the git directory).",
+            remote.name
+        );
+        self.session.progress.say(&said);
+        self.fetched = Some(said);
+        Ok(n_more > 0)
+    }
+
     /// Makes the user's check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
     /// limit there, is not asked about candidates.
     fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
@@ -255,15 +318,17 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    fn store(&self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
+    fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
         let failed = |error: RepoError| Failure::from_error(&error);
         let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(failed);
         let pathspecs: Vec<String> =
             self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new()).map_err(failed)?;
+        let bare = bare.with_promisor(self.promisor.clone());
         let held = self.plan.held(adjustments, &bare)?;
+        self.session.product_digest = self.plan.product_plan(&held).map(|plan| plan.digest());
         let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
-        Ok(store.with_divisions(self.plan.divisions.clone()))
+        Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
     }
 
     fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
@@ -297,6 +362,10 @@ impl Hunt<'_> {
         if session.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
             let seconds = session.limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
+        }
+        self.fetched.iter().cloned().for_each(&mut note);
+        if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
+            note(format!("Fetched {n_fetched} objects from `{remote}` that this partial clone lacked."));
         }
         session.notices().into_iter().for_each(note);
     }

@@ -8,6 +8,7 @@ mod cc;
 mod certificate;
 pub mod commands;
 mod completions;
+mod estimate;
 mod explain;
 pub mod failure;
 pub mod finding;

@@ -24,6 +24,7 @@ use crate::world::files::OnDisk;
 use crate::world::repo::Repository;
 use crate::world::repo::division::DivisionError;
 use crate::world::repo::division::Divisions;
+use crate::world::repo::fetch;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::Held;
@@ -157,7 +158,12 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let resolve = |expression: &str| {
             graph::resolve(user, expression).map_err(|error| {
-                Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions")
+                let hint = if fetch::borders(location).is_empty() {
+                    "`git log --oneline` lists revisions"
+                } else {
+                    "this clone is shallow: `git fetch --unshallow` gets the rest of its history, or `git idd --fetch`"
+                };
+                Failure::new(Status::Usage, chain(&error)).with_hint(hint)
             })
         };
         let (bad, goods) = if let Some((good, bad)) = pair {
@@ -197,6 +203,8 @@ impl Plan {
             regeneration,
             build: args.test.build.clone().map(Words::Shell),
             test: words,
+            build_cache: None,
+            artifacts: artifacts(&args, location)?,
             directory: location.prefix.clone(),
             environment,
             is_home_isolated: args.test.isolate_home,
@@ -286,11 +294,30 @@ impl Plan {
         Ok(held)
     }
 
+    /// What the key of a product is made of, beside its bytes; `None` if products are not compared.
+    ///
+    /// - `held`: what stands in every tree, and so beside every product.
+    pub fn product_plan(&self, held: &Held) -> Option<ProbePlan> {
+        if self.commands.artifacts.is_empty() {
+            return None;
+        }
+        let file = |file: &Option<(Mode, Vec<u8>)>| match file {
+            Some((mode, bytes)) => [format!("{mode:?}").as_bytes(), b"\0", bytes].concat(),
+            None => Vec::new(),
+        };
+        let mut overlay: BTreeMap<Vec<u8>, Vec<u8>> =
+            held.files.iter().map(|(path, held)| (path.clone(), file(held))).collect();
+        // No path is empty.
+        overlay.extend(held.overlay.map(|(base, patched)| (Vec::new(), format!("{base} {patched}").into_bytes())));
+        Some(ProbePlan { artifacts: self.commands.artifacts.clone(), overlay, ..self.probe_plan() })
+    }
+
     /// What the cache key is made of, beside the tree.
     pub fn probe_plan(&self) -> ProbePlan {
         ProbePlan {
             regenerate: self.commands.regeneration.as_ref().map(|regeneration| parts(&regeneration.command)),
             precheck: None,
+            artifacts: Vec::new(),
             build: self.commands.build.as_ref().map(parts),
             test: parts(&self.commands.test),
             directory: self.commands.directory.as_os_str().as_bytes().to_vec(),
@@ -321,6 +348,22 @@ fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
         OnDisk::Link { .. } => Mode::Symlink,
     };
     (mode, file.bytes().to_vec())
+}
+
+/// The paths of `--artifact`, relative to the top.
+fn artifacts(args: &HuntArgs, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
+    if args.test.build.is_none() && !args.test.artifact.is_empty() {
+        return Err(Failure::new(Status::Usage, "`--artifact` needs `--build`")
+            .with_hint("what was built is compared between the build and the test"));
+    }
+    let inside = |name: &OsString| {
+        inside(name, location).filter(|path| !path.is_empty()).ok_or_else(|| {
+            let name = name.to_string_lossy();
+            Failure::new(Status::Usage, format!("`{name}` is no path in the working tree"))
+                .with_hint("`--artifact` takes a file or directory that the build makes there")
+        })
+    };
+    args.test.artifact.iter().map(inside).collect()
 }
 
 /// How the culprit is reduced.

@@ -1,6 +1,7 @@
 //! Progress on stderr, in git's words where git has them.
 
 use crate::change::trees::Rung;
+use crate::cli::estimate::Ahead;
 use crate::cli::tally::Tally;
 use crate::hunt::Probe;
 use crate::hunt::event::Event;
@@ -15,7 +16,6 @@ use crate::revision::CommitId;
 use std::io;
 use std::io::Write;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,11 @@ impl Progress {
         self.history = history;
     }
 
+    /// How many revisions there are, as far as they are known.
+    pub fn n_revisions(&self) -> usize {
+        self.history.len()
+    }
+
     /// One sentence.
     pub fn say(&mut self, sentence: &str) {
         let line = Terminal.line(&Untrusted::from(sentence));
@@ -56,18 +61,21 @@ impl Progress {
     }
 
     /// What happened.
-    pub fn tell(&mut self, event: &Event, tally: &Tally) {
+    pub fn tell(&mut self, event: &Event, tally: &Tally, n_jobs: usize) {
+        let ahead = Ahead::of(event, self.n_revisions()).map(|ahead| ahead.words(n_jobs, &tally.pace));
+        let time = ahead.filter(|words| !words.is_empty());
         match event {
             Event::Galloping { distance, next } => {
                 let plural = if *distance == 1 { "" } else { "s" };
-                self.line(&format!("Galloping: {distance} revision{plural} back"));
+                let time = time.map(|time| format!(" ({time} left in the search)")).unwrap_or_default();
+                self.line(&format!("Galloping: {distance} revision{plural} back{time}"));
                 self.revision(*next);
             }
             Event::Bisecting { n_left, n_candidates, next } => {
                 let steps = git_steps(*n_candidates);
                 let plural = if *n_left == 1 { "" } else { "s" };
                 let step_plural = if steps == 1 { "" } else { "s" };
-                let time = time_left(steps + 1, tally);
+                let time = time.map(|time| format!(", {time}")).unwrap_or_default();
                 self.line(&format!(
                     "Bisecting: {n_left} revision{plural} left to test after this (roughly {steps} step{step_plural}{time})"
                 ));
@@ -84,7 +92,8 @@ impl Progress {
             }
             Event::Reducing { what, n_units, n_total } => {
                 let counts = format!("{} run, {} cached", tally.n_runs(), tally.n_cached);
-                let text = format!("Reducing {what}: {n_units} of {n_total} units left ({counts})");
+                let time = time.map(|time| format!("; {time}")).unwrap_or_default();
+                let text = format!("Reducing {what}: {n_units} of {n_total} units left ({counts}{time})");
                 if self.is_terminal { self.transient(&text) } else { self.line(&text) }
             }
             Event::Culprit { revision } => {
@@ -111,11 +120,14 @@ impl Progress {
     }
 
     /// A probe was answered and used.
-    pub fn probed(&mut self, probe: &Probe, outcome: Outcome, tally: &Tally) {
+    ///
+    /// - the second part of the answer: whether the test was not run, because an earlier probe had the same product.
+    pub fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), tally: &Tally) {
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
             let verdict = self.style.paint(role(outcome), outcome).to_string();
-            self.line(&format!("  probe {} {}: tree {tree} {verdict}", tally.n_runs(), probe.phase.word()));
+            let same = if is_same_product { ", same product as before" } else { "" };
+            self.line(&format!("  probe {} {}: tree {tree} {verdict}{same}", tally.n_runs(), probe.phase.word()));
         }
     }
 
@@ -178,19 +190,6 @@ fn git_steps(n_candidates: usize) -> u32 {
     let log = n_candidates.ilog2();
     let power = 1 << log;
     if power < 3 * (n_candidates - power) { log } else { log - 1 }
-}
-
-/// An estimate from the mean duration of the probes so far.
-fn time_left(n_probes: u32, tally: &Tally) -> String {
-    let n_runs = u32::try_from(tally.n_runs()).unwrap_or(u32::MAX);
-    if n_runs < 3 {
-        return String::new();
-    }
-    let estimate = tally.busy / n_runs * n_probes;
-    if estimate < Duration::from_secs(2) {
-        return String::new();
-    }
-    format!(", about {} s", estimate.as_secs())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::cli::args::RecordArgs;
 use crate::cli::args::TestCommand;
+use crate::cli::args::options;
 use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
 use crate::cli::hunt::sandboxes;
@@ -11,6 +12,7 @@ use crate::cli::progress::Progress;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
 use crate::instrument::segment::Grain;
+use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
@@ -23,6 +25,7 @@ use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::Logged;
 use crate::world::record::listen;
+use crate::world::record::listen::Keep;
 use crate::world::record::listen::Listener;
 use crate::world::record::listen::Taken;
 use crate::world::record::store;
@@ -72,6 +75,7 @@ pub fn run(
     let private = private::private_directory(&idd);
 
     let _lock = saved::lock(location)?;
+    saved::sign_recorder(location)?;
     let mut interrupt = Interrupt::register()?;
     let name = store::new_name(&location.session_directory());
     let root = sandboxes(around, location, &format!("record-{name}"))?;
@@ -82,23 +86,34 @@ pub fn run(
         let build = build.map_err(|error| Failure::from_error(&error))?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = args.timeout.unwrap_or(FIRST_LIMIT);
+        let keep = match args.keep {
+            options::Keep::First => Keep::First,
+            options::Keep::Last => Keep::Last,
+        };
         let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit };
         let mut observe = |job: &Job, commands: &Commands| {
-            let seen = sandbox.observe(job, commands, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
+            let seen = sandbox.observe(job, commands, &mut interrupt);
+            let seen = seen.map_err(|error| Failure::from_error(&error))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if args.once {
             None
         } else {
             progress.say("Building and running the test as it is.");
-            Some(observe(&job, &plain_commands(args, location, around))?)
+            let seen = observe(&job, &plain_commands(args, location, around))?;
+            if seen.stage == Stage::Build {
+                let message = format!("the build fails, also without the instrumenting compiler: {}", said(&seen));
+                return Err(Failure::new(Status::Error, message)
+                    .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
+            }
+            Some(seen)
         };
         let mut run = |job: &Job, place: &Path| {
             let socket = root.join("trace");
             let variables = vec![variable(listen::VARIABLE, &socket)];
             let commands = commands(args, location, around, &build, variables);
             let listener =
-                Listener::start(&socket, place, args.max_trace).map_err(|error| Failure::from_error(&error))?;
+                Listener::start(&socket, place, (args.max_trace, keep)).map_err(|error| Failure::from_error(&error))?;
             let seen = observe(job, &commands);
             let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
             let kept = |source| Failure::from_error(&RecordError::Keep { path: place.to_owned(), source });
@@ -117,14 +132,20 @@ pub fn run(
             return Err(failure.with_hint(format!("these it ran: {}", names.join(", "))));
         }
         if let Some(reference) = &reference {
-            progress.say("Running the test again.");
-            let again = root.join("again");
-            let (seen_again, taken_again) = run(&Job { is_clean: false, ..job }, &again)?;
-            recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
-            let is_same = seen_again.ending == seen.ending && is_same_run(&place, &again, &recording, &taken_again)?;
-            recording.is_repeatable = Some(is_same);
             recording.reference = Some(reference.ending.to_string());
             recording.is_same_output = Some(reference.output == seen.output);
+            // Where two runs are cut by the clock says nothing about either.
+            if seen.ending == Ending::Timeout {
+                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+            } else {
+                progress.say("Running the test again.");
+                let again = root.join("again");
+                let (seen_again, taken_again) = run(&Job { is_clean: false, ..job }, &again)?;
+                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+                let is_same = seen_again.ending == seen.ending
+                    && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
+                recording.is_repeatable = Some(is_same);
+            }
         } else {
             recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
         }
@@ -139,11 +160,12 @@ pub fn run(
     done.map(String::into_bytes)
 }
 
-/// Whether a second run went through the same segments, process by process.
-fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken]) -> Result<bool, Failure> {
+/// Whether a second run went through the same segments, process by process; `None` if other parts of them were kept.
+fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken]) -> Result<Option<bool>, Failure> {
     if taken.len() != recording.processes.len() {
-        return Ok(false);
+        return Ok(Some(false));
     }
+    let mut is_compared = true;
     let digest = |directory: &Path, file: &str| {
         // The maps of both runs are in the first one's directory.
         let mut units = store::units(place, recording);
@@ -151,19 +173,28 @@ fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken
         digest::digest(&mut trace, &mut units)
     };
     for (first, second) in recording.processes.iter().zip(taken) {
+        if first.n_given_up != second.n_given_up {
+            is_compared = false;
+            continue;
+        }
         let pair = digest(place, &first.file).and_then(|one| Ok((one, digest(again, &second.file)?)));
         let (one, other) = pair.map_err(|error| Failure::from_error(&error))?;
         if one != other {
-            return Ok(false);
+            return Ok(Some(false));
         }
     }
-    Ok(true)
+    Ok(is_compared.then_some(true))
 }
 
 /// The build and the test as the user would run them.
 fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings) -> Commands {
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
-    let environment = around.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
+    let mut environment: Vec<(OsString, OsString)> =
+        around.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
+    // Under the instrumenting compiler there is one, and the build may rely on it.
+    if !environment.iter().any(|(name, _)| name == "CC") {
+        environment.push(("CC".into(), "cc".into()));
+    }
     let test = match &args.command {
         TestCommand::Shell(line) => Words::Shell(line.clone()),
         TestCommand::Argv(words) => Words::Argv(words.clone()),
@@ -172,6 +203,8 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
         regeneration: None,
         build: args.build.clone().map(Words::Shell),
         test,
+        build_cache: None,
+        artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,
@@ -217,19 +250,25 @@ pub fn commands(
         regeneration: None,
         build: args.build.clone().map(Words::Shell),
         test: Words::Argv(words),
+        build_cache: None,
+        artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,
     }
 }
 
+/// The last line that a command printed.
+fn said(seen: &Observation) -> String {
+    shown(seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())
+}
+
 /// What makes a recording impossible, said so that the user can do something about it.
 pub fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Result<(), Failure> {
-    let said = || seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
     if seen.stage == Stage::Build {
         return Err(Failure::new(
             Status::Error,
-            format!("the build fails under the instrumenting compiler: {}", said()),
+            format!("the build fails under the instrumenting compiler: {}", said(seen)),
         ));
     }
     let is_instrumented = |entry: &&Logged| matches!(entry, Logged::Instrumented(_));
@@ -239,9 +278,14 @@ pub fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Resul
         } else {
             "no source could be instrumented"
         };
-        return Err(Failure::new(Status::Error, message).with_hint(
-            "the build has to take its compiler from `CC` or `PATH` (cc, gcc, clang); a build that is part of the test is fine, too",
-        ));
+        let failure = Failure::new(Status::Error, message);
+        let plain = logged.iter().find_map(|entry| match entry {
+            Logged::Plain(source, why) => Some(format!("{}: {}", shown(source), shown(why))),
+            _ => None,
+        });
+        return Err(failure.with_hint(plain.unwrap_or_else(|| {
+            "the build has to take its compiler from `CC` or `PATH` (cc, gcc, clang), and only C is instrumented; a build that is part of the test is fine, too".to_owned()
+        })));
     }
     if taken.is_empty() {
         return Err(Failure::new(Status::Error, "the test ran no instrumented program")
@@ -257,7 +301,14 @@ fn recording(
     (logged, taken): (&[Logged], Vec<Taken>),
 ) -> Recording {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let traced = |taken: Taken| Traced {
+    let pids: Vec<u32> = taken.iter().map(|taken| taken.process.pid).collect();
+    let traced = |(index, taken): (usize, Taken)| Traced {
+        forked_by: taken
+            .process
+            .forked_at
+            .and_then(|_| pids[..index].iter().rposition(|pid| *pid == taken.process.parent)),
+        n_given_up: taken.n_given_up,
+        n_packed: taken.n_packed,
         file: taken.file,
         program: text(&taken.process.program),
         words: taken.process.words.split(|byte| *byte == 0).map(text).filter(|word| !word.is_empty()).collect(),
@@ -266,8 +317,8 @@ fn recording(
         end: taken.end,
         is_cut: taken.is_cut,
     };
-    let processes: Vec<Traced> = taken.into_iter().map(traced).collect();
-    let chosen = choose(&processes, args.program.as_deref());
+    let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
+    let chosen = choose(&processes, args.program.as_deref(), seen.ending);
     let words = match &args.command {
         TestCommand::Shell(line) => vec![line.to_string_lossy().into_owned()],
         TestCommand::Argv(words) => words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -292,13 +343,25 @@ fn recording(
     }
 }
 
-/// The process that is meant: the last of the named program; else the last that failed; else the last.
-fn choose(processes: &[Traced], program: Option<&OsStr>) -> Option<usize> {
-    if let Some(program) = program {
-        let is_meant = |traced: &Traced| Path::new(&traced.program).file_name() == Some(program);
-        return processes.iter().rposition(is_meant);
-    }
-    processes.iter().rposition(|traced| traced.end != Some(0)).or(processes.len().checked_sub(1))
+/// The process that is meant, of the named program if one is named: the last that ended as the test did; else the last that failed; else the last. Of
+/// processes that a program forked only the first one counts, unless it did not fail.
+fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Option<usize> {
+    let is_named =
+        |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
+    let is_alike = |end: Option<u32>| match (ending, end) {
+        (Ending::Exit(code), Some(end @ 0..256)) => u32::try_from(code) == Ok(end),
+        // A shell says 128 + n for signal n.
+        (Ending::Exit(code), Some(end)) => u32::try_from(code) == Ok(end - 128),
+        (Ending::Signal(signal), Some(end)) => u32::try_from(signal) == Ok(end & 0xff) && end >= 256,
+        (Ending::Timeout, None) => true,
+        _ => false,
+    };
+    let named = || processes.iter().enumerate().filter(|(_, traced)| is_named(traced));
+    let rank = |traced: &Traced| {
+        let is_failed = traced.end != Some(0);
+        (is_failed && is_alike(traced.end), is_failed, traced.forked_by.is_none())
+    };
+    named().max_by_key(|(index, traced)| (rank(traced), *index)).map(|(index, _)| index)
 }
 
 fn summary(name: &str, recording: &Recording) -> String {
@@ -318,22 +381,46 @@ fn summary(name: &str, recording: &Recording) -> String {
     } else if recording.is_same_output == Some(false) {
         line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
     }
-    if recording.is_repeatable == Some(false) {
+    if recording.ending == Ending::Timeout.to_string() {
+        line(
+            "note: the test was cut at its time limit: the last records may be missing, and it was not run again"
+                .to_owned(),
+        );
+    } else if recording.is_repeatable == Some(false) {
         line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
     }
     if recording.processes.iter().any(|traced| traced.is_cut) {
-        line("warning: the trace was cut at its limit; `--max-trace` sets another one".to_owned());
+        line(
+            "warning: the end of the run was left out: the trace came to its limit; `--max-trace` sets another one"
+                .to_owned(),
+        );
+    }
+    if recording.processes.iter().any(|traced| traced.n_given_up > 0) {
+        line("warning: the beginning of the run was left out: the trace came to its limit; `--max-trace` sets another one, `--keep first` keeps the beginning".to_owned());
     }
     for (index, traced) in recording.processes.iter().enumerate() {
         let mark = if recording.chosen == Some(index) { "*" } else { " " };
         let size = match traced.n_bytes {
             0 => "no records: it was killed, or closed the files of others".to_owned(),
-            bytes if bytes < 1 << 20 => format!("{} KiB of records", bytes.div_ceil(1 << 10)),
-            bytes => format!("{} MiB of records", bytes >> 20),
+            bytes => format!("{} of records, {} on disk", size_of(bytes), size_of(traced.n_packed)),
         };
-        line(format!("{mark} {index}: {} ({size})", shown(&traced.words.join(" "))));
+        let left_out = match traced.n_given_up {
+            0 => String::new(),
+            bytes => format!(", the first {} left out", size_of(bytes)),
+        };
+        let forked = traced.forked_by.map(|parent| format!("forked by {parent}: ")).unwrap_or_default();
+        line(format!("{mark} {index}: {forked}{} ({size}{left_out})", shown(&traced.words.join(" "))));
     }
     text
+}
+
+/// Bytes, for people.
+fn size_of(n_bytes: u64) -> String {
+    match n_bytes {
+        0..0x10_0000 => format!("{} KiB", n_bytes.div_ceil(1 << 10)),
+        0x10_0000..0x4000_0000 => format!("{} MiB", n_bytes >> 20),
+        _ => format!("{}.{} GiB", n_bytes >> 30, ((n_bytes >> 20) & 0x3ff) * 10 / 1024),
+    }
 }
 
 /// Text of the program or the tree, for a line of the terminal.

@@ -1,6 +1,9 @@
 //! What outlives one run of the program: the journal of a hunt, and which hunt belongs to this worktree.
 
 use crate::cli::args::HuntArgs;
+use crate::cli::args::options;
+use crate::cli::estimate::Ahead;
+use crate::cli::estimate::Pace;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Plan;
 use crate::hunt::finding::Finding;
@@ -35,6 +38,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
+
+/// How the note begins that says what is left to do.
+const AHEAD: &str = "ahead ";
 
 /// The refs of a finding, all below this.
 const REFS: &str = "refs/worktree/idd/";
@@ -129,6 +135,8 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.budget = None;
     saved.args.effort.max_probes = None;
     saved.args.effort.audit = None;
+    saved.args.effort.fetch = false;
+    saved.args.effort.build_cache = options::BuildCache::default();
     let text = serde_json::to_vec(&saved).map_err(|error| Failure::from_error(&error))?;
     let mut digest = Sha256::new();
     digest.update(&text);
@@ -196,10 +204,32 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     let lock = FileLock::at(&path).map_err(|error| {
         Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
     })?;
-    lock.ok_or_else(|| {
-        Failure::new(Status::Error, "a hunt is running already in this worktree")
-            .with_hint("`git idd status` says how far it is; another one can run in a worktree of its own")
-    })
+    let lock = lock.ok_or_else(|| {
+        Failure::new(Status::Error, "`git idd` is at work already in this worktree").with_hint(
+            "`git idd status` says how far a hunt is; another one, or a recording, can run in a worktree of its own",
+        )
+    })?;
+    // Whoever recorded here is gone, and perhaps was killed.
+    let place = recorder(location);
+    if let Ok(bytes) = files::bytes(&place) {
+        if let Ok((pid, start_time)) = serde_json::from_slice(&bytes) {
+            kill_leftovers_of(ProcessGroup { pid, start_time });
+        }
+        let _ = files::remove(&place);
+    }
+    Ok(lock)
+}
+
+/// Who records.
+fn recorder(location: &Location) -> PathBuf {
+    location.session_directory().join("recorder")
+}
+
+/// Writes down who records, so that the next command that locks the worktree ends what a killed one leaves.
+pub fn sign_recorder(location: &Location) -> Result<(), Failure> {
+    let ProcessGroup { pid, start_time } = this_process();
+    let bytes = serde_json::to_vec(&(pid, start_time)).expect("two numbers can be written");
+    files::replace(&recorder(location), &bytes).map_err(|error| Failure::from_error(&error))
 }
 
 /// Whether a hunt that ended so can be gone on with.
@@ -277,6 +307,31 @@ pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure>
 pub fn verdict_note(revision: CommitId, outcome: &str, is_repaired: bool) -> Record {
     let repaired = if is_repaired { " repaired" } else { "" };
     Record::Note { text: format!("tested {revision} {outcome}{repaired}") }
+}
+
+/// What a hunt has before it, for how many jobs, and how long its last runs took, as its journal tells; `None` if it was not
+/// told yet.
+pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace)>, Failure> {
+    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
+    let mut pace = Pace::default();
+    let mut ahead = None;
+    for record in read.records {
+        match record {
+            Record::Observed { observation, .. } => pace.add(observation.duration),
+            Record::Note { text } => {
+                ahead = text.strip_prefix(AHEAD).and_then(|text| serde_json::from_str(text).ok()).or(ahead);
+            }
+            _ => {}
+        }
+    }
+    Ok(ahead.map(|(ahead, n_jobs)| (ahead, n_jobs, pace)))
+}
+
+/// The note that [`ahead`] reads.
+pub fn ahead_note(ahead: Ahead, n_jobs: usize) -> Record {
+    // Numbers and names of ours can be written.
+    let text = serde_json::to_string(&(ahead, n_jobs)).unwrap_or_default();
+    Record::Note { text: format!("{AHEAD}{text}") }
 }
 
 /// Whether some process works on this hunt now.

@@ -5,10 +5,12 @@
 
 mod flights;
 
+use crate::cli::estimate::Ahead;
 use crate::cli::plan::Plan;
 use crate::cli::precheck::Check;
 use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
+use crate::cli::saved::ahead_note;
 use crate::cli::saved::verdict_note;
 use crate::cli::session::flights::Flight;
 use crate::cli::tally::Limits;
@@ -29,6 +31,7 @@ use crate::world::cache::CacheError;
 use crate::world::cache::Key;
 use crate::world::cache::KeyParts;
 use crate::world::cache::Observations;
+use crate::world::cache::ProductParts;
 use crate::world::cache::Want;
 use crate::world::files;
 use crate::world::journal::JournalError;
@@ -39,12 +42,14 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
+use crate::world::run::build_cache::BuildCache;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::classify;
 use crate::world::run::crew::Crew;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Probed;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -52,6 +57,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -88,6 +94,7 @@ struct Seen {
     outcome: Option<Outcome>,
     is_tampered: bool,
     is_cut: bool,
+    is_same_product: bool,
 }
 
 impl Seen {
@@ -128,7 +135,9 @@ pub struct Session<'p> {
     commands: Arc<Commands>,
     location: Location,
     plan_digest: [u8; 32],
-    observations: Observations,
+    /// For products and for what was not tested because another had the same one; `None` if they are not compared.
+    pub product_digest: Option<[u8; 32]>,
+    observations: Arc<Mutex<Observations>>,
     segment: Arc<Mutex<Segment>>,
     replay: Option<Replay>,
     own: HashMap<(Key, u32, bool), Observation>,
@@ -201,7 +210,8 @@ impl<'p> Session<'p> {
             glance,
             location,
             plan_digest: plan.probe_plan().digest(),
-            observations,
+            product_digest: None,
+            observations: Arc::new(Mutex::new(observations)),
             segment: Arc::new(Mutex::new(segment)),
             replay,
             own: HashMap::new(),
@@ -225,6 +235,11 @@ impl<'p> Session<'p> {
         }
     }
 
+    /// Compiles through this cache from now on.
+    pub fn use_build_cache(&mut self, cache: BuildCache) {
+        self.commands = Arc::new(Commands { build_cache: Some(cache), ..(*self.commands).clone() });
+    }
+
     /// Whether incremental observations were found wrong before the hunt was resumed.
     pub fn is_voided(&self) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.is_voided)
@@ -245,7 +260,7 @@ impl<'p> Session<'p> {
     pub fn void_incremental(&mut self) -> Result<(), SessionError> {
         let segment = Arc::clone(&self.segment);
         let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
-        self.observations.void_incremental(&mut segment)?;
+        self.all_observations().void_incremental(&mut segment)?;
         self.own.retain(|(_, _, is_clean), _| *is_clean);
         self.replay.iter_mut().for_each(Replay::void_incremental);
         Ok(())
@@ -258,7 +273,7 @@ impl<'p> Session<'p> {
 
     /// Ends the session: the index is stored and the sandboxes are removed.
     pub fn close(&mut self) {
-        self.observations.flush();
+        self.all_observations().flush();
         // What cannot be written down any more was not wanted either.
         let _ = self.land_all();
         self.crew.dismiss();
@@ -291,13 +306,14 @@ impl<'p> Session<'p> {
         limit: Duration,
         probe: Probe,
     ) -> Result<Option<Observation>, SessionError> {
-        let commands = Commands { test, ..(*self.commands).clone() };
+        let commands = Commands { test, artifacts: Vec::new(), ..(*self.commands).clone() };
         self.observe_commands(commands, limit, probe)
     }
 
     /// Whether the check before the build lets a tree pass; `None` if interrupted or out of budget. Counted as such a check.
     pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, SessionError> {
-        let commands = Commands { test: precheck, build: None, ..(*self.commands).clone() };
+        let usual = (*self.commands).clone();
+        let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
         let runs = self.tally.runs.clone();
         let seen = self.observe_commands(commands, self.limit, probe)?;
         self.tally.runs = runs;
@@ -317,7 +333,7 @@ impl<'p> Session<'p> {
         (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);
         let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
         let seen = match self.known(&ticket) {
-            Ok(Some(observation)) => {
+            Ok(Some((observation, _))) => {
                 self.tally.n_cached += 1;
                 Ok(Some(observation))
             }
@@ -369,6 +385,12 @@ impl<'p> Session<'p> {
         }
     }
 
+    /// Under what it is kept what an earlier test of the same product showed; `None` if products are not compared.
+    fn same_product_key(&self, probe: &Probe) -> Option<Key> {
+        let plan = self.product_digest.filter(|_| !self.wants_clean(probe))?;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
     fn exposed(&self, probe: &Probe) -> Option<CommitId> {
         self.plan.args.test.expose_commit.then_some(probe.revision)
     }
@@ -392,13 +414,12 @@ impl<'p> Session<'p> {
         Ok(observation.filter(|observation| observation.is_clean || !is_clean))
     }
 
-    /// What was seen before, be it that the tree was refused before its build.
-    fn known(&mut self, ticket: &Ticket) -> Result<Option<Observation>, SessionError> {
-        let refusal_key = self.refusal_key(&ticket.probe);
-        for key in [Some(ticket.key), refusal_key].into_iter().flatten() {
-            let known = self.known_as(&Ticket { key, ..*ticket })?;
-            if known.is_some() {
-                return Ok(known);
+    /// What was seen before, be it that the tree was refused before its build; and whether it was seen only of the same product.
+    fn known(&mut self, ticket: &Ticket) -> Result<Option<(Observation, bool)>, SessionError> {
+        let same_product = self.same_product_key(&ticket.probe);
+        for key in [Some(ticket.key), same_product, self.refusal_key(&ticket.probe)].into_iter().flatten() {
+            if let Some(known) = self.known_as(&Ticket { key, ..*ticket })? {
+                return Ok(Some((known, Some(key) == same_product)));
             }
         }
         Ok(None)
@@ -412,7 +433,7 @@ impl<'p> Session<'p> {
             return Ok(None);
         }
         let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit };
-        Ok(self.observations.lookup(&ticket.key, want))
+        Ok(self.all_observations().lookup(&ticket.key, want))
     }
 
     /// What is known of the outcome of `probe`: all of it, or the run that is missing.
@@ -422,7 +443,10 @@ impl<'p> Session<'p> {
         for nth in 0..self.plan.args.test.repeat {
             let ticket = Ticket { probe: *probe, key, nth };
             match self.known(&ticket)? {
-                Some(observation) => seen.take_in(&observation, &self.criteria),
+                Some((observation, is_same_product)) => {
+                    seen.take_in(&observation, &self.criteria);
+                    seen.is_same_product |= is_same_product;
+                }
                 None => return Ok(State::Missing(ticket)),
             }
             // One failure is a failure; everything else needs all runs.
@@ -453,29 +477,36 @@ impl<'p> Session<'p> {
         Ok(Some(seen.into_iter().flatten().collect()))
     }
 
-    fn observed(&mut self, flight: &Flight, observation: &Observation) -> Result<(), SessionError> {
+    fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), SessionError> {
         let Flight { ticket, sequence, refusal_key, .. } = *flight;
+        let Probed { observation, product, is_same_product } = probed;
         let is_refused = observation.stage == Stage::Precheck;
-        let key = refusal_key.filter(|_| is_refused).unwrap_or(ticket.key);
+        let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
+        let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
+        let exposed_commit = self.exposed(&ticket.probe);
+        let product = product.zip(self.product_digest).filter(|_| !is_same_product);
+        let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
         let record = Record::Observed {
             sequence,
             key: key.to_string(),
             nth: ticket.nth,
+            product: product.map(|key| key.to_string()),
             observation: observation.clone().into(),
         };
         self.append(&record)?;
         let segment = Arc::clone(&self.segment);
-        self.observations.record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
+        self.all_observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
         self.unconsumed.insert(key, sequence);
         self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
         self.tally.n_prechecked += u64::from(refusal_key.is_some());
         self.tally.n_refused += u64::from(is_refused);
+        self.tally.n_same_product += u64::from(*is_same_product);
         if is_refused {
             self.list_refused(ticket.probe.tree, "precheck");
-        } else {
+        } else if !is_same_product {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
+            self.tally.pace.add(observation.duration);
         }
-        self.tally.busy += observation.duration;
         Ok(())
     }
 
@@ -513,7 +544,11 @@ impl<'p> Session<'p> {
         (is_late || is_many).then_some(Conclusion::Budget)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Segment> {
+    fn all_observations(&self) -> MutexGuard<'_, Observations> {
+        self.observations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -555,18 +590,21 @@ impl Laboratory for Session<'_> {
 
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), SessionError> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
+            let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
                 self.is_tampered |= seen.is_tampered;
                 self.is_cut |= seen.is_cut;
+                is_same_product = seen.is_same_product;
             }
-            let keys = [Some(self.key(probe)), self.refusal_key(probe)];
-            let run: Vec<u64> = keys.into_iter().flatten().filter_map(|key| self.unconsumed.remove(&key)).collect();
+            let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
+            let keys = keys.into_iter().flatten();
+            let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
             self.tally.n_cached += u64::from(run.is_empty());
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
             }
             *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
-            self.progress.probed(probe, *outcome, &self.tally);
+            self.progress.probed(probe, (*outcome, is_same_product), &self.tally);
         }
         Ok(())
     }
@@ -581,7 +619,10 @@ impl Laboratory for Session<'_> {
             if let Event::Refused { tree } = event {
                 self.list_refused(*tree, "syntax");
             }
-            self.progress.tell(event, &self.tally);
+            if let Some(ahead) = Ahead::of(event, self.progress.n_revisions()) {
+                let _ = self.lock().append(&ahead_note(ahead, self.n_jobs));
+            }
+            self.progress.tell(event, &self.tally, self.n_jobs);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Counting: what a hunt has used, and how much it may use.
 
+use crate::cli::estimate::Pace;
 use crate::hunt::event::Phase;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use std::time::Instant;
 
 /// When to stop.
@@ -23,12 +23,14 @@ pub struct Tally {
     pub n_prechecked: u64,
     /// Those of them that failed, so that nothing else was run.
     pub n_refused: u64,
+    /// Builds whose product an earlier test had, so that the test was not run.
+    pub n_same_product: u64,
     /// Answers that were known already.
     pub n_cached: u64,
     /// Used answers for each phase, by outcome.
     pub outcomes: BTreeMap<(Phase, String), u64>,
-    /// Time spent in commands.
-    pub busy: Duration,
+    /// How long the last runs took.
+    pub pace: Pace,
 }
 
 impl Tally {

@@ -84,7 +84,12 @@ fn choose(recording: &Recording, process: Option<usize>) -> Result<&Traced, Fail
 /// Prints what was asked for.
 pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
     let session = location.session_directory();
-    let name = args.recording.clone().or_else(|| store::last(&session));
+    if args.shown == Shown::List {
+        return Ok(list(&session, console));
+    }
+    // `5` is short for `0005`.
+    let full = |name: &String| name.parse::<u32>().map_or_else(|_| name.clone(), |number| format!("{number:04}"));
+    let name = args.recording.as_ref().map(full).or_else(|| store::last(&session));
     let name = name.ok_or_else(|| {
         Failure::new(Status::Error, "nothing was recorded in this worktree")
             .with_hint("`git idd record` records a test")
@@ -94,12 +99,13 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
     let recording = if is_name { store::read(&place).ok() } else { None };
     let recording = recording.ok_or_else(|| {
         Failure::new(Status::Error, format!("there is no recording `{}` that can be read", safe(&name)))
-            .with_hint("without `--recording` the last one is taken; `git idd record` makes a new one")
+            .with_hint("without `--recording` the last one is taken; `git idd trace list` shows all")
     })?;
     let traced = choose(&recording, args.process)?;
     let mut player = open(&place, &recording, traced).map_err(|error| failed(&error))?;
     let mut sources = Sources::new(location, &recording.commit);
     match &args.shown {
+        Shown::List => Ok(Vec::new()),
         Shown::Stat => {
             let stat = count::stat(&mut player).map_err(|error| failed(&error))?;
             Ok(if console.is_json {
@@ -155,8 +161,20 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
     }
 }
 
+/// All recordings.
+fn list(session: &Path, console: Console) -> Vec<u8> {
+    let all: Vec<(String, Recording)> = store::all(session)
+        .into_iter()
+        .filter_map(|name| {
+            let recording = store::read(&store::directory(session).join(&name)).ok()?;
+            Some((name, recording))
+        })
+        .collect();
+    if console.is_json { json_line(&json::list(&all)) } else { text::list(&all).into_bytes() }
+}
+
 fn open(place: &Path, recording: &Recording, traced: &Traced) -> Result<Player, TraceError> {
-    Player::new(store::trace(place, traced)?, store::units(place, recording))
+    Player::new(store::trace(place, recording, traced)?, store::units(place, recording))
 }
 
 fn no_step(player: &Player) -> Failure {

@@ -212,6 +212,12 @@ impl<'m> Debug<'m> {
         if node.kind == "DISubprogram" { None } else { node.reference("scope") }
     }
 
+    /// Line and column of a block's beginning.
+    pub fn place_of_block(&self, scope: MetadataId) -> Option<(u32, u32)> {
+        let node = self.node(scope).filter(|node| node.kind == "DILexicalBlock")?;
+        Some((node.small("line"), node.small("column")))
+    }
+
     /// The file of a scope.
     fn file(&self, scope: MetadataId) -> Option<Arc<str>> {
         let mut id = scope;

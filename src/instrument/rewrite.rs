@@ -360,3 +360,6 @@ fn is_early(item: &Item, segment: &Segment) -> bool {
         What::Operand(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,7 +109,7 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
 }
 
 /// What does nothing that the source says.
-fn is_nothing(instruction: &Instruction) -> bool {
+pub fn is_nothing(instruction: &Instruction) -> bool {
     let name = instruction.called().unwrap_or_default();
     matches!(instruction.op, Op::Jump(_) | Op::Unreachable)
         || ["llvm.dbg.", "llvm.lifetime."].iter().any(|prefix| name.starts_with(prefix))

@@ -359,6 +359,9 @@ pub struct Probes {
     pub prechecked: u64,
     /// Candidates that this check turned down, so that nothing else was run; they are in no other count.
     pub precheck_refused: u64,
+    /// Builds that made, byte for byte, what an earlier probe had tested; the test was not run again.
+    #[serde(default)]
+    pub same_product: u64,
     /// Runs to find good and bad.
     pub search: u64,
     /// Runs to make revisions testable.

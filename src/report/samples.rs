@@ -109,6 +109,7 @@ pub fn found() -> Report {
             refused: 3,
             prechecked: 0,
             precheck_refused: 0,
+            same_product: 0,
             search: 8,
             repair: 2,
             reduce: 7,

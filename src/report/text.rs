@@ -314,6 +314,10 @@ impl Page<'_> {
                 probes.refused,
                 duration(report.seconds)
             )?;
+            if probes.same_product > 0 {
+                let builds = count(probes.same_product, "build");
+                writeln!(self.out, "same product: {builds} not tested again, byte for byte as before")?;
+            }
             if probes.prechecked > 0 {
                 let (n_checked, n_refused) = (probes.prechecked, probes.precheck_refused);
                 writeln!(self.out, "prechecks: {n_checked} run, {n_refused} candidates refused before their build")?;
@@ -378,7 +382,8 @@ fn count(number: u64, noun: &str) -> String {
 }
 
 /// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 0 min`.
-fn duration(seconds: f64) -> String {
+/// A time as people say it.
+pub fn duration(seconds: f64) -> String {
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
     }

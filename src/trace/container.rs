@@ -14,7 +14,11 @@
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
 //!   and the number of a signal.
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
+//! - Where a trace would have become too long, its first records were given up: their chunks are not in the index, and a hole is in their place. The offset
+//!   of the first chunk of each thread tells how many bytes that are.
 
+use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io;
 use std::io::Read;
 use std::io::Seek;
@@ -74,6 +78,17 @@ pub struct Chunk {
     pub offset: u64,
     /// Its bytes, unpacked.
     pub length: u32,
+    /// Which of the files that the trace is read from has it, see [`Trace::after`].
+    source: u32,
+    /// Bytes of the thread's records in the files before.
+    before: u64,
+}
+
+impl Chunk {
+    /// Bytes of the thread's records before it, in all files.
+    pub fn begin(&self) -> u64 {
+        self.before + self.offset
+    }
 }
 
 /// A process that was traced.
@@ -124,8 +139,7 @@ impl Process {
 pub struct Writer<W: Write> {
     out: W,
     place: u64,
-    index: Vec<u8>,
-    n_chunks: u32,
+    index: Vec<Vec<u8>>,
     packer: zstd::bulk::Compressor<'static>,
 }
 
@@ -134,7 +148,7 @@ impl<W: Write> Writer<W> {
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         let packer = zstd::bulk::Compressor::new(1)?;
-        Ok(Self { out, place: MAGIC.len() as u64, index: Vec::new(), n_chunks: 0, packer })
+        Ok(Self { out, place: MAGIC.len() as u64, index: Vec::new(), packer })
     }
 
     /// Adds a chunk of at most [`MAX_CHUNK`] bytes.
@@ -146,15 +160,13 @@ impl<W: Write> Writer<W> {
         entry.extend(thread.to_le_bytes());
         entry.extend(offset.to_le_bytes());
         entry.extend(length(bytes)?.to_le_bytes());
-        self.index.extend(self.place.to_le_bytes());
-        self.index.extend(&entry);
+        self.index.push([&self.place.to_le_bytes()[..], &entry].concat());
         self.out.write_all(CHUNK_MAGIC)?;
         self.out.write_all(&entry)?;
         self.out.write_all(&length(&packed)?.to_le_bytes())?;
         self.out.write_all(&crc32fast::hash(&packed).to_le_bytes())?;
         self.out.write_all(&packed)?;
         self.place += (CHUNK_HEADER + packed.len()) as u64;
-        self.n_chunks += 1;
         Ok(())
     }
 
@@ -164,11 +176,20 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the index.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.out.write_all(&self.index)?;
+    pub fn finish(self) -> io::Result<W> {
+        self.finish_without(&HashSet::new())
+    }
+
+    /// Writes the index without the chunks at these places.
+    pub fn finish_without(mut self, given_up: &HashSet<u64>) -> io::Result<W> {
+        let place = |entry: &[u8]| entry.first_chunk().map_or(0, |place| u64::from_le_bytes(*place));
+        self.index.retain(|entry| !given_up.contains(&place(entry)));
+        let n_chunks = u32::try_from(self.index.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let index = self.index.concat();
+        self.out.write_all(&index)?;
         self.out.write_all(&self.place.to_le_bytes())?;
-        self.out.write_all(&self.n_chunks.to_le_bytes())?;
-        self.out.write_all(&crc32fast::hash(&self.index).to_le_bytes())?;
+        self.out.write_all(&n_chunks.to_le_bytes())?;
+        self.out.write_all(&crc32fast::hash(&index).to_le_bytes())?;
         self.out.write_all(END_MAGIC)?;
         self.out.flush()?;
         Ok(self.out)
@@ -182,7 +203,7 @@ impl<S: Read + Seek> Source for S {}
 
 /// A trace on disk.
 pub struct Trace {
-    source: Box<dyn Source>,
+    sources: Vec<Box<dyn Source>>,
     chunks: Vec<Chunk>,
     /// Whether the recorder came to its end.
     pub is_complete: bool,
@@ -208,12 +229,50 @@ impl Trace {
             None => scan(&mut *source, length)?,
         };
         let unknown = Process { pid: 0, parent: 0, forked_at: None, program: Vec::new(), words: Vec::new() };
-        let mut trace = Self { source, chunks, is_complete, process: unknown };
+        let mut trace = Self { sources: vec![source], chunks, is_complete, process: unknown };
         let first = trace.chunks.first().copied().filter(|chunk| chunk.kind == Kind::Process);
         let first = first.ok_or(TraceError::Damaged("it does not say who ran"))?;
         let bytes = trace.read(&first)?;
         trace.process = Process::from_bytes(&bytes).ok_or(TraceError::Damaged("it does not say who ran"))?;
         Ok(trace)
+    }
+
+    /// What a forked process did: what its parent did up to there, then its own records. Its threads go on where those of the parent were.
+    #[must_use]
+    pub fn after(mut self, parent: Self) -> Self {
+        let Some((thread, offset)) = self.process.forked_at else { return self };
+        let own_sources = u32::try_from(parent.sources.len()).unwrap_or(u32::MAX);
+        let is_behind =
+            |chunk: &Chunk| chunk.kind == Kind::Records && chunk.thread == thread && chunk.begin() >= offset;
+        let n_before = parent.chunks.iter().position(is_behind).unwrap_or(parent.chunks.len());
+        let mut chunks: Vec<Chunk> = parent.chunks[..n_before].to_vec();
+        chunks.retain(|chunk| chunk.kind != Kind::End);
+        let mut ends: HashMap<u32, u64> = HashMap::new();
+        for chunk in chunks.iter().filter(|chunk| chunk.kind == Kind::Records) {
+            ends.insert(chunk.thread, chunk.begin() + u64::from(chunk.length));
+        }
+        for chunk in self.chunks {
+            let at_fork = if chunk.thread == thread { offset } else { 0 };
+            let before = chunk.before + ends.get(&chunk.thread).copied().unwrap_or(at_fork);
+            chunks.push(Chunk { source: own_sources + chunk.source, before, ..chunk });
+        }
+        self.chunks = chunks;
+        self.sources = parent.sources.into_iter().chain(self.sources).collect();
+        self
+    }
+
+    /// Whether something ran before the first record, of which nothing is known.
+    pub fn is_window(&self) -> bool {
+        self.n_given_up() > 0 || (self.process.forked_at.is_some() && self.sources.len() == 1)
+    }
+
+    /// Bytes of records that were given up before the first one that was kept.
+    pub fn n_given_up(&self) -> u64 {
+        let mut firsts: HashMap<u32, u64> = HashMap::new();
+        for chunk in self.chunks.iter().filter(|chunk| chunk.kind == Kind::Records) {
+            firsts.entry(chunk.thread).or_insert(chunk.begin());
+        }
+        firsts.values().sum()
     }
 
     /// Its chunks in the order in which they came.
@@ -234,13 +293,14 @@ impl Trace {
 
     /// Reads a chunk.
     pub fn read(&mut self, chunk: &Chunk) -> Result<Vec<u8>, TraceError> {
-        self.source.seek(SeekFrom::Start(chunk.place))?;
-        let (found, packed_length, sum) = read_header(&mut *self.source, chunk.place)?;
-        if found != *chunk {
+        let source = self.sources.get_mut(chunk.source as usize).ok_or(TraceError::Damaged("a chunk of no file"))?;
+        source.seek(SeekFrom::Start(chunk.place))?;
+        let (found, packed_length, sum) = read_header(&mut **source, chunk.place)?;
+        if found != (Chunk { source: 0, before: 0, ..*chunk }) {
             return Err(TraceError::Damaged("a chunk is not what the index says"));
         }
         let mut packed = vec![0; packed_length as usize];
-        self.source.read_exact(&mut packed).map_err(|_| TraceError::Damaged("a chunk is cut short"))?;
+        source.read_exact(&mut packed).map_err(|_| TraceError::Damaged("a chunk is cut short"))?;
         if crc32fast::hash(&packed) != sum {
             return Err(TraceError::Damaged("the sum of a chunk is wrong"));
         }
@@ -267,6 +327,8 @@ fn entry(bytes: &[u8], place: u64) -> Result<Chunk, TraceError> {
         thread: u32::from_le_bytes(number_at(bytes, 4)?),
         offset: u64::from_le_bytes(number_at(bytes, 8)?),
         length: u32::from_le_bytes(number_at(bytes, 16)?),
+        source: 0,
+        before: 0,
     };
     if chunk.length > MAX_CHUNK {
         return Err(TraceError::Damaged("a chunk is too long"));

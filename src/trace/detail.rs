@@ -11,12 +11,14 @@ use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::machine::What;
-use crate::trace::model;
 use crate::trace::object::Named;
 use crate::trace::object::View;
 use crate::trace::play::Player;
+use crate::trace::shape::Argument;
 use crate::trace::shape::Call;
+use crate::trace::shape::Class;
 use crate::trace::step::Step;
+use crate::trace::value;
 
 /// Reads and writes of one step that are told.
 const MAX_ACCESSES: usize = 200;
@@ -92,6 +94,8 @@ pub struct Detail {
     pub stack: Vec<(Step, Arc<str>)>,
     /// The variables that are seen, before it runs: name and value.
     pub variables: Vec<(Arc<str>, String)>,
+    /// Whether something ran before the first record that was kept.
+    pub is_window: bool,
 }
 
 impl Detail {
@@ -135,6 +139,9 @@ impl<'f> Focus<'f> {
 
 /// Why a byte that no step wrote has its value.
 fn origin(view: View<'_>, address: u64) -> String {
+    if view.machine.is_window {
+        return "from before the part that was kept".to_owned();
+    }
     if let Some(name) = view.start(address).filter(|name| name.starts_with("argv") || name.starts_with('*')) {
         return format!("argument of the program: {name}");
     }
@@ -166,7 +173,7 @@ impl Watch for Focus<'_> {
         }
         self.frame = frame.number;
         let view = self.view(machine);
-        if let Some(place) = self.variable.and_then(|name| view.variable(frame, name)) {
+        if let Some(place) = self.variable.and_then(|name| view.named_by(frame, name)) {
             let mut makers = BTreeSet::new();
             match place.held {
                 Some((_, maker)) => {
@@ -203,6 +210,7 @@ impl Watch for Focus<'_> {
             control: (control != Step::START).then_some(control),
             stack: stack.collect(),
             variables: variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect(),
+            is_window: machine.is_window,
         });
         self.counts = None;
     }
@@ -242,7 +250,7 @@ impl Watch for Focus<'_> {
         let mut access = self.access(machine, address, length, None);
         // As a rule it is text, and without a type.
         if let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80)) {
-            access.named.value = Some(crate::trace::value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
+            access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
         }
         if let Some(detail) = self.detail.as_mut().filter(|detail| detail.reads.len() < MAX_ACCESSES) {
             detail.reads.push(access);
@@ -270,24 +278,27 @@ impl Watch for Focus<'_> {
             return;
         }
         let view = self.view(machine);
-        let show = |number: u64, size: u32| view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]);
-        let text = |(number, (_, size)): (&u64, &(_, u32))| {
-            let string = (*size == 8 && *number > 4096).then(|| machine.memory.string(*number, 80)).flatten();
-            let is_text = |bytes: &Vec<u8>| {
-                !bytes.is_empty() && bytes.iter().all(|byte| *byte >= b' ' || byte.is_ascii_whitespace())
-            };
-            match string.filter(is_text) {
-                Some(string) => crate::trace::value::quoted(&string, '"'),
-                None => show(*number, *size),
+        let show = |number: u64, size: u32, class: Class| match class {
+            Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
+            Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
+            Class::Other => "?".to_owned(),
+        };
+        let text = |(number, argument): (&u64, &Argument)| {
+            let is_pointer = argument.size == 8 && argument.class == Class::Integer && *number > 4096;
+            let string = is_pointer.then(|| machine.memory.string(*number, 80)).flatten();
+            match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
+                Some(string) => value::quoted(&string, '"'),
+                None => show(*number, argument.size, argument.class),
             }
         };
-        let model = call.name.as_deref().and_then(model::find);
+        let model = call.model;
         let outside = Outside {
             name: call.name.clone(),
             arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
             result: result.map(|result| {
-                let is_int = result >> 32 == 0;
-                show(result, if is_int { 4 } else { 8 })
+                let class = call.result.unwrap_or(Class::Integer);
+                let is_short = result >> 32 == 0 && class == Class::Integer;
+                show(result, if is_short { 4 } else { call.result_size.min(8) }, class)
             }),
             is_input: model.is_some_and(|model| model.input.is_some()),
             is_modelled: model.is_some(),

@@ -163,6 +163,21 @@ impl Frame {
         self.writers[register as usize] = writer;
     }
 
+    /// Gives addresses to variables whose address goes nowhere, so that they can be told apart: in a frame that was met in the middle, which never told them.
+    pub fn place_plain_slots(&mut self) {
+        // No program has memory in the middle of the address space; a frame has 2^20 places there.
+        const NOWHERE: u64 = 1 << 62;
+        let shape = Arc::clone(&self.shape);
+        for (slot, index) in shape.slots.iter().filter(|slot| slot.plain.is_some()).zip(0..) {
+            self.set(slot.register, NOWHERE + (self.number << 20) % (1 << 61) + 8 * index, Step::START);
+        }
+    }
+
+    /// Says that it is not known what a register holds; in a frame that was met in the middle.
+    pub fn forget(&mut self, register: Register) {
+        self.writers[register as usize] = UNSET;
+    }
+
     /// Says which step made the value of a register.
     pub fn make(&mut self, register: Register) {
         self.writers[register as usize] = self.step;

@@ -17,7 +17,6 @@ use crate::trace::frame::number;
 use crate::trace::heap::Heap;
 use crate::trace::index::Index;
 use crate::trace::memory::Memory;
-use crate::trace::model;
 use crate::trace::records::Record;
 use crate::trace::shape::Action;
 use crate::trace::shape::Call;
@@ -142,6 +141,10 @@ pub struct Machine {
     pub n_steps: u32,
     /// Frames so far.
     pub n_frames: u64,
+    /// Events so far, see [`Piece::n_events`](crate::trace::shape::Piece::n_events).
+    pub n_events: u64,
+    /// Whether what came before the first record is not known.
+    pub is_window: bool,
     /// What the check of values found.
     pub check: Check,
     /// The address of the arguments, and their number, as `main` got them.
@@ -174,8 +177,10 @@ impl Machine {
             self.others.insert(self.thread, before);
             self.thread = record.thread;
         }
+        let jumper = self.frames.last().map_or(Step::START, |frame| frame.step);
         self.n_records += 1;
         let piece = shape.piece(record.segment);
+        self.n_events += u64::from(piece.n_events);
         if piece.kind == Kind::Entry {
             self.enter(shape, watch)?;
         } else {
@@ -195,6 +200,8 @@ impl Machine {
             Kind::AfterCall if piece.frame.is_some() => {
                 frame.mark(record.segment, is_next);
                 if !is_next {
+                    // `longjmp` returns what it was given.
+                    frame.returned = jumper;
                     self.begin(piece.resumes, watch)?;
                 }
             }
@@ -323,6 +330,7 @@ impl Machine {
         self.push(shape, Step::START);
         if let Some(frame) = self.frames.last_mut() {
             frame.is_partial = true;
+            frame.place_plain_slots();
         }
         watch.enters(self);
         self.begin(0, watch)
@@ -377,7 +385,14 @@ impl Machine {
             }
             Action::LoadPlain { slot, value, size, to } => {
                 let (address, maker) = (frame.value(slot).unwrap_or(0), frame.writer(value));
-                let held = frame.value(value).unwrap_or(0);
+                let Some(held) = frame.value(value) else {
+                    // The frame was met in the middle: what the variable holds is not known, nor what comes of it.
+                    if let Some(to) = to {
+                        frame.forget(to);
+                    }
+                    watch.uses(step, maker, What::Memory(address, u64::from(size)));
+                    return Ok(());
+                };
                 if let Some(to) = to {
                     frame.set(to, held, step);
                 }
@@ -386,9 +401,11 @@ impl Machine {
             }
             Action::StorePlain { slot, value, source, size } => {
                 let address = frame.value(slot).unwrap_or(0);
-                let number = frame.number_at(source, bytes, size).unwrap_or(0);
-                let number = if size < 8 { number & ((1 << (8 * size)) - 1) } else { number };
-                frame.set(value, number, step);
+                match frame.number_at(source, bytes, size) {
+                    Some(number) if size < 8 => frame.set(value, number & ((1 << (8 * size)) - 1), step),
+                    Some(number) => frame.set(value, number, step),
+                    None => frame.forget(value),
+                }
                 watch.writes(self, step, address, u64::from(size));
             }
             Action::Load { address, offset, size, to } => {
@@ -470,8 +487,8 @@ impl Machine {
                 let call = &shape.calls[index as usize];
                 frame.external = call.is_external.then(|| {
                     let mut arguments = [0; 8];
-                    for (argument, (source, size)) in arguments.iter_mut().zip(&call.arguments) {
-                        *argument = frame.number_at(*source, bytes, (*size).min(8)).unwrap_or(0);
+                    for (number, argument) in arguments.iter_mut().zip(&call.arguments) {
+                        *number = frame.number_at(argument.source, bytes, argument.size.min(8)).unwrap_or(0);
                     }
                     External { call: index, arguments, is_entered: false }
                 });
@@ -485,7 +502,7 @@ impl Machine {
                 match frame.external.take() {
                     Some(external) => self.come_back(shape, &external, result, watch),
                     None if returned != Step::START => {
-                        if shape.calls[call as usize].has_result {
+                        if shape.calls[call as usize].result.is_some() {
                             watch.uses(step, returned, What::Returned);
                         }
                         watch.returned(self, result);
@@ -505,6 +522,11 @@ impl Machine {
             self.found(address, number(bytes, 0, 8).unwrap_or(0));
         }
         let length = bytes.len() as u64;
+        if let Some(maker) = self.memory.expected(address, bytes) {
+            watch.uses(step, maker, What::Memory(address, length));
+            watch.reads(self, step, address, bytes);
+            return;
+        }
         let (remembered, n_steps) = (&self.remembered, self.n_steps);
         let mut blame = Blame { remembered, is_reached: false, is_after_call: false, n_steps };
         let is_other = self.memory.read(
@@ -575,8 +597,7 @@ impl Machine {
 
     fn come_back<W: Watch>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
         let call = &shape.calls[external.call as usize];
-        let found = call.name.as_deref().and_then(model::find);
-        match found {
+        match call.model {
             Some(model) => {
                 self.check.n_modelled += 1;
                 self.apply(model, &external.arguments, result, watch);

@@ -4,7 +4,7 @@
 //! memory until one of them writes, so that a checkpoint costs the pages that change behind it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::trace::step::Step;
 
@@ -39,6 +39,13 @@ impl Page {
 
     fn is_known(&self, at: usize) -> bool {
         self.known[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// The place of `N` bytes of which one word has the bits that say what is known: index of the word, the bits.
+    #[inline]
+    fn word<const N: usize>(at: usize) -> Option<(usize, u64)> {
+        let shift = at % 64;
+        (shift + N <= 64 && N < 64).then(|| (at / 64, ((1 << N) - 1) << shift))
     }
 
     /// Whether all of `length` bytes, which lie in the page, are known.
@@ -80,7 +87,7 @@ impl Page {
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// Page 0 is never used.
-    pages: Vec<Arc<Page>>,
+    pages: Vec<Rc<Page>>,
     regions: HashMap<u64, Box<[u32; REGION]>>,
     cache: Box<[(u64, u32); CACHED]>,
 }
@@ -88,7 +95,7 @@ pub struct Memory {
 impl Default for Memory {
     fn default() -> Self {
         Self {
-            pages: vec![Arc::new(Page::empty())],
+            pages: vec![Rc::new(Page::empty())],
             regions: HashMap::new(),
             cache: Box::new([(u64::MAX, NONE); CACHED]),
         }
@@ -126,6 +133,7 @@ impl Memory {
         (self.pages.len() - 1, size_of::<Page>())
     }
 
+    #[inline]
     fn lookup(&self, page: u64) -> u32 {
         let (cached, number) = self.cache[slot(page)];
         if cached == page {
@@ -134,6 +142,7 @@ impl Memory {
         self.regions.get(&(page / REGION as u64)).map_or(NONE, |region| region[index(page)])
     }
 
+    #[inline]
     fn find(&self, page: u64) -> Option<&Page> {
         let number = self.lookup(page);
         (number != NONE).then(|| &*self.pages[number as usize])
@@ -143,7 +152,7 @@ impl Memory {
     fn find_mut(&mut self, page: u64) -> &mut Page {
         let (cached, number) = self.cache[slot(page)];
         let number = if cached == page { number } else { self.enter(page) };
-        Arc::make_mut(&mut self.pages[number as usize])
+        Rc::make_mut(&mut self.pages[number as usize])
     }
 
     #[cold]
@@ -153,14 +162,44 @@ impl Memory {
         if *number == NONE {
             *number = u32::try_from(self.pages.len())
                 .expect("pages of 4 KiB in a 47-bit address space, as far as our own memory holds them");
-            self.pages.push(Arc::new(Page::empty()));
+            self.pages.push(Rc::new(Page::empty()));
         }
         self.cache[slot(page)] = (page, *number);
         *number
     }
 
     /// Notes that `writer` wrote `bytes`.
+    #[inline]
     pub fn write(&mut self, address: u64, bytes: &[u8], writer: Step) {
+        let is_done = match bytes.len() {
+            8 => self.write_word::<8>(address, bytes, writer),
+            4 => self.write_word::<4>(address, bytes, writer),
+            1 => self.write_word::<1>(address, bytes, writer),
+            _ => false,
+        };
+        if !is_done {
+            self.write_any(address, bytes, writer);
+        }
+    }
+
+    /// Does what [`write`](Self::write) says if it is simple.
+    #[inline]
+    fn write_word<const N: usize>(&mut self, address: u64, bytes: &[u8], writer: Step) -> bool {
+        let at = low(address);
+        let (Some((word, bits)), Some(bytes)) = (Page::word::<N>(at), bytes.first_chunk::<N>()) else { return false };
+        let page = self.find_mut(address / PAGE as u64);
+        let (Some(place), Some(writers)) =
+            (page.bytes[at..].first_chunk_mut::<N>(), page.writers[at..].first_chunk_mut::<N>())
+        else {
+            return false;
+        };
+        *place = *bytes;
+        *writers = [writer; N];
+        page.known[word] |= bits;
+        true
+    }
+
+    fn write_any(&mut self, address: u64, bytes: &[u8], writer: Step) {
         for (page, at, from, n) in parts(address, length_of(bytes)) {
             let page = self.find_mut(page);
             page.bytes[at..at + n].copy_from_slice(&bytes[from..from + n]);
@@ -176,6 +215,29 @@ impl Memory {
             page.writers[at..at + n].fill(writer);
             page.set_known(at, n, false);
         }
+    }
+
+    /// The only writer of `bytes`, if these are what is known to be at an address.
+    #[inline]
+    pub fn expected(&self, address: u64, bytes: &[u8]) -> Option<Step> {
+        match bytes.len() {
+            8 => self.expected_word::<8>(address, bytes),
+            4 => self.expected_word::<4>(address, bytes),
+            1 => self.expected_word::<1>(address, bytes),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn expected_word<const N: usize>(&self, address: u64, bytes: &[u8]) -> Option<Step> {
+        let at = low(address);
+        let (word, bits) = Page::word::<N>(at)?;
+        let page = self.find(address / PAGE as u64)?;
+        let writers = page.writers[at..].first_chunk::<N>()?;
+        let is_same = page.known[word] & bits == bits
+            && page.bytes[at..].first_chunk::<N>() == bytes.first_chunk::<N>()
+            && writers.iter().all(|writer| *writer == writers[0]);
+        is_same.then_some(writers[0])
     }
 
     /// Notes that `bytes` were seen at an address: bytes that were not known are so from now on; where they are others than those that are known,

@@ -16,6 +16,7 @@ use crate::trace::shape::Slot;
 use crate::trace::step::Step;
 use crate::trace::value;
 use crate::trace::value::Content;
+use crate::trace::value::Part;
 
 /// Bytes of a string that a pointer points to.
 const MAX_STRING: u64 = 80;
@@ -55,6 +56,8 @@ pub struct Place<'p> {
     pub debug: Debug<'p>,
     /// If its address goes nowhere: what it holds, as far as it was given anything, and who gave it.
     pub held: Option<(Option<u64>, Step)>,
+    /// Which part of these bytes is meant; all of them if `None`.
+    pub part: Option<Part>,
     /// Whether it is known only inside of a function.
     pub is_local: bool,
     /// The line of its declaration.
@@ -208,7 +211,21 @@ impl<'v> View<'v> {
             Some((Some(held), _)) => Bytes::Given(held.to_le_bytes()),
         };
         let content = Held { view: self, address: place.address, bytes };
+        if let Some(part) = &place.part {
+            return value::show_part(place.debug, part, &content, place.size);
+        }
         place.ty.map_or_else(|| "?".to_owned(), |ty| value::show(place.debug, ty, &content))
+    }
+
+    /// The number that a variable of `size` bytes holds, at most 8.
+    pub fn number(self, place: &Place<'v>, size: u64) -> Option<u64> {
+        let size = usize::try_from(size).ok().filter(|size| (1..=8).contains(size))?;
+        let mut bytes = [0; 8];
+        match place.held {
+            Some((held, _)) => bytes[..size].copy_from_slice(&held?.to_le_bytes()[..size]),
+            None => bytes[..size].copy_from_slice(&self.machine.memory.bytes(place.address, size)?),
+        }
+        Some(u64::from_le_bytes(bytes))
     }
 
     /// What the bytes at an address are called; `size` 0 for the address alone.
@@ -217,7 +234,7 @@ impl<'v> View<'v> {
     }
 
     /// What is called how, and of which type the part is.
-    fn find(self, address: u64, size: u64) -> Option<(String, Option<(MetadataId, Debug<'v>)>)> {
+    fn find(self, address: u64, size: u64) -> Option<(String, Option<(Part, Debug<'v>)>)> {
         let inside = |place: &Place<'v>| {
             let (path, part) = match place.ty {
                 Some(ty) => value::path(place.debug, ty, address - place.address, size),
@@ -263,7 +280,7 @@ impl<'v> View<'v> {
         });
         let content = Held { view: self, address, bytes };
         let value = match &found {
-            Some((_, Some((ty, debug)))) => Some(value::show(*debug, *ty, &content)),
+            Some((_, Some((part, debug)))) => Some(value::show_part(*debug, part, &content, size)),
             _ => content.bytes(0, usize::try_from(size).unwrap_or(0).min(64)).map(|bytes| raw(&bytes, &content)),
         };
         let name = found.map_or_else(|| format!("*{address:#x}"), |(name, _)| name);
@@ -350,6 +367,10 @@ fn raw(bytes: &[u8], content: &Held<'_>) -> String {
         4 => number().to_le_bytes().first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes)).to_string(),
         1 => format!("{} {}", bytes[0], value::quoted(bytes, '\'')),
         0..8 => number().to_string(),
+        _ if bytes[0] != 0 && value::is_text(bytes.split(|byte| *byte == 0).next().unwrap_or_default()) => {
+            value::quoted(bytes.split(|byte| *byte == 0).next().unwrap_or_default(), '"')
+        }
+        n if bytes.iter().all(|byte| *byte == bytes[0]) => format!("{n} bytes of {}", bytes[0]),
         _ => {
             let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("[{}]", digits.join(" "))
@@ -377,6 +398,7 @@ fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p
         ty: variable.ty,
         debug,
         held,
+        part: None,
         is_local: true,
         line: variable.line,
     })
@@ -390,6 +412,7 @@ fn everywhere(global: &Global) -> Place<'_> {
         ty: global.ty,
         debug: Debug::new(&global.map.module, &global.map.text),
         held: None,
+        part: None,
         is_local: false,
         line: 0,
     }
@@ -398,7 +421,7 @@ fn everywhere(global: &Global) -> Place<'_> {
 fn far<'p>(address: u64, variable: &Variable, debug: Debug<'p>) -> Place<'p> {
     let size = variable.ty.and_then(|ty| value::size_of(debug, ty, 0)).unwrap_or(0);
     let (name, ty, line) = (Arc::clone(&variable.name), variable.ty, variable.line);
-    Place { name, address, size, ty, debug, held: None, is_local: true, line }
+    Place { name, address, size, ty, debug, held: None, part: None, is_local: true, line }
 }
 
 impl Frame {

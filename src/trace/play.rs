@@ -50,7 +50,11 @@ impl Player {
     pub fn new(mut trace: Trace, mut units: Units) -> Result<Self, TraceError> {
         let globals = Globals::read(&mut trace, &mut units)?;
         let mut machine = Machine::new(&trace.process.words);
-        globals.fill(&mut machine.memory);
+        if trace.is_window() {
+            machine.is_window = true;
+        } else {
+            globals.fill(&mut machine.memory);
+        }
         let records = Records::new(&trace);
         let checkpoints = vec![(Position::default(), machine.clone())];
         Ok(Self {

@@ -81,8 +81,9 @@ impl Records {
     pub fn next(&mut self, trace: &mut Trace, units: &mut Units) -> Result<Option<Record<'_>>, TraceError> {
         while self.at == self.content.len() {
             let Some(chunk) = self.chunks.get(self.position.n_chunks) else { return Ok(None) };
-            let before = self.position.offsets.entry(chunk.thread).or_insert(0);
-            if chunk.offset != *before {
+            // Where the first ones were given up, those of each thread begin somewhere.
+            let before = self.position.offsets.entry(chunk.thread).or_insert(chunk.begin());
+            if chunk.begin() != *before {
                 return Err(TraceError::Damaged("records are missing"));
             }
             self.content = trace.read(chunk)?;

@@ -9,6 +9,7 @@ use crate::instrument::debug::Debug;
 use crate::instrument::flow::Flow;
 use crate::instrument::instruction::BlockId;
 use crate::instrument::instruction::Instruction;
+use crate::instrument::instruction::MetadataId;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
@@ -21,9 +22,12 @@ use crate::instrument::segment::What;
 use crate::instrument::segment::is_memory_intrinsic;
 use crate::instrument::segment::splits;
 use crate::instrument::statement::Statement;
+use crate::instrument::statement::is_nothing;
 use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
 use crate::trace::index::Keys;
+use crate::trace::model;
+use crate::trace::model::Model;
 use crate::trace::units::Body;
 
 /// A place of a frame for one value of at most 8 bytes.
@@ -104,6 +108,40 @@ pub struct Piece {
     pub resumes: u32,
     /// What follows.
     pub next: Next,
+    /// Its events: loads, stores, atomic updates, copies, calls, decisions, returns.
+    pub n_events: u32,
+}
+
+/// How a value without a type of the source is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// An integer or an address.
+    Integer,
+    /// A `float` or `double`.
+    Float,
+    /// Something else: `long double`, a vector, a structure.
+    Other,
+}
+
+impl Class {
+    fn of(ty: &Type) -> Self {
+        match ty {
+            Type::Float | Type::Double => Self::Float,
+            Type::Int(1..=64) | Type::Ptr => Self::Integer,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Where it is.
+    pub source: Source,
+    /// Its bytes.
+    pub size: u32,
+    /// What it is.
+    pub class: Class,
 }
 
 /// A call that may run code of the program.
@@ -111,12 +149,16 @@ pub struct Piece {
 pub struct Call {
     /// The function; `None` through a pointer.
     pub name: Option<Arc<str>>,
-    /// Where the arguments are, and their bytes; empty if the unit defines the function.
-    pub arguments: Vec<(Source, u32)>,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
     /// Whether the arguments are recorded: the function may be one of which nothing is known.
     pub is_external: bool,
-    /// Whether it returns something.
-    pub has_result: bool,
+    /// What it returns; `None` if nothing.
+    pub result: Option<Class>,
+    /// The bytes of that.
+    pub result_size: u32,
+    /// What the function does, if that is known.
+    pub model: Option<&'static Model>,
 }
 
 /// A slot of a function.
@@ -167,6 +209,8 @@ impl Shape {
         let mut maker = Maker {
             body: Arc::clone(body),
             layout: map.module.layout(),
+            debug,
+            branches: branches(body, debug),
             flow: Flow::new(&body.function),
             statement_of: statement_of(body, &statements),
             defined_in: HashMap::new(),
@@ -234,9 +278,22 @@ fn statement_of(body: &Body, statements: &[Statement]) -> Vec<Vec<u32>> {
     of
 }
 
+fn branches(body: &Body, debug: Debug<'_>) -> HashSet<(MetadataId, (u32, u32))> {
+    let last = body.function.blocks.iter().filter_map(|block| block.instructions.last());
+    let locations = last.filter(|last| matches!(last.op, Op::Branch(..))).filter_map(|last| last.location);
+    let place = |location| {
+        let place = debug.place(location)?;
+        Some((debug.scope(location)?, (place.line, place.column)))
+    };
+    locations.filter_map(place).collect()
+}
+
 struct Maker<'m> {
     body: Arc<Body>,
     layout: Layout<'m>,
+    debug: Debug<'m>,
+    /// Scope, line and column of each branch.
+    branches: HashSet<(MetadataId, (u32, u32))>,
     flow: Flow,
     statement_of: Vec<Vec<u32>>,
     /// The statement of each temporary value.
@@ -374,7 +431,7 @@ impl Maker<'_> {
             Some(last) if last.is_terminator() && segment.end == instructions.len() => match last.op {
                 Op::Return => Next::Returned(!last.operands.is_empty()),
                 _ if self.flow.successors[segment.block.0 as usize].len() > 1 => {
-                    Next::Decided(self.flow.post_dominator[segment.block.0 as usize])
+                    Next::Decided(self.region_end(segment.block))
                 }
                 _ => Next::Straight,
             },
@@ -382,7 +439,53 @@ impl Maker<'_> {
         };
         let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
         let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
-        Ok(Piece { resumes, kind: segment.kind, block: segment.block, frame, actions: actions.into(), next })
+        let is_event = |action: &&Action| {
+            use Action::{Back, Make, Set, Slot, Step, Use};
+            !matches!(action, Step(_) | Set { .. } | Slot { .. } | Use { .. } | Make { .. } | Back { .. })
+        };
+        let n_events = actions.iter().filter(is_event).count() + usize::from(next != Next::Straight);
+        let n_events = u32::try_from(n_events).unwrap_or(u32::MAX);
+        Ok(Piece { resumes, kind: segment.kind, block: segment.block, frame, actions: actions.into(), next, n_events })
+    }
+
+    /// The block that ends what a decision says.
+    ///
+    /// That is its immediate post-dominator (Ferrante, Ottenstein and Warren 1987), with one exception: in `while (1) { ...; if (a) { b; break; } }` the
+    /// block of `b` is on every way to the end, because there is no other way out of the loop; but who asks why `b` ran wants to hear of `a`, and
+    /// not of what called the function. So what stands inside of the `if` in the source never ends what its condition says.
+    fn region_end(&self, block: BlockId) -> Option<BlockId> {
+        let mut end = self.flow.post_dominator[block.0 as usize];
+        if let Some(scope) = self.scope_of_if(block) {
+            while let Some(inside) = end.filter(|end| self.is_inside(*end, scope)) {
+                end = self.flow.post_dominator[inside.0 as usize];
+            }
+        }
+        end
+    }
+
+    /// The scope of the `if` whose condition, or a part of it, is what a block ends with. Clang makes one that begins where the condition does, and puts the
+    /// branch at that place, but into the scope around it.
+    fn scope_of_if(&self, block: BlockId) -> Option<MetadataId> {
+        let instructions = &self.body.function.block(block).instructions;
+        let before = instructions.iter().rev().skip(1).find_map(|instruction| instruction.location)?;
+        let scope = self.debug.scope(before)?;
+        let (outer, place) = (self.debug.outer_scope(scope)?, self.debug.place_of_block(scope)?);
+        self.branches.contains(&(outer, place)).then_some(scope)
+    }
+
+    /// Whether the first thing that a block does stands in this scope of the source.
+    fn is_inside(&self, block: BlockId, scope: MetadataId) -> bool {
+        let instructions = &self.body.function.block(block).instructions;
+        let first = instructions.iter().find(|instruction| !is_nothing(instruction)).and_then(|first| first.location);
+        let mut at = first.and_then(|location| self.debug.scope(location));
+        for _ in 0..1000 {
+            match at {
+                Some(found) if found == scope => return true,
+                Some(found) => at = self.debug.outer_scope(found),
+                None => return false,
+            }
+        }
+        false
     }
 
     /// Where an operand is taken from.
@@ -504,10 +607,14 @@ impl Maker<'_> {
         let mut arguments = Vec::new();
         for (number, operand) in instruction.operands.iter().enumerate() {
             let size = if operand.ty == Type::Metadata { 0 } else { self.size(&operand.ty)? };
-            arguments.push((source(number), size));
+            arguments.push(Argument { source: source(number), size, class: Class::of(&operand.ty) });
         }
-        let is_external = arguments.iter().all(|(source, size)| *source != Source::Nowhere || *size > 16);
-        Ok(Call { name: name.map(Into::into), arguments, is_external, has_result: instruction.result.is_some() })
+        let is_recorded = |argument: &Argument| argument.source != Source::Nowhere || argument.size > 16;
+        let is_external = arguments.iter().all(is_recorded);
+        let result = instruction.result.map(|_| Class::of(&instruction.ty));
+        let result_size = if result.is_some() { self.size(&instruction.ty)? } else { 0 };
+        let model = name.and_then(model::find);
+        Ok(Call { name: name.map(Into::into), arguments, is_external, result, result_size, model })
     }
 }
 

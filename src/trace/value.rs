@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::instrument::debug::Compound;
 use crate::instrument::debug::Debug;
+use crate::instrument::debug::Member;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
 
@@ -205,11 +206,7 @@ fn base(bits: u64, encoding: &str, content: &dyn Content, at: u64, text: &mut St
     if encoding == "DW_ATE_float" {
         let bytes = usize::try_from(size).ok().and_then(|size| content.bytes(at, size.min(10)));
         return match bytes.as_deref() {
-            Some([a, b, c, d]) => text.push_str(&float(f64::from(f32::from_le_bytes([*a, *b, *c, *d])), true)),
-            Some(bytes) if bytes.len() == 8 => {
-                let number = bytes.first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
-                text.push_str(&float(number, false));
-            }
+            Some(bytes) if bytes.len() == 4 || bytes.len() == 8 => text.push_str(&float_of(bytes)),
             Some(bytes) if bytes.len() == 10 => text.push_str(&float(extended(bytes), false)),
             _ => text.push_str(UNKNOWN),
         };
@@ -225,6 +222,19 @@ fn base(bits: u64, encoding: &str, content: &dyn Content, at: u64, text: &mut St
         text.push(' ');
         text.push_str(&quoted(&[number.to_le_bytes()[0]], '\''));
     }
+}
+
+/// A `float` of 4 bytes, or a `double` of 8.
+pub fn float_of(bytes: &[u8]) -> String {
+    match bytes {
+        [a, b, c, d] => float(f64::from(f32::from_le_bytes([*a, *b, *c, *d])), true),
+        _ => bytes.first_chunk().map_or_else(|| UNKNOWN.to_owned(), |bytes| float(f64::from_le_bytes(*bytes), false)),
+    }
+}
+
+/// Whether all of it can be read by people.
+pub fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte >= b' ' || byte.is_ascii_whitespace())
 }
 
 fn float(number: f64, is_single: bool) -> String {
@@ -273,17 +283,73 @@ pub fn quoted(bytes: &[u8], quote: char) -> String {
     text
 }
 
-/// The way from a type to the part of it that begins at `offset` and has `size` bytes: `.next[2]`, and the type of the part.
-pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String, Option<MetadataId>) {
+/// A part of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// A whole of this type.
+    Whole(MetadataId),
+    /// Bit-fields that lie in the same bytes: the bits before each, counted from the beginning of the part, and the field. They are read and written together.
+    BitFields(Vec<(i64, Member)>),
+    /// Characters of an array.
+    Characters,
+}
+
+/// Writes a part of `size` bytes.
+pub fn show_part(debug: Debug<'_>, part: &Part, content: &dyn Content, size: u64) -> String {
+    match part {
+        Part::Whole(ty) => show(debug, *ty, content),
+        Part::BitFields(fields) => {
+            let show = |(at, field): &(i64, Member)| match (field.ty, u64::try_from(*at)) {
+                (Some(ty), Ok(at)) => bit_field(debug, ty, content, at, field.bits),
+                _ => UNKNOWN.to_owned(),
+            };
+            if let [only] = &fields[..] {
+                return show(only);
+            }
+            let all: Vec<String> = fields.iter().map(|field| format!("{} = {}", field.1.name, show(field))).collect();
+            format!("{{{}}}", all.join(", "))
+        }
+        Part::Characters => match content.bytes(0, usize::try_from(size).unwrap_or(MAX_STRING).min(MAX_STRING)) {
+            Some(bytes) => quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'),
+            None => UNKNOWN.to_owned(),
+        },
+    }
+}
+
+/// The bit-fields of a structure that lie in a range of bytes; `None` if something else lies there, too, or only a part of one.
+fn bit_fields(compound: &Compound, offset: u64, size: u64) -> Option<Vec<(i64, Member)>> {
+    let (begin, end) = (8 * offset, 8 * (offset + size));
+    let is_there = |member: &&Member| member.offset_bits < end && member.offset_bits + member.bits > begin;
+    let fields: Vec<&Member> = compound.members.iter().filter(is_there).collect();
+    let is_inside = |member: &&Member| {
+        member.is_bit_field && member.offset_bits >= begin && member.offset_bits + member.bits <= end
+    };
+    if fields.is_empty() || !fields.iter().all(is_inside) {
+        return None;
+    }
+    let at = |member: &Member| i64::try_from(member.offset_bits).ok()?.checked_sub(i64::try_from(begin).ok()?);
+    fields.into_iter().map(|member| Some((at(member)?, member.clone()))).collect()
+}
+
+/// The way from a type to the part of it that begins at `offset` and has `size` bytes: `.next[2]`, and what the part is.
+pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String, Option<Part>) {
     let mut text = String::new();
     let (mut ty, mut offset) = (ty, offset);
     for _ in 0..100 {
         if offset == 0 && size_of(debug, ty, 0) == Some(size) {
-            return (text, Some(ty));
+            return (text, Some(Part::Whole(ty)));
         }
         match debug.plain_ty(ty) {
             Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
-                let holds = |member: &&crate::instrument::debug::Member| {
+                if let Some(fields) = bit_fields(&compound, offset, size) {
+                    let names: Vec<&str> = fields.iter().map(|(_, field)| &*field.name).collect();
+                    match &names[..] {
+                        [only] => write!(text, ".{only}").expect("a string takes all"),
+                        _ => write!(text, ".{{{}}}", names.join(", ")).expect("a string takes all"),
+                    }
+                    return (text, Some(Part::BitFields(fields)));
+                }
+                let holds = |member: &&Member| {
                     let begin = member.offset_bits / 8;
                     begin <= offset && offset + size <= (member.offset_bits + member.bits).div_ceil(8)
                 };
@@ -306,7 +372,11 @@ pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String
                     let stride = behind.iter().try_fold(element_size, |size, count| size.checked_mul((*count)?));
                     let Some(stride) = stride.filter(|stride| *stride > 0) else { return (text, None) };
                     if offset % stride + size > stride {
-                        return (text, None);
+                        let is_string = behind.is_empty() && is_char(debug, element);
+                        if offset > 0 || !is_string {
+                            write!(text, "[{}..]", offset / stride).expect("a string takes all");
+                        }
+                        return (text, is_string.then_some(Part::Characters));
                     }
                     write!(text, "[{}]", offset / stride).expect("a string takes all");
                     offset %= stride;

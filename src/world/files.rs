@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs;
+use std::fs::File;
 use std::io;
+use std::io::Read;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -87,6 +89,16 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
+/// The bytes of a file that somebody else may have made; an error if it has more than `limit`.
+pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)));
+    }
+    Ok(bytes)
+}
+
 /// Writes a file whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
@@ -96,7 +108,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name.push(format!(".new-{}", std::process::id()));
     let temporary = path.with_file_name(name);
     fs::write(&temporary, bytes)?;
-    fs::File::open(&temporary)?.sync_all()?;
+    File::open(&temporary)?.sync_all()?;
     fs::rename(&temporary, path)
 }
 

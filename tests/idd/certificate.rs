@@ -189,3 +189,11 @@ fn there_is_no_certificate_without_a_proof() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("hint: "), "{said}");
 }
+
+#[test]
+fn verify_reads_no_file_without_end() {
+    let fixture = Fixture::of("commit one");
+    let output = fixture.run(&["verify", "/dev/zero"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("it has more than 64 MiB"), "{said}");
+}

@@ -393,3 +393,25 @@ fn a_built_program_that_lies_in_the_working_tree_is_not_held() {
     check_found(&report, "change 4");
     assert_eq!(report.held, []);
 }
+
+#[test]
+fn status_of_an_unfinished_hunt_says_what_is_left() {
+    let fixture = Fixture::of(HISTORY);
+    let report = fixture.report(&["--max-probes", "4", TEST]);
+    assert_eq!(report.status, Status::Budget);
+    let (status, _) = run(&fixture, &["status"], 0);
+    assert!(status.contains("\nleft:      "), "{status}");
+    assert_eq!(fixture.report(&["resume", "--max-probes", "1000"]).status, Status::Found);
+    let (status, _) = run(&fixture, &["status"], 0);
+    assert!(!status.contains("left:"), "{status}");
+}
+
+#[test]
+fn timeout_that_cut_a_probe_is_said_in_the_finding() {
+    let fixture = Fixture::of(HISTORY);
+    let test = format!("if [ $(wc -l < log) = 5 ]; then sleep 1000; fi; {TEST}");
+    let report = fixture.report(&["--timeout", "4s", "--walk", "linear", "--good", "HEAD~4", "--no-port", &test]);
+    let notes: Vec<String> =
+        report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect();
+    assert!(notes.iter().any(|note| note.contains("cut at the time limit of 4 s")), "{report:?}");
+}

@@ -2,11 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod build_cache;
 mod certificate;
 mod commands;
 mod completions;
 mod docs;
+mod dominators;
 mod expect;
+mod explain;
+mod fetching;
 mod files;
 mod fixture;
 mod forms;
@@ -16,6 +20,7 @@ mod measuring;
 mod nightly;
 mod places;
 mod precheck;
+mod product;
 mod record;
 mod resume;
 mod scan;

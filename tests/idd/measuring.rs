@@ -41,6 +41,37 @@ fn bench_reduce_builds_what_was_refused_with_audit_and_tries_what_is_left_with_c
     assert!(tables.contains("Refused candidates, built all the same"), "{tables}");
 }
 
+#[test]
+fn bench_record_measures_a_program_in_all_ways() {
+    let place = tempfile::tempdir().unwrap();
+    let (source, cases) = (place.path().join("source"), place.path().join("cases.toml"));
+    let raw = place.path().join("raw.jsonl");
+    fs::create_dir(&source).unwrap();
+    let program =
+        "#include <stdio.h>\nint main(void) { int n = 0; while (getchar() != EOF) n++; printf(\"%d\\n\", n); }\n";
+    fs::write(source.join("a.c"), program).unwrap();
+    let case = format!(
+        "[[case]]\nname = 'count'\nsource = '{}'\nbuild = '$CC $LEVEL -o a a.c'\ninput = 'seq 100'\nrun = './a <$INPUT >out'\n",
+        source.display()
+    );
+    fs::write(&cases, case).unwrap();
+    let mut bench = Command::new(fixture::root().join("scripts/bench"));
+    bench.args(["record", "--runs", "1", "--decodings", "1", "--binary", env!("CARGO_BIN_EXE_git-idd")]);
+    let output = bench.arg("--cases").arg(&cases).arg("--raw").arg(&raw).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let row: serde_json::Value = serde_json::from_str(fs::read_to_string(&raw).unwrap().trim_end()).unwrap();
+    // Each of the 292 bytes is a call and a decision, a load and a store.
+    assert!(row["n_events"].as_u64().is_some_and(|n| (4 * 292..10 * 292).contains(&n)), "{row}");
+    for seconds in ["-O0", "-O2", "ring", "sink", "kept", "decoded"] {
+        assert!(row[seconds].as_f64().is_some_and(|seconds| seconds > 0.0), "{row}");
+    }
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("| count "),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
 /// Runs Python in the directory of `bench chain`.
 fn python<S: AsRef<OsStr>>(arguments: &[S]) {
     let benchmarks = fixture::root().join("scripts/benchmarks");

@@ -78,7 +78,10 @@ fn a_second_hunt_in_the_same_worktree_is_an_error() {
         let output = fixture.run(args);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
-        assert!(stderr.contains("error: a hunt is running already in this worktree\n\nhint: "), "{args:?}: {stderr}");
+        assert!(
+            stderr.contains("error: `git idd` is at work already in this worktree\n\nhint: "),
+            "{args:?}: {stderr}"
+        );
     }
     let status = String::from_utf8(fixture.run(&["status"]).stdout).unwrap();
     assert!(status.contains("state:     running\n"), "{status}");

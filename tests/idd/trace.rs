@@ -149,3 +149,212 @@ fn trace_says_what_is_not_there() {
         assert!(!output.status.success() && said.contains(expected), "{args:?}: {said}");
     }
 }
+
+/// What was once shown wrongly: bit-fields, floating arguments, written text, the way out of a loop, `longjmp`.
+const VALUES: &str = r#"#include <math.h>
+#include <setjmp.h>
+#include <string.h>
+struct flags { unsigned a : 3; unsigned b : 5; int c : 4; };
+struct inner { int deep[3]; };
+struct outer { struct inner *in; struct flags flags; };
+static struct inner inner = { { 5, 6, 7 } };
+static struct outer outer = { &inner };
+static char text[16] = "ab";
+static jmp_buf place;
+static void leap(int how) {
+    longjmp(place, how);
+}
+int main(void) {
+    struct outer *pointer = &outer;
+    int n = 0, seen = 0;
+    outer.flags.b = 17;
+    outer.flags.c = -2;
+    double half = 0.5;
+    double root = sqrt(half + 3.5);
+    strcat(text, "cde");
+    memset(text + 8, 'x', 3);
+    while (1) {
+        n++;
+        if (n == 2 && half < 1) {
+            seen = n;
+            break;
+        }
+        text[n] = '_';
+    }
+    int again = setjmp(place);
+    if (again == 0) {
+        leap(5);
+    }
+    return again + seen + (int)root + pointer->in->deep[n];
+}
+"#;
+
+#[test]
+fn values_are_those_of_the_source() {
+    let script = format!("cat >a.c <<'END'\n{VALUES}END\ngit add a.c && git commit -qm one");
+    let fixture = Fixture::of(&script);
+    let output = fixture.run(&["record", "--build", "$CC -o a a.c -lm", "--", "./a"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let n_steps = json(&fixture, &["stat"])["n_steps"].as_u64().unwrap();
+    let all: Vec<Value> = (1..=n_steps).map(|step| json(&fixture, &["step", &step.to_string()])).collect();
+    let of = |line: &str| -> Vec<&Value> { all.iter().filter(|step| step["text"] == line).collect() };
+
+    let second = of("outer.flags.c = -2;")[0];
+    let fields = named(&second["writes"], "outer.flags.{a, b, c}");
+    assert_eq!(fields["value"], "{a = 0, b = 17, c = -2}", "{second}");
+    let root = &of("double root = sqrt(half + 3.5);")[0]["calls"][0];
+    assert_eq!((&root["arguments"][0], &root["result"]), (&"4".into(), &"2".into()));
+    let appended = of("strcat(text, \"cde\");")[0];
+    assert_eq!(named(&appended["writes"], "text[2..]")["value"], "\"cde\"", "{appended}");
+    let filled = of("memset(text + 8, 'x', 3);")[0];
+    assert_eq!(named(&filled["writes"], "text[8..]")["value"], "\"xxx\"", "{filled}");
+
+    let out = of("seen = n;")[0];
+    let because = &all[usize::try_from(out["control_dominator"].as_u64().unwrap()).unwrap() - 1];
+    assert_eq!(because["text"], "if (n == 2 && half < 1) {");
+    let again = of("int again = setjmp(place);");
+    let jump = of("longjmp(place, how);")[0]["step"].clone();
+    assert_eq!(again.len(), 2);
+    assert!(
+        again[1]["uses"].as_array().unwrap().contains(&serde_json::json!({ "step": jump, "what": "returned value" }))
+    );
+
+    let end = n_steps.to_string();
+    let cases = [
+        ("outer.flags.c", "-2"),
+        ("pointer->flags.b", "17"),
+        ("pointer->in->deep[n]", "7"),
+        ("*pointer->in", "{deep = {5, 6, 7}}"),
+        ("text[1]", "95 '_'"),
+        ("(*pointer).in->deep[0]", "5"),
+    ];
+    for (expression, expected) in cases {
+        let why = json(&fixture, &["why", &end, expression]);
+        assert_eq!((&why["variable"]["name"], &why["variable"]["value"]), (&expression.into(), &expected.into()));
+    }
+    for nothing in ["text[", "pointer->nosuch", "*n", "seen.a", ""] {
+        assert!(!fixture.run(&["trace", "why", &end, nothing]).status.success(), "{nothing}");
+    }
+}
+
+#[test]
+fn a_forked_process_knows_what_its_parent_did() {
+    let program = r"
+cat >a.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+static int shared;
+int main(void) {
+    int own = 4;
+    shared = own + 1;
+    if (fork() == 0) {
+        int sum = shared + own;
+        _exit(sum);
+    }
+    int status;
+    wait(&status);
+    return 2;
+}
+END
+git add a.c && git commit -qm one";
+    let fixture = Fixture::of(program);
+    let said = text(&fixture.run(&["record", "--build", "$CC -o a a.c", "--", "./a"]));
+    // The child failed as well, but the test ended as the parent did.
+    assert!(said.contains("* 0: ./a") && said.contains("  1: forked by 0: ./a"), "{said}");
+    let child = |args: &[&str]| json(&fixture, &[args, &["--process", "1"]].concat());
+    let last = child(&["stat"])["n_steps"].to_string();
+    let why = child(&["why", &last, "sum"]);
+    assert_eq!(why["variable"]["value"], "9");
+    let texts: Vec<&str> = why["steps"].as_array().unwrap().iter().filter_map(|step| step["text"].as_str()).collect();
+    assert_eq!(texts, ["int sum = shared + own;", "shared = own + 1;", "int own = 4;"]);
+}
+
+#[test]
+fn what_threads_do_stands_in_the_order_in_which_they_wait_for_each_other() {
+    let program = r"
+cat >a.c <<'END'
+#include <pthread.h>
+static int given, made;
+static void *run(void *unused) {
+    made = given + 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    int sum = 0;
+    for (int i = 0; i < 3; i++) {
+        given = 10 * i;
+        pthread_create(&thread, 0, run, 0);
+        pthread_join(thread, 0);
+        sum += made;
+    }
+    return sum;
+}
+END
+git add a.c && git commit -qm one";
+    let fixture = Fixture::of(program);
+    let said = text(&fixture.run(&["record", "--build", "$CC -o a a.c -lpthread", "--", "./a"]));
+    assert!(said.contains("exit code 33") && !said.contains("warning"), "{said}");
+    let (given, made, sums) =
+        (steps(&fixture, "given = 10 * i;"), steps(&fixture, "made = given + 1;"), steps(&fixture, "sum += made;"));
+    for round in 0..3 {
+        let maker = |step: &Value, name: &str| named(&step["reads"], name)["made_by"][0].clone();
+        assert_eq!(maker(&made[round], "given"), given[round]["step"]);
+        assert_eq!(maker(&sums[round], "made"), made[round]["step"]);
+    }
+    assert_eq!(json(&fixture, &["stat"])["check"]["n_other"], 0);
+}
+
+#[test]
+fn max_trace_keeps_the_end_of_a_run_or_the_beginning() {
+    let program = r"
+cat >a.c <<'END'
+#include <stdlib.h>
+static unsigned table[1000], early = 7;
+static unsigned mix(unsigned x) { return x * 2654435761u ^ x >> 7; }
+int main(void) {
+    unsigned kept = 3, sum = 0;
+    for (unsigned i = 0; i < 200000; i++) {
+        table[i % 1000] = mix(i ^ sum);
+        sum += table[i * 7 % 1000];
+    }
+    unsigned last = sum % 5 + early;
+    return last + kept > 0 ? 1 : 0;
+}
+END
+git add a.c && git commit -qm one";
+    let fixture = Fixture::of(program);
+    let command = ["record", "--build", "$CC -o a a.c", "--max-trace", "1M", "--", "./a"];
+    let said = text(&fixture.run(&command));
+    assert!(said.contains("warning: the beginning of the run was left out") && said.contains("left out)"), "{said}");
+    assert!(!said.contains("another way"), "{said}");
+    let stat = json(&fixture, &["stat"]);
+    let n_steps = stat["n_steps"].as_u64().unwrap();
+    assert!(stat["n_given_up"].as_u64().unwrap() > 1 << 20 && n_steps > 10_000, "{stat}");
+    let place = fixture.place().join("repo/.git");
+    let n_bytes =
+        std::process::Command::new("du").args(["-s", "--block-size=1"]).arg(place.join("idd/recordings")).output();
+    let n_bytes: u64 = text(&n_bytes.unwrap()).split_whitespace().next().unwrap().parse().unwrap();
+    assert!(n_bytes < 4 << 20, "{n_bytes}");
+
+    let last = json(&fixture, &["step", &n_steps.to_string()]);
+    let value = |name: &str| named(&last["variables"], name)["value"].as_str().unwrap_or_default().to_owned();
+    // What was set before the window is not made up; what was set in it is there.
+    assert_eq!(value("kept"), "?", "{last}");
+    assert!(value("last").parse::<u32>().is_ok() && value("sum").parse::<u32>().is_ok(), "{last}");
+    let why = text(&fixture.run(&["trace", "why", &n_steps.to_string(), "last"]));
+    assert!(why.contains("early = 7  (from before the part that was kept)"), "{why}");
+    let first = text(&fixture.run(&["trace", "step", "1"]));
+    assert!(first.contains("something before the part that was kept"), "{first}");
+
+    let words = [&["record", "--keep", "first"], &command[1..]].concat();
+    let said = text(&fixture.run(&words));
+    assert!(said.contains("warning: the end of the run was left out"), "{said}");
+    assert_eq!(json(&fixture, &["stat"])["n_given_up"], 0);
+    assert_eq!(json(&fixture, &["step", "1"])["line"], 4);
+
+    let recordings = text(&fixture.run(&["trace", "list"]));
+    assert_eq!(recordings.lines().count(), 2, "{recordings}");
+    assert!(recordings.starts_with("0001  ") && recordings.contains("  exit code 1  ./a\n0002  "), "{recordings}");
+    assert!(text(&fixture.run(&["trace", "stat", "--recording", "1"])).starts_with("recording 0001:"));
+}

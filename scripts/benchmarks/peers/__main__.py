@@ -5,12 +5,15 @@ lines that work in any checkout), and for git idd perhaps `overlay`, such as a `
 covers do not stay. Every method builds incrementally, as usual; the histories are cloned for each run. In every
 round each method runs once, so that a load falls on all of them; told are medians, and the medians of the ratios over
 `git bisect run` within a round. For git idd two times are told: until the first bad commit is named, and to the end (reduction, fix, proofs).
+Beside the clock stands the processor time of everything that was started, until the commit is named: on a machine that others use as well it
+says more. Below the table: what keeping the products spares over `--clean`.
 Raw rows go to target/bench/peers.jsonl.
 """
 
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -28,6 +31,7 @@ parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd",
 parser.add_argument("--runs", type=int, default=5, help="rounds")
 parser.add_argument("--jobs", type=int, default=2)
 parser.add_argument("--methods", nargs="*", help="methods to run, by a part of their name; default: all")
+parser.add_argument("--until-named", action="store_true", help="interrupt git idd as soon as it has named the commit")
 parser.add_argument("names", nargs="*", help="cases to run, default: all")
 options = parser.parse_args()
 WORKTREES = Path(__file__).with_name("worktrees.py")
@@ -40,41 +44,62 @@ def clone(case, scratch):
     return repo
 
 
+def processor_time(pid):
+    """Seconds of the processors that a process and all that it has waited for have used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+def timed(command, repo, env):
+    """Runs a command to its end; returns its standard output, seconds, and processor time."""
+    begin = time.monotonic()
+    child = subprocess.Popen(command, cwd=repo, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    stdout = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return stdout, time.monotonic() - begin, usage.ru_utime + usage.ru_stime
+
+
 def idd(case, repo, env, jobs, *more):
     """Times until the culprit is named and to the end; what was found, and how many tests that took."""
     overlay = ["--overlay", case["overlay"]] if "overlay" in case else []
     command = [options.binary, "--json", "--no-cache", "--no-hold", f"-j{jobs}", "--good", case["good"],
                "--build", case["build"], *overlay, *more, "--", case["test"]]
-    begin, named = time.monotonic(), None
+    begin, named, cpu = time.monotonic(), None, None
     child = subprocess.Popen(command, cwd=repo, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.set_blocking(child.stdout.fileno(), True)
+    culprit = None
     for line in child.stderr:
+        if named is not None and culprit is None:
+            # The line below says which one.
+            culprit = line.decode(errors="replace").partition("]")[0].lstrip("[")
+            if options.until_named:
+                child.send_signal(signal.SIGINT)
         if named is None and line.startswith(b"Found the first bad revision"):
-            named = time.monotonic() - begin
+            named, cpu = time.monotonic() - begin, processor_time(child.pid)
     report = json.loads(child.stdout.read())
     child.wait()
-    found = (report["first_bad"] or {}).get("commit")
-    return {"seconds": named, "whole": time.monotonic() - begin, "found": found, "tests": report["probes"]["run"],
-            "status": report["status"]}
+    found = culprit if options.until_named else (report["first_bad"] or {}).get("commit")
+    whole = None if options.until_named else time.monotonic() - begin
+    return {"seconds": named, "cpu": cpu, "whole": whole, "found": found,
+            "tests": report["probes"]["run"], "status": report["status"]}
 
 
 def bisect(case, repo, env):
     script = f"{{ {case['build']}\n}} >/dev/null 2>&1 || exit 125\n{case['test']}"
-    begin = time.monotonic()
-    subprocess.run(["git", "bisect", "start", case["bad"], case["good"]], cwd=repo, env=env, check=True, capture_output=True)
-    done = subprocess.run(["git", "bisect", "run", "sh", "-c", script], cwd=repo, env=env, capture_output=True, text=True)
-    seconds = time.monotonic() - begin
-    found = [line.split()[0] for line in done.stdout.splitlines() if line.endswith("is the first bad commit")]
-    return {"seconds": seconds, "whole": seconds, "found": found[0] if found else None, "tests": done.stdout.count("running")}
+    _, starting, starting_cpu = timed(["git", "bisect", "start", case["bad"], case["good"]], repo, env)
+    stdout, seconds, cpu = timed(["git", "bisect", "run", "sh", "-c", script], repo, env)
+    seconds, cpu = seconds + starting, cpu + starting_cpu
+    found = [line.split()[0] for line in stdout.splitlines() if line.endswith("is the first bad commit")]
+    return {"seconds": seconds, "cpu": cpu, "whole": seconds, "found": found[0] if found else None,
+            "tests": stdout.count("running")}
 
 
 def worktrees(case, repo, env, jobs):
     script = f"{{ {case['build']}\n}} >/dev/null 2>&1 || exit 125\n{case['test']}"
     command = [sys.executable, "-B", WORKTREES, "--jobs", str(jobs), case["bad"], case["good"], script]
-    begin = time.monotonic()
-    done = subprocess.run(command, cwd=repo, env=env, capture_output=True, text=True)
-    seconds = time.monotonic() - begin
-    return {"seconds": seconds, "whole": seconds, "found": done.stdout.strip() or None, "tests": None}
+    stdout, seconds, cpu = timed(command, repo, env)
+    return {"seconds": seconds, "cpu": cpu, "whole": seconds, "found": stdout.strip() or None, "tests": None}
 
 
 METHODS = {
@@ -85,10 +110,13 @@ METHODS = {
     "git idd -j1 --clean": lambda *case: idd(*case, 1, "--clean", "--no-port", "--level", "file"),
 }
 
+INCREMENTAL, CLEAN = "git idd -j1", "git idd -j1 --clean"
+
 if options.methods:
     METHODS = {name: method for name, method in METHODS.items()
                if name == "git bisect run" or any(part in name for part in options.methods)}
 rows = []
+spared = []
 for case in tomllib.loads(options.cases.read_text())["case"]:
     if options.names and case["name"] not in options.names:
         continue
@@ -104,10 +132,16 @@ for case in tomllib.loads(options.cases.read_text())["case"]:
     base = "git bisect run"
     for name in METHODS:
         of = lambda key: [seen[name][key] for seen in rounds if seen[name][key] is not None]
-        ratio = lambda key: [seen[name][key] / seen[base]["seconds"] for seen in rounds if seen[name][key] is not None]
+        ratio = lambda key: [seen[name][key] / seen[base][key] for seen in rounds if seen[name][key] is not None]
         is_right = all(seen[name]["found"] == case["culprit"] for seen in rounds)
         shown = lambda values, form: format(statistics.median(values), form) if values else None
-        rows.append([case["name"], name, shown(of("seconds"), ".1f"), shown(ratio("seconds"), ".2f"), shown(of("whole"), ".1f"),
-                     shown(of("tests"), ".0f"), "right" if is_right else "other"])
-print(table(["case", "how", "s to the first bad commit", "over bisect", "s in all", "tests", "answer"], rows))
+        rows.append([case["name"], name, shown(of("seconds"), ".1f"), shown(ratio("seconds"), ".2f"), shown(of("cpu"), ".1f"), shown(ratio("cpu"), ".2f"),
+                     shown(of("whole"), ".1f"), shown(of("tests"), ".0f"), "right" if is_right else "other"])
+    for key, what in [("seconds", "of the clock"), ("cpu", "of the processors")] if {INCREMENTAL, CLEAN} <= METHODS.keys() else []:
+        ratios = [seen[CLEAN][key] / seen[INCREMENTAL][key] for seen in rounds if seen[CLEAN][key] and seen[INCREMENTAL][key]]
+        if ratios:
+            spared.append(f"{case['name']}: to the first bad commit `--clean` takes {statistics.median(ratios):.1f} times the time {what}.")
+head = ["case", "how", "s to the first bad commit", "over bisect", "s of processor", "over bisect", "s in all", "tests", "answer"]
+print(table(head, rows))
+print("\n".join(["", *spared]))
 print(f"\nLoad at the end: {os.getloadavg()[0]:.1f}")

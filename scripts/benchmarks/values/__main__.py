@@ -3,6 +3,9 @@
 For each program of `programs/`: it is recorded; random steps are chosen, of statements that stand alone in their line; gdb
 runs a build by the same clang with -O0 -g up to the same instance of the line, and prints the same variables. Addresses are
 compared only as null or not; what a variable holds that was given nothing is not compared.
+
+With `--cases` the programs are those of a file for `bench record`: `source`, `build`, and `program`, which reads what `input` prints, or
+`few`, if that is there. Statements in headers are left out: they may be compiled several times.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -52,35 +56,56 @@ def same(ours, theirs):
     return True
 
 
-def ask(binary, place, instance, names, directory):
+def ask(command, place, instance, names, directory):
     """The values of variables at the `instance`-th run of a line."""
     commands = ["set pagination off", "set print repeats unlimited", "set print elements 200", "set print null-stop on",
-                f"break {place}", f"ignore 1 {instance - 1}", "run > /dev/null"]
+                f"break {place}", f"ignore 1 {instance - 1}", f"run {command['arguments']} < {command['input']} > /dev/null"]
     commands += [f"output {name}\necho \\n@@\\n" for name in names]
     script = "set confirm off\n" + "\n".join(commands[:-len(names)]) + "\necho @@\\n\n" + "\n".join(commands[-len(names):]) + "\nkill\n"
     (directory / "script.gdb").write_text(script)
-    done = subprocess.run(["gdb", "-nx", "-batch", "-x", "script.gdb", binary], cwd=directory, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(["gdb", "-nx", "-batch", "-x", "script.gdb", command["program"]], cwd=directory, capture_output=True, text=True,
+                          timeout=300)
     return [part.strip() for part in done.stdout.split("@@")[1:]][: len(names)], done.stderr
 
 
-def compare(source, idd, clang, n_pairs, chance, directory):
-    work = directory / source.stem
-    work.mkdir()
-    shutil.copy(source, work / source.name)
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]):
-        run("git", *words, cwd=work)
-    environment = dict(os.environ, IDD_CLANG=clang)
-    run(idd, "record", "--build", f"$CC -o prog {source.name} -lm", "--", "./prog", cwd=work, env=environment)
-    run(clang, "-O0", "-g", "-o", "native", source.name, "-lm", cwd=work)
-    n_steps = json.loads(run(idd, "trace", "stat", "--json", cwd=work))["n_steps"]
-    steps = list(range(1, n_steps + 1))
-    chance.shuffle(steps)
-    asked = equal = unknown = 0
-    for step in steps:
-        if asked >= n_pairs:
-            break
-        seen = json.loads(run(idd, "trace", "step", str(step), "--json", cwd=work))
-        if seen["is_entry"] or not seen["is_alone_in_line"]:
+def own(source, place):
+    """One of our programs: a repository, a build that gdb is asked about, and the command."""
+    tree, native = place / source.stem, place / f"{source.stem}-native"
+    for directory in (tree, native):
+        directory.mkdir()
+        shutil.copy(source, directory / source.name)
+    build = f"$CC -O0 -g -o prog {source.name} -lm"
+    return source.name, tree, native, build, {"program": "./prog", "arguments": "", "input": "/dev/null"}
+
+
+def real(case, place):
+    """A program of a cases file, in the same way."""
+    tree, native = place / case["name"], place / f"{case['name']}-native"
+    for directory in (tree, native):
+        shutil.copytree(case["source"], directory, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    text = place / f"{case['name']}-input"
+    with open(text, "wb") as file:
+        subprocess.run(["sh", "-c", case.get("few", case.get("input", "true"))], cwd=case["source"], stdout=file, check=True)
+    program, _, arguments = case["program"].partition(" ")
+    return case["name"], tree, native, case["build"], {"program": program, "arguments": arguments, "input": str(text)}
+
+
+def compare(prepared, options, n_pairs, chance):
+    name, tree, native, build, command = prepared
+    environment = dict(os.environ, IDD_CLANG=options.clang, LEVEL="-O0")
+    run("sh", "-c", build, cwd=native, env=dict(environment, CC=options.clang))
+    run("git", "init", "-q", cwd=tree)
+    for words in (["add", "-Af", "."], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]):
+        run("git", *words, cwd=tree)
+    idd, line = options.idd, f"exec {command['program']} {command['arguments']} < {command['input']}"
+    run(idd, "record", "--once", "--build", build, "--", line, cwd=tree, env=environment)
+    n_steps = json.loads(run(idd, "trace", "stat", "--json", cwd=tree))["n_steps"]
+    asked = equal = unknown = n_tried = 0
+    while asked < n_pairs and n_tried < 50 * n_pairs:
+        n_tried += 1
+        step = chance.randint(1, n_steps)
+        seen = json.loads(run(idd, "trace", "step", str(step), "--json", cwd=tree))
+        if seen["is_entry"] or not seen["is_alone_in_line"] or not seen["instance"] or seen["file"].endswith(".h"):
             continue
         known = [each for each in seen["variables"] if "?" not in each["value"]]
         unknown += len(seen["variables"]) - len(known)
@@ -88,14 +113,14 @@ def compare(source, idd, clang, n_pairs, chance, directory):
         if not chosen:
             continue
         names = [each["name"] for each in chosen]
-        theirs, said = ask("./native", f"{seen['file']}:{seen['line']}", seen["instance"], names, work)
+        theirs, said = ask(command, f"{seen['file']}:{seen['line']}", seen["instance"], names, native)
         for each, their in zip(chosen, theirs + [f"nothing: {said[-200:]}"] * len(chosen)):
             asked += 1
             if same(each["value"], their):
                 equal += 1
             else:
-                print(f"  step {step}, line {seen['line']}: {each['name']} is {each['value']}, gdb says {their}")
-    print(f"{source.name}: {equal} of {asked} equal ({n_steps} steps; {unknown} more values were given nothing)")
+                print(f"  step {step}, {seen['file']}:{seen['line']}: {each['name']} is {each['value']}, gdb says {their}")
+    print(f"{name}: {equal} of {asked} equal ({n_steps} steps; {unknown} more values were given nothing)", flush=True)
     return asked, equal
 
 
@@ -105,14 +130,21 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clang", default=os.environ.get("IDD_CLANG", "clang-19"))
     parser.add_argument("--idd", default=str(ROOT / "target" / "release" / "git-idd"))
+    parser.add_argument("--cases", type=Path, help="real programs instead of our own")
+    parser.add_argument("--only", nargs="*", help="names of cases")
     options = parser.parse_args()
     chance = random.Random(options.seed)
-    programs = sorted((HERE / "programs").glob("*.c"))
+    if options.cases:
+        cases = tomllib.loads(options.cases.read_text())["case"]
+        programs = [case for case in cases if "program" in case and (not options.only or case["name"] in options.only)]
+    else:
+        programs = sorted((HERE / "programs").glob("*.c"))
     asked = equal = 0
     with tempfile.TemporaryDirectory() as directory:
-        for index, source in enumerate(programs):
+        for index, program in enumerate(programs):
             share = (options.pairs - asked) // (len(programs) - index)
-            n, n_equal = compare(source, options.idd, options.clang, share, chance, Path(directory))
+            prepare = real if options.cases else own
+            n, n_equal = compare(prepare(program, Path(directory)), options, share, chance)
             asked, equal = asked + n, equal + n_equal
     print(f"{equal} of {asked} pairs equal")
     sys.exit(equal != asked)

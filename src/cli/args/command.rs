@@ -133,6 +133,11 @@ pub struct Which {
 /// What is shown of a recording.
 #[derive(Debug, clap::Subcommand)]
 pub enum TraceCommand {
+    /// List the recordings of this worktree.
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Count what was recorded, and say how much of it is explained.
     Stat {
         #[command(flatten)]
@@ -166,7 +171,7 @@ pub enum TraceCommand {
         #[arg(value_name = "STEP")]
         step: u32,
 
-        /// The variable.
+        /// The variable, or a part of one: `n`, `s.f`, `p->f`, `a[3]`, `a[i]`, `*p`.
         #[arg(value_name = "VARIABLE")]
         variable: String,
 

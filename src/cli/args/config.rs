@@ -13,6 +13,8 @@ use clap::error::ContextValue;
 use clap::parser::ValueSource;
 use thiserror::Error;
 
+use crate::world::repo::promisor;
+
 /// A flag and its opposite.
 #[derive(Debug, Clone, Copy)]
 pub struct Flag {
@@ -27,7 +29,7 @@ pub struct Flag {
 }
 
 /// The flags that can be configured.
-pub const FLAGS: [Flag; 9] = [
+pub const FLAGS: [Flag; 10] = [
     Flag { id: "first_parent", opposite: "no-first-parent", key: "idd.firstParent", is_negative: false },
     Flag { id: "no_hold", opposite: "default-hold", key: "idd.noHold", is_negative: false },
     Flag { id: "expose_commit", opposite: "no-expose-commit", key: "idd.exposeCommit", is_negative: false },
@@ -36,6 +38,7 @@ pub const FLAGS: [Flag; 9] = [
     Flag { id: "retry", opposite: "no-retry", key: "idd.retry", is_negative: false },
     Flag { id: "clean", opposite: "no-clean", key: "idd.clean", is_negative: false },
     Flag { id: "no_cache", opposite: "cache", key: "idd.cache", is_negative: true },
+    Flag { id: "fetch", opposite: "no-fetch", key: "idd.fetch", is_negative: false },
     Flag { id: "no_port", opposite: "port", key: "idd.port", is_negative: true },
 ];
 
@@ -63,12 +66,13 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 19] = [
+pub const SETTINGS: [Setting; 21] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
     Setting::one("build", "idd.build"),
     Setting { yields_to: &["no_precheck"], ..Setting::one("precheck", "idd.precheck") },
+    Setting::list("artifact", "idd.artifact"),
     Setting::one("timeout", "idd.timeout"),
     Setting { yields_to: &["signature"], ..Setting::one("match_line", "idd.match") },
     Setting::one("pass_match", "idd.passMatch"),
@@ -79,6 +83,7 @@ pub const SETTINGS: [Setting; 19] = [
     Setting::one("suite", "idd.suite"),
     Setting::one("level", "idd.level"),
     Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
+    Setting::one("build_cache", "idd.buildCache"),
     Setting::one("jobs", "idd.jobs"),
     Setting::one("budget", "idd.budget"),
     Setting::one("max_probes", "idd.maxProbes"),
@@ -257,6 +262,8 @@ fn warnings(config: &[(String, String)]) -> Vec<String> {
 fn is_known(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key == "color.ui"
+        || key == promisor::OLD_KEY
+        || key.starts_with("remote.")
         || FLAGS
             .iter()
             .map(|flag| flag.key)

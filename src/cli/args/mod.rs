@@ -24,6 +24,7 @@ use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
+use crate::cli::args::options::Keep;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::Record;
@@ -137,6 +138,8 @@ pub struct RecordArgs {
     pub once: bool,
     /// Bytes that all traces may take on disk.
     pub max_trace: u64,
+    /// What is kept if they would take more.
+    pub keep: Keep,
     /// Limit of build and test, each.
     pub timeout: Option<Duration>,
 }
@@ -182,6 +185,8 @@ pub struct TraceArgs {
 /// What is shown of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
+    /// All recordings.
+    List,
     /// Counts.
     Stat,
     /// Calls and loops: how many below each other and beside each other.
@@ -330,6 +335,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Trace { command }) => {
             let (which, shown) = match command {
+                TraceCommand::List { output } => {
+                    let args = TraceArgs { recording: None, process: None, shown: Shown::List };
+                    return Ok((Request::Trace(args), output));
+                }
                 TraceCommand::Stat { which } => (which, Shown::Stat),
                 TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
                 TraceCommand::Step { step, which } => (which, Shown::Step(step)),
@@ -346,8 +355,8 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Compl
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
     };
-    let Record { at, build, program, once, max_trace, timeout } = record;
-    Ok(RecordArgs { command, at, build, program, once, max_trace, timeout })
+    let Record { at, build, program, once, max_trace, keep, timeout } = record;
+    Ok(RecordArgs { command, at, build, program, once, max_trace, keep, timeout })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, Complaint> {

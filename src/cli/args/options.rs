@@ -64,6 +64,14 @@ pub struct Test {
     #[arg(long, value_name = "COMMAND")]
     pub precheck: Option<OsString>,
 
+    /// File or directory that the build makes and that alone the test depends on; may be given more than once. If all of
+    /// them are, byte for byte, those of an earlier probe, the test is not run again.
+    ///
+    /// Needs `--build`. Not for what a finding rests on: those runs are made, in fresh checkouts. A path that is not there, or
+    /// is a link, means that the test is run.
+    #[arg(long, value_name = "PATH")]
+    pub artifact: Vec<OsString>,
+
     /// Run no such check, whatever is configured or found.
     #[arg(long, conflicts_with = "precheck")]
     pub no_precheck: bool,
@@ -143,9 +151,23 @@ pub struct Effort {
     #[arg(long)]
     pub clean: bool,
 
+    /// Whether the build command compiles through `ccache`, if there is one, in checkouts that keep their products.
+    ///
+    /// The store is in the git directory. What a finding rests on is compiled, and nothing is done where the environment or the build
+    /// names a cache itself.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub build_cache: BuildCache,
+
     /// Use no result of an earlier run.
     #[arg(long)]
     pub no_cache: bool,
+
+    /// Fetch what a partial or shallow clone lacks, when it is needed; without it nothing is ever fetched.
+    ///
+    /// Only objects are fetched, with your git and from the remote that they were left with: no ref changes. The history of a
+    /// shallow clone is fetched as a whole, and then it is none any more.
+    #[arg(long)]
+    pub fetch: bool,
 
     /// Do not carry the fix to HEAD.
     #[arg(long)]
@@ -162,6 +184,15 @@ pub struct Effort {
     /// Stop after this many runs of the test; `git idd resume` goes on.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
+}
+
+/// What is kept of a run that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Keep {
+    /// The beginning.
+    First,
+    /// The end.
+    Last,
 }
 
 /// What is recorded.
@@ -187,6 +218,10 @@ pub struct Record {
     /// What all traces together may take on disk: `500M`, `4G`.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
     pub max_trace: u64,
+
+    /// What is kept of a run that would take more than that.
+    #[arg(long, value_name = "PART", value_enum, default_value_t = Keep::Last)]
+    pub keep: Keep,
 
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
@@ -279,6 +314,10 @@ pub struct Allowance {
     /// Stop after this many runs of the test (default: as before, counted anew).
     #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
+
+    /// Fetch what a partial or shallow clone lacks from now on.
+    #[arg(id = "new_fetch", long = "fetch")]
+    pub fetch: bool,
 }
 
 impl Allowance {
@@ -287,6 +326,7 @@ impl Allowance {
         effort.jobs = self.jobs.or(effort.jobs);
         effort.budget = self.budget.or(effort.budget);
         effort.max_probes = self.max_probes.or(effort.max_probes);
+        effort.fetch |= self.fetch;
     }
 }
 
@@ -364,6 +404,16 @@ pub enum Reducer {
     Artho,
     /// As in Artho's tool, without levels.
     ArthoFlat,
+}
+
+/// When to use a compiler cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+pub enum BuildCache {
+    /// If there is one.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
 }
 
 /// When to use colour.

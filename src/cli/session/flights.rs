@@ -3,9 +3,13 @@
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
+use crate::hunt::Probe;
 use crate::hunt::drive::Laboratory;
+use crate::hunt::event::Phase;
 use crate::outcome::Observation;
 use crate::world::cache::Key;
+use crate::world::cache::ProductParts;
+use crate::world::cache::Want;
 use crate::world::journal::Record;
 use crate::world::journal::Segment;
 use crate::world::repo::distance::distance;
@@ -13,6 +17,7 @@ use crate::world::repo::private;
 use crate::world::run::ProcessGroup;
 use crate::world::run::crew::Done;
 use crate::world::run::crew::Errand;
+use crate::world::run::crew::KnownProducts;
 use crate::world::run::process::Watch;
 use crate::world::run::sandbox::Job;
 use std::sync::Arc;
@@ -58,6 +63,18 @@ impl Session<'_> {
             self.start(worker, *ticket)?;
         }
         Ok(tickets.is_empty() || !self.flights.is_empty() && !self.is_interrupted())
+    }
+
+    /// What a worker asks between build and test. The runs that reproduce the failure, and repeated ones, are real runs.
+    fn known_products(&self, probe: &Probe) -> KnownProducts {
+        let may_be_spared = probe.phase != Phase::Reproduce && self.plan.args.test.repeat == 1;
+        let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
+        let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
+        let want = Want { clean: false, limit: self.limit };
+        Box::new(move |product| {
+            let key = ProductParts { product: product.0, exposed_commit, plan }.digest();
+            observations.lock().unwrap_or_else(PoisonError::into_inner).lookup_product(&key, want)
+        })
     }
 
     /// Whether no other probe may be started, counting those that are under way.
@@ -113,7 +130,8 @@ impl Session<'_> {
             segment: Arc::clone(&self.segment),
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
         };
-        self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch) });
+        let known = self.known_products(&ticket.probe);
+        self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, worker, is_called_back });
         self.progress.running(Some(ticket.probe.phase), self.tally.n_runs());
         Ok(())
@@ -134,9 +152,9 @@ impl Session<'_> {
         let index = self.flights.iter().position(|flight| flight.worker == worker);
         let flight = self.flights.swap_remove(index.expect("every worker under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
-        let Some(observation) = result? else { return Ok(None) };
-        self.observed(&flight, &observation)?;
-        Ok(Some((flight.ticket, observation)))
+        let Some(probed) = result? else { return Ok(None) };
+        self.observed(&flight, &probed)?;
+        Ok(Some((flight.ticket, probed.observation)))
     }
 
     /// Calls everybody back and waits until all are home.

@@ -4,7 +4,6 @@ use crate::trace::TraceError;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::machine::What;
-use crate::trace::model;
 use crate::trace::play::Player;
 use crate::trace::shape::Call;
 use crate::trace::step::Step;
@@ -63,7 +62,7 @@ impl Watch for Counter {
     }
 
     fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[u64], _result: Option<u64>) {
-        if let Some(name) = call.name.as_ref().filter(|name| model::find(name).is_none()) {
+        if let Some(name) = call.name.as_ref().filter(|_| call.model.is_none()) {
             *self.unmodelled.entry(Arc::clone(name)).or_insert(0) += 1;
         }
     }

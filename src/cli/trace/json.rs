@@ -9,6 +9,7 @@ use crate::trace::detail::Why;
 use crate::trace::machine::What;
 use crate::trace::tree::Kind;
 use crate::trace::tree::Node;
+use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use serde_json::Value;
 use serde_json::json;
@@ -25,8 +26,10 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
         "program": traced.program,
         "words": traced.words,
         "is_cut": traced.is_cut,
+        "n_given_up": traced.n_given_up,
         "n_records": stat.n_records,
         "n_bytes": stat.n_bytes,
+        "n_events": stat.machine.n_events,
         "n_steps": stat.machine.n_steps,
         "n_accesses": stat.n_accesses,
         "n_uses": stat.n_uses,
@@ -48,6 +51,20 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
         "n_unwound": check.n_unwound,
         "n_partial": check.n_partial,
     })
+}
+
+/// All recordings.
+pub fn list(all: &[(String, Recording)]) -> Value {
+    let entry = |(name, recording): &(String, Recording)| {
+        json!({
+            "recording": name,
+            "commit": recording.commit,
+            "command": recording.command,
+            "ending": recording.ending,
+            "n_processes": recording.processes.len(),
+        })
+    };
+    json!({ "schema": SCHEMA, "recordings": all.iter().map(entry).collect::<Vec<_>>() })
 }
 
 /// Calls and loops.
@@ -119,6 +136,7 @@ pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
     value["writes"] = detail.writes.iter().map(access).collect();
     value["uses"] = detail.uses.iter().map(uses).collect();
     value["data_dominators"] = detail.makers().iter().map(|step| step.0).collect();
+    value["is_window"] = detail.is_window.into();
     value["control_dominator"] = detail.control.map(|step| step.0).into();
     value["stack"] =
         detail.stack.iter().map(|(step, function)| json!({ "step": step.0, "function": function.as_ref() })).collect();

@@ -13,6 +13,7 @@ use crate::trace::machine::What;
 use crate::trace::step::Step;
 use crate::trace::tree::Kind;
 use crate::trace::tree::Node;
+use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use std::fmt::Write as _;
 
@@ -41,6 +42,17 @@ fn spaced(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// All recordings.
+pub fn list(all: &[(String, Recording)]) -> String {
+    let mut page = Page(String::new());
+    for (name, recording) in all {
+        let commit = recording.commit.get(..12).unwrap_or(&recording.commit);
+        let command = safe(&recording.command.join(" "));
+        page.line(0, &format!("{name}  {commit}  {}  {command}", recording.ending));
+    }
+    page.0
 }
 
 /// Counts.
@@ -116,7 +128,16 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         );
     }
     if traced.is_cut {
-        page.line(0, "the recording was cut off: the trace became too large");
+        page.line(0, "the end of the run was left out: the trace came to its limit");
+    }
+    if traced.n_given_up > 0 {
+        page.line(
+            0,
+            &format!(
+                "the first {} bytes of records were left out: the trace came to its limit; step 1 is the first that was kept",
+                spaced(traced.n_given_up)
+            ),
+        );
     }
     page.0
 }
@@ -243,6 +264,7 @@ pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources
     accesses(detail, 1, &mut page);
     match control {
         Some(control) => page.line(1, &format!("runs because of {}", head(control, sources))),
+        None if detail.is_window => page.line(1, "runs because of something before the part that was kept"),
         None => page.line(1, "runs because the program was started"),
     }
     if !detail.variables.is_empty() {

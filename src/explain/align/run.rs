@@ -85,7 +85,7 @@ pub fn said(machine: &Machine, call: &Call, arguments: &[u64], result: Option<u6
     let step = machine.frame()?.step;
     let has_length = matches!(&**function, "write" | "fwrite" | "fwrite_unlocked");
     let word = |(index, argument): (usize, &u64)| {
-        let size = call.arguments.get(index).map_or(8, |(_, size)| *size);
+        let size = call.arguments.get(index).map_or(8, |argument| argument.size);
         if size < 8 {
             return Word::Number(*argument & ((1 << (8 * size)) - 1));
         }

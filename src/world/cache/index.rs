@@ -140,12 +140,15 @@ pub(super) fn take_in(cache: &mut dyn ResultCache, hunt: &str, path: &Path) -> R
     let mut entries: Vec<(Key, Location)> = Vec::new();
     while let Some((location, record)) = reader.next_record()? {
         match record {
-            Record::Observed { key, .. } => entries.extend(key.parse().ok().map(|key| (key, location))),
+            Record::Observed { key, product, .. } => {
+                let keys = [Some(key), product].into_iter().flatten();
+                entries.extend(keys.filter_map(|key| Some((key.parse().ok()?, location))));
+            }
             Record::Voided => position.void_before = location.offset,
             _ => {}
         }
         position.offset = location.end();
-        if entries.len() == BATCH_ENTRIES {
+        if entries.len() >= BATCH_ENTRIES {
             cache.put(hunt, &entries, position)?;
             entries.clear();
         }

@@ -73,6 +73,29 @@ impl KeyParts {
     }
 }
 
+/// What the test of a product depends on: not the tree that it was built from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProductParts {
+    /// The digest of the product.
+    pub product: [u8; 32],
+    /// The commit, only if the test is told.
+    pub exposed_commit: Option<CommitId>,
+    /// The digest of a plan that says what the product is and what is held.
+    pub plan: [u8; 32],
+}
+
+impl ProductParts {
+    /// The key.
+    pub fn digest(&self) -> Key {
+        let mut fields = Fields::new("product");
+        fields.number(KEY_VERSION);
+        fields.bytes(&self.product);
+        fields.optional(self.exposed_commit.as_ref().map(|commit| &commit.0[..]));
+        fields.bytes(&self.plan);
+        Key(fields.finish())
+    }
+}
+
 /// The part of a test plan that can change what a probe shows; repeat, clean, limit and signature are not in it.
 ///
 /// Everything is bytes: paths and values come from the user and need not be UTF-8.
@@ -86,6 +109,8 @@ pub struct ProbePlan {
     pub build: Option<CommandParts>,
     /// The test command.
     pub test: CommandParts,
+    /// The files that make up the product, in the key of what was not tested because another had the same one.
+    pub artifacts: Vec<Vec<u8>>,
     /// The working directory inside the worktree; empty for its root.
     pub directory: Vec<u8>,
     /// Held and overlaid paths, each with the id of what is put there; an empty id for a path that is taken away.
@@ -127,6 +152,7 @@ impl ProbePlan {
             precheck,
             build,
             test,
+            artifacts,
             directory,
             overlay,
             outside_files,
@@ -139,9 +165,16 @@ impl ProbePlan {
         let mut fields = Fields::new("plan");
         fields.number(KEY_VERSION);
         let has = |command: &Option<CommandParts>| u64::from(command.is_some());
-        fields.number(has(build) | has(regenerate) << 1 | has(precheck) << 2);
+        let has_artifacts = u64::from(!artifacts.is_empty());
+        fields.number(has(build) | has(regenerate) << 1 | has(precheck) << 2 | has_artifacts << 3);
         for command in build.iter().chain(regenerate).chain(precheck).chain([test]) {
             fields.command(command);
+        }
+        if !artifacts.is_empty() {
+            fields.number(artifacts.len() as u64);
+            for path in artifacts {
+                fields.bytes(path);
+            }
         }
         for map in [overlay, outside_files, environment, submodules] {
             fields.number(map.len() as u64);
@@ -252,6 +285,8 @@ mod tests {
             ProbePlan { precheck: Some(argv(&["abc"])), ..ProbePlan::default() },
             ProbePlan { regenerate: Some(argv(&["abc"])), ..ProbePlan::default() },
             ProbePlan { regenerate: Some(argv(&["abc"])), build: Some(argv(&["abc"])), ..ProbePlan::default() },
+            ProbePlan { artifacts: vec![b"a".to_vec()], ..ProbePlan::default() },
+            ProbePlan { artifacts: vec![b"a".to_vec(), Vec::new()], ..ProbePlan::default() },
             ProbePlan { directory: b"a".to_vec(), ..ProbePlan::default() },
             ProbePlan { toolchain: b"a".to_vec(), ..ProbePlan::default() },
             ProbePlan { platform: b"a".to_vec(), ..ProbePlan::default() },
@@ -265,6 +300,20 @@ mod tests {
         ];
         let digests: HashSet<[u8; 32]> = plans.iter().map(ProbePlan::digest).collect();
         assert_eq!(digests.len(), plans.len());
+    }
+
+    #[test]
+    fn the_key_of_a_product_is_that_of_no_tree_and_of_no_other_product() {
+        let parts = ProductParts { product: [1; 32], exposed_commit: None, plan: [1; 32] };
+        let others = [
+            parts,
+            ProductParts { product: [2; 32], ..parts },
+            ProductParts { exposed_commit: Some(CommitId([1; 20])), ..parts },
+            ProductParts { plan: [2; 32], ..parts },
+        ];
+        let mut keys: HashSet<Key> = others.iter().map(ProductParts::digest).collect();
+        keys.insert(KeyParts { tree: TreeId([1; 20]), exposed_commit: None, plan: [1; 32] }.digest());
+        assert_eq!(keys.len(), others.len() + 1);
     }
 
     #[test]

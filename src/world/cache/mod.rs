@@ -27,6 +27,7 @@ pub use key::InvalidKey;
 pub use key::Key;
 pub use key::KeyParts;
 pub use key::ProbePlan;
+pub use key::ProductParts;
 pub use memory::MemoryCache;
 pub use observations::Observations;
 use thiserror::Error;

@@ -61,6 +61,28 @@ impl Observations {
         self.find(key, want)
     }
 
+    /// What the test showed of a product, if it always showed the same.
+    ///
+    /// - `key`: that of a product.
+    /// - Result: the last observation that meets `want`; `None` if two that were ever made of it ended differently.
+    ///
+    /// Cost: reads the observations of the key, and examines every segment for additions.
+    pub fn lookup_product(&mut self, key: &Key, want: Want) -> Option<Observation> {
+        if let Err(error) = self.take_in_all() {
+            self.skip(journal::segments_directory(&self.idd_directory), &error);
+        }
+        let mut entries = self.with_index(|cache| cache.get(key)).ok()?;
+        entries.sort_unstable();
+        let seen: Vec<(Entry, Observation)> =
+            entries.into_iter().filter_map(|entry| Some((entry.clone(), self.read(key, &entry)?))).collect();
+        let is_steady =
+            seen.windows(2).all(|pair| (pair[0].1.stage, pair[0].1.ending) == (pair[1].1.stage, pair[1].1.ending));
+        let mut usable = seen.into_iter().rev().filter(|(_, observation)| is_steady && want.is_met_by(observation));
+        usable
+            .find(|(entry, observation)| observation.is_clean || !self.is_void(entry))
+            .map(|(_, observation)| observation)
+    }
+
     /// Takes in what was appended to `segment`; to be called after the append of an observation.
     ///
     /// Optional: a lookup that misses does the same.
@@ -117,7 +139,9 @@ impl Observations {
     fn read(&self, key: &Key, entry: &Entry) -> Option<Observation> {
         let path = journal::segment_path(&self.idd_directory, &entry.hunt).ok()?;
         match journal::read_at(&path, entry.location) {
-            Ok(Some(Record::Observed { key: recorded, observation, .. })) if recorded == key.to_string() => {
+            Ok(Some(Record::Observed { key: recorded, product, observation, .. }))
+                if recorded == key.to_string() || product == Some(key.to_string()) =>
+            {
                 Some(observation.into())
             }
             // Stale or wrong entries are no answers; an unreadable segment is reported where it is taken in.

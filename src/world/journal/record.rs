@@ -60,6 +60,9 @@ pub enum Record {
         key: String,
         /// Which observation of this key it is in this hunt, from 0; above 0 only where repetition was asked for.
         nth: u32,
+        /// The key of the product that was tested, as hex, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        product: Option<String>,
         /// What was seen.
         observation: ObservationRecord,
     },
@@ -241,9 +244,11 @@ pub(super) mod tests {
                 pid,
                 start_time
             }),
-            (0..9_u64, "[0-9a-f]{4}", 0..3_u32, any_observation()).prop_map(|(sequence, key, nth, observation)| {
-                Record::Observed { sequence, key, nth, observation: observation.into() }
-            }),
+            (0..9_u64, "[0-9a-f]{4}", proptest::option::of("[0-9a-f]{4}"), 0..3_u32, any_observation()).prop_map(
+                |(sequence, key, product, nth, observation)| {
+                    Record::Observed { sequence, key, nth, product, observation: observation.into() }
+                }
+            ),
             (0..9_u64).prop_map(|sequence| Record::Consumed { sequence }),
             Just(Record::Voided),
             any::<String>().prop_map(|text| Record::Note { text }),
@@ -273,7 +278,13 @@ pub(super) mod tests {
             is_clean: true,
             is_tampered: false,
         };
-        let record = Record::Observed { sequence: 7, key: "0a".to_owned(), nth: 1, observation: observation.into() };
+        let record = Record::Observed {
+            sequence: 7,
+            key: "0a".to_owned(),
+            nth: 1,
+            product: None,
+            observation: observation.into(),
+        };
         insta::assert_snapshot!(serde_json::to_string(&record).unwrap(), @r#"{"observed":{"sequence":7,"key":"0a","nth":1,"observation":{"stage":"test","ending":{"not_run":"does-not-apply"},"duration":{"secs":1,"nanos":500000000},"limit":{"secs":20,"nanos":0},"output":"no\n","is_clean":true,"is_tampered":false}}}"#);
         let plan = Record::Plan(PlanRecord::new(serde_json::json!({"test": "make"}), "d".to_owned(), 9));
         insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":1,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);

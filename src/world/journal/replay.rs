@@ -114,7 +114,7 @@ impl Replay {
                     intent.groups.push(ProcessGroup { pid, start_time });
                 }
             }
-            Record::Observed { sequence, key, nth, observation } => {
+            Record::Observed { sequence, key, nth, observation, .. } => {
                 open.remove(&sequence);
                 self.n_completed += 1;
                 self.observed.insert((key, nth), Observed { location, is_clean: observation.is_clean });
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn observed(sequence: u64, key: &str, nth: u32, observation: Observation) -> Record {
-        Record::Observed { sequence, key: key.to_owned(), nth, observation: observation.into() }
+        Record::Observed { sequence, key: key.to_owned(), nth, product: None, observation: observation.into() }
     }
 
     /// The directory comes along, as outputs are read from it later.

@@ -84,8 +84,7 @@ const PROBE_PLACES: [&str; 5] = ["CMakeScratch", "CMakeTmp", "CompilerIdC", "mes
 impl Job {
     /// Reads the arguments without the program's name, response files expanded; `directory` is where it runs.
     pub fn read(words: &[OsString], directory: &Path) -> Self {
-        let is_probe = |path: &OsStr| PROBE_PLACES.iter().any(|place| contains(path, place));
-        if is_probe(directory.as_os_str()) {
+        if is_probe(directory) {
             return Self::Other;
         }
         let mut build = Build {
@@ -134,7 +133,7 @@ impl Job {
                 }
                 _ => {
                     n_inputs += 1;
-                    if is_probe(word) {
+                    if is_probe(Path::new(word)) {
                         return Self::Other;
                     }
                     let is_c = match &language {
@@ -213,6 +212,11 @@ impl Build {
             None => PathBuf::from(Path::new(source).file_name().unwrap_or_default()).with_extension("o"),
         }
     }
+}
+
+/// Whether a build system tries there what the compiler can do.
+pub fn is_probe(path: &Path) -> bool {
+    PROBE_PLACES.iter().any(|place| contains(path.as_os_str(), place))
 }
 
 fn contains(path: &OsStr, part: &str) -> bool {

@@ -1,7 +1,7 @@
 //! The directory of an instrumented build: the compiler's links, the runtime, the maps and what happened.
 //!
 //! ```text
-//! bin/      cc, gcc, clang, c99, <triple>-gcc: links to this program, for the front of PATH
+//! bin/      cc, gcc, clang, c99, <triple>-gcc, c++, g++: links to this program, for the front of PATH
 //! runtime.o what is linked into programs
 //! maps/     one file for each unit that was instrumented, by its number
 //! next      number of the next unit and of the next segment, in text; locked while it is changed
@@ -35,6 +35,9 @@ pub const VARIABLE: &str = "IDD_BUILD";
 pub const NAMES: [&str; 8] =
     ["cc", "gcc", "clang", "c99", "c89", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc", "x86_64-pc-linux-gnu-gcc"];
 
+/// Names of a C++ compiler.
+pub const CPLUSPLUS: [&str; 5] = ["c++", "g++", "clang++", "x86_64-linux-gnu-g++", "aarch64-linux-gnu-g++"];
+
 /// Compilers that are looked for, best first.
 const COMPILERS: [&str; 8] =
     ["clang-19", "clang-18", "clang-17", "clang-20", "clang-21", "clang-22", "clang-16", "clang"];
@@ -43,12 +46,41 @@ const COMPILERS: [&str; 8] =
 const OLDEST: u32 = 16;
 
 /// The runtime, one unit.
-const RUNTIME: &str =
-    concat!(include_str!("runtime/trace.c"), include_str!("runtime/control.c"), include_str!("runtime/clock.c"));
+const RUNTIME: &str = concat!(
+    include_str!("runtime/trace.c"),
+    include_str!("runtime/control.c"),
+    include_str!("runtime/clock.c"),
+    include_str!("runtime/threads.c")
+);
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 10] =
-    ["_exit", "_Exit", "time", "gettimeofday", "clock_gettime", "clock", "getpid", "kill", "getrandom", "getentropy"];
+pub const WRAPPED: [&str; 25] = [
+    "_exit",
+    "_Exit",
+    "time",
+    "gettimeofday",
+    "clock_gettime",
+    "clock",
+    "getpid",
+    "kill",
+    "getrandom",
+    "getentropy",
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "pthread_barrier_wait",
+    "sem_wait",
+    "sem_post",
+];
 
 /// What happened to one source, or one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +111,7 @@ impl BuildDirectory {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;
         fs::create_dir_all(path.join("maps")).map_err(failed)?;
-        for name in NAMES {
+        for name in NAMES.iter().chain(&CPLUSPLUS) {
             std::os::unix::fs::symlink(program, path.join("bin").join(name)).map_err(failed)?;
         }
         fs::write(path.join("clang"), clang.as_os_str().as_encoded_bytes()).map_err(failed)?;

@@ -2,7 +2,15 @@
 //!
 //! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins with a
 //! greeting (see `runtime/trace.c`) and sends messages: kind, thread, length, bytes.
+//!
+//! Where the traces would become larger than they may, the oldest chunks are given up, whatever process they are of: holes are made in the files,
+//! and the index at the end does not name them. So what is left is a window before the end, in full. Deviation from the two-level scheme of the design (a
+//! skeleton of headers and calls, then a second run for a window in full): it needs no second form of records and no run that repeats itself. What it
+//! costs is the beginning: frames that were entered there are met in the middle, and what their variables hold is known only when they are written again.
 
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::collections::VecDeque;
 use std::fs;
 use std::fs::File;
 use std::io;
@@ -14,11 +22,15 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::thread::JoinHandle;
+
+use rustix::fs::FallocateFlags;
 
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
@@ -49,32 +61,126 @@ pub struct Taken {
     pub n_bytes: u64,
     /// How it ended, see [`container`](crate::trace::container); `None` if it was killed.
     pub end: Option<u32>,
-    /// Whether records were left out because of the limit.
+    /// Bytes of them that were given up at the beginning, because of the limit.
+    pub n_given_up: u64,
+    /// Whether records are missing at the end, because of the limit.
     pub is_cut: bool,
+    /// Bytes of the trace on disk.
+    pub n_packed: u64,
+}
+
+/// What is kept of traces that would take more than they may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The first records.
+    First,
+    /// The last ones, of all processes together.
+    Last,
+}
+
+/// A chunk of records that can be given up.
+struct Old {
+    file: Arc<File>,
+    process: usize,
+    place: u64,
+    length: u64,
+    n_bytes: u64,
+}
+
+/// What a process had to give up.
+#[derive(Default)]
+struct GivenUp {
+    /// Places of the chunks.
+    places: HashSet<u64>,
+    /// Bytes of their records.
+    n_bytes: u64,
+    /// Bytes that they had on disk.
+    n_packed: u64,
+}
+
+/// What all traces together may take.
+struct Room {
+    n_left: u64,
+    keep: Keep,
+    /// The chunks of all processes, the oldest first.
+    olds: VecDeque<Old>,
+    /// By process.
+    given_up: HashMap<usize, GivenUp>,
+}
+
+impl Room {
+    /// Makes room for a chunk, if need be by giving up old ones; returns whether there is any.
+    fn make(&mut self) -> bool {
+        while self.n_left == 0 && self.keep == Keep::Last {
+            let Some(old) = self.olds.pop_front() else { break };
+            // The room is given back to the file system; where it cannot do that, nothing is won.
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            if rustix::fs::fallocate(&*old.file, flags, old.place, old.length).is_err() {
+                self.keep = Keep::First;
+                break;
+            }
+            let given_up = self.given_up.entry(old.process).or_default();
+            given_up.places.insert(old.place);
+            given_up.n_bytes += old.n_bytes;
+            given_up.n_packed += old.length;
+            self.n_left += old.length;
+        }
+        self.n_left > 0
+    }
+
+    /// A chunk was written.
+    fn take(&mut self, old: Old) {
+        self.n_left = self.n_left.saturating_sub(old.length);
+        if self.keep == Keep::Last && old.n_bytes > 0 {
+            self.olds.push_back(old);
+        }
+    }
+}
+
+/// A trace whose index is not written yet: others may still make it give up chunks.
+struct Open {
+    taken: Taken,
+    process: usize,
+    writer: Writer<BufWriter<Shared>>,
+}
+
+/// A file that is written here and has holes made in it elsewhere.
+struct Shared(Arc<File>);
+
+impl io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self.0).flush()
+    }
 }
 
 impl Listener {
-    /// Begins to listen at `socket`; traces go to `directory`, and have at most `max_bytes` together.
-    pub fn start(socket: &Path, directory: &Path, max_bytes: u64) -> Result<Self, RecordError> {
+    /// Begins to listen at `socket`; traces go to `directory`, and have at most about `max_bytes` together.
+    pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, Keep)) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
         let listener = UnixListener::bind(socket).map_err(failed)?;
         let is_closing = Arc::new(AtomicBool::new(false));
         let (closing, directory) = (Arc::clone(&is_closing), directory.to_owned());
-        let room = Arc::new(AtomicU64::new(max_bytes));
+        let room = Room { n_left: max_bytes, keep, olds: VecDeque::new(), given_up: HashMap::new() };
+        let room = Arc::new(Mutex::new(room));
         let thread = thread::spawn(move || {
-            let mut takers: Vec<JoinHandle<io::Result<Option<Taken>>>> = Vec::new();
+            let mut takers: Vec<JoinHandle<io::Result<Option<Open>>>> = Vec::new();
             while let Ok((stream, _)) = listener.accept() {
-                let file = format!("{}.trace", takers.len());
-                let (directory, room) = (directory.clone(), Arc::clone(&room));
-                takers.push(thread::spawn(move || take(&stream, &directory, file, &room)));
+                let (process, directory, room) = (takers.len(), directory.clone(), Arc::clone(&room));
+                takers.push(thread::spawn(move || take(&stream, &directory, process, &room)));
                 // Programs that ended just now may still stand in the queue.
                 if closing.load(Ordering::SeqCst) && listener.set_nonblocking(true).is_err() {
                     break;
                 }
             }
             let join = |taker: JoinHandle<_>| taker.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-            takers.into_iter().filter_map(|taker| join(taker).transpose()).collect()
+            let opens: Vec<io::Result<Open>> = takers.into_iter().filter_map(|taker| join(taker).transpose()).collect();
+            let mut room = hold(&room);
+            opens.into_iter().map(|open| finish(open?, &mut room)).collect()
         });
         Ok(Self { socket: socket.to_owned(), is_closing, thread })
     }
@@ -89,15 +195,33 @@ impl Listener {
     }
 }
 
+fn hold(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
+    room.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes the index of a trace.
+fn finish(open: Open, room: &mut Room) -> io::Result<Taken> {
+    let given_up = room.given_up.remove(&open.process).unwrap_or_default();
+    let n_packed = open.writer.size() - given_up.n_packed;
+    open.writer.finish_without(&given_up.places)?.flush()?;
+    Ok(Taken { n_given_up: given_up.n_bytes, n_packed, ..open.taken })
+}
+
 /// Takes what one process sends; `None` if it sends nothing, as our own connection does.
-fn take(mut stream: &UnixStream, directory: &Path, file: String, room: &AtomicU64) -> io::Result<Option<Taken>> {
+fn take(
+    mut stream: &UnixStream,
+    directory: &Path,
+    process_number: usize,
+    room: &Mutex<Room>,
+) -> io::Result<Option<Open>> {
     // What is accepted from a listener that does not wait may not wait either.
     stream.set_nonblocking(false)?;
     let Some(process) = greeting(&mut stream)? else { return Ok(None) };
-    let out = BufWriter::with_capacity(1 << 20, File::create(directory.join(&file))?);
-    let mut writer = Writer::new(out)?;
+    let name = format!("{process_number}.trace");
+    let file = Arc::new(File::create(directory.join(&name))?);
+    let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, Shared(Arc::clone(&file))))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
-    let mut taken = Taken { file, process, n_bytes: 0, end: None, is_cut: false };
+    let mut taken = Taken { file: name, process, n_bytes: 0, end: None, n_given_up: 0, is_cut: false, n_packed: 0 };
     let mut offsets: Vec<u64> = Vec::new();
     let mut content = Vec::new();
     let mut head = [0; 16];
@@ -128,17 +252,18 @@ fn take(mut stream: &UnixStream, directory: &Path, file: String, room: &AtomicU6
             Kind::End => taken.end = Some(thread),
             Kind::Process | Kind::Globals => {}
         }
-        if kind == Kind::Records && (taken.is_cut || room.load(Ordering::Relaxed) == 0) {
+        if kind == Kind::Records && (taken.is_cut || !hold(room).make()) {
             taken.is_cut = true;
             continue;
         }
-        let before = writer.size();
+        let place = writer.size();
         writer.add(kind, thread, offset, &content)?;
-        let n_written = writer.size() - before;
-        let _ = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| Some(room.saturating_sub(n_written)));
+        let n_bytes = if kind == Kind::Records { length } else { 0 };
+        let old =
+            Old { file: Arc::clone(&file), process: process_number, place, length: writer.size() - place, n_bytes };
+        hold(room).take(old);
     }
-    writer.finish()?.flush()?;
-    Ok(Some(taken))
+    Ok(Some(Open { taken, process: process_number, writer }))
 }
 
 fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {

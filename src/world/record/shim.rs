@@ -16,8 +16,10 @@ use crate::instrument::module::Module;
 use crate::instrument::rewrite;
 use crate::world::record::arguments::Build;
 use crate::world::record::arguments::Job;
+use crate::world::record::arguments::is_probe;
 use crate::world::record::arguments::words_of;
 use crate::world::record::build::BuildDirectory;
+use crate::world::record::build::CPLUSPLUS;
 use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
@@ -61,7 +63,13 @@ impl Call<'_> {
     /// Does what the arguments ask for; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
+        if CPLUSPLUS.iter().any(|name| self.name == *name) {
+            return self.cplusplus(words);
+        }
         let Job::Build(build) = Job::read(&words, self.directory) else {
+            if words.iter().any(|word| word == "-c") {
+                self.log_cplusplus(&words)?;
+            }
             return self.clang(&words);
         };
         if build.is_compile_only {
@@ -90,6 +98,41 @@ impl Call<'_> {
             }
         }
         expanded
+    }
+
+    /// C++ is compiled as it is; but a program that it links may have instrumented C in it.
+    fn cplusplus(&self, mut words: Vec<OsString>) -> io::Result<i32> {
+        let is_link = match Job::read(&words, self.directory) {
+            Job::Build(build) if !build.is_compile_only => {
+                words.extend(self.runtime_for(&build));
+                true
+            }
+            _ => false,
+        };
+        if is_link || words.iter().any(|word| word == "-c") {
+            self.log_cplusplus(&words)?;
+        }
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        self.relay(self.name, &words)
+    }
+
+    /// What is linked into a program, or lets a library be linked without it.
+    fn runtime_for(&self, build: &Build) -> Vec<OsString> {
+        if !build.is_program {
+            return vec!["-Wl,-z,undefs".into()];
+        }
+        let mut words = vec![self.build.runtime().into()];
+        words.extend(WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}").into()));
+        words.push("-Wl,--export-dynamic-symbol=__idd_*".into());
+        words.push("-lpthread".into());
+        words
+    }
+
+    fn log_cplusplus(&self, words: &[OsString]) -> io::Result<()> {
+        for source in words.iter().filter(|word| is_cplusplus(word) && !is_probe(&self.directory.join(word))) {
+            self.build.log(&Logged::Plain(self.name_of(source), "C++ is not instrumented".to_owned()))?;
+        }
+        Ok(())
     }
 
     fn name_of(&self, source: &OsStr) -> String {
@@ -154,7 +197,11 @@ impl Call<'_> {
         if let Err(said) = self.step(&words)? {
             return Ok(Err(format!("clang does not compile it: {said}")));
         }
-        let Ok(text) = String::from_utf8(fs::read(text_file)?) else {
+        let mut text = fs::read(text_file)?;
+        // Names of files are escaped everywhere but in the comment in the first line.
+        let first_line = text.iter_mut().take_while(|byte| **byte != b'\n');
+        first_line.filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
+        let Ok(text) = String::from_utf8(text) else {
             return Ok(Err("the text of its IR is not UTF-8".to_owned()));
         };
         let module = match Module::read(&text) {
@@ -196,6 +243,7 @@ impl Call<'_> {
 
     /// Compiles what has to be, and links.
     fn link(&self, build: &Build, mut words: Vec<OsString>) -> io::Result<i32> {
+        self.log_cplusplus(&words)?;
         let mut temporary = Vec::new();
         let stem = build.output.clone().unwrap_or_else(|| "a.out".into());
         let is_one_step = !build.sources.is_empty();
@@ -216,14 +264,7 @@ impl Call<'_> {
             // What was given as C by `-x` is an object now.
             strip_language(&mut words);
         }
-        if build.is_program {
-            words.push(self.build.runtime().into());
-            words.extend(WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}").into()));
-            words.push("-Wl,--export-dynamic-symbol=__idd_*".into());
-            words.push("-lpthread".into());
-        } else {
-            words.push("-Wl,-z,undefs".into());
-        }
+        words.extend(self.runtime_for(build));
         let mut code = self.clang(&words)?;
         if code != 0 && temporary.is_empty() && find(self.name, &self.path).is_some() {
             let words: Vec<&OsStr> = original.iter().map(OsString::as_os_str).collect();
@@ -237,6 +278,11 @@ impl Call<'_> {
         }
         Ok(code)
     }
+}
+
+fn is_cplusplus(word: &OsStr) -> bool {
+    let extension = Path::new(word).extension().and_then(OsStr::to_str).unwrap_or_default();
+    !word.as_bytes().starts_with(b"-") && matches!(extension, "cc" | "cpp" | "cxx" | "C" | "c++")
 }
 
 /// Takes `-x <language>` out.

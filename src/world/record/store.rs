@@ -70,8 +70,17 @@ pub struct Traced {
     pub n_bytes: u64,
     /// How it ended, see [`container`](crate::trace::container).
     pub end: Option<u32>,
-    /// Whether records were left out because of the limit.
+    /// Whether records are missing at the end because of the limit.
     pub is_cut: bool,
+    /// Bytes of records that were given up at the beginning because of the limit.
+    #[serde(default)]
+    pub n_given_up: u64,
+    /// Bytes of the trace on disk.
+    #[serde(default)]
+    pub n_packed: u64,
+    /// For one that was forked and ran no other program: its parent, by its number in the recording.
+    #[serde(default)]
+    pub forked_by: Option<usize>,
 }
 
 /// The form of `recording.json`.
@@ -84,9 +93,7 @@ pub fn directory(idd_directory: &Path) -> PathBuf {
 
 /// The name of the last recording that came to its end.
 pub fn last(idd_directory: &Path) -> Option<String> {
-    let place = directory(idd_directory);
-    let names = files::names(&place).into_iter().rev().filter(|name| place.join(name).join("recording.json").exists());
-    names.into_iter().find_map(|name| name.into_string().ok())
+    all(idd_directory).pop()
 }
 
 /// The directories of all recordings but the last one.
@@ -142,9 +149,23 @@ pub fn units_at(place: &Path, ranges: &[UnitRange]) -> Units {
     Units::new(units, Box::new(move |unit| fs::read(maps.join(format!("{unit}.map")))))
 }
 
-/// A trace of a recording.
-pub fn trace(place: &Path, traced: &Traced) -> Result<Trace, TraceError> {
-    open(&place.join(&traced.file))
+/// A trace of a recording; that of a forked process begins with what its parent did.
+pub fn trace(place: &Path, recording: &Recording, traced: &Traced) -> Result<Trace, TraceError> {
+    let trace = open(&place.join(&traced.file))?;
+    // A parent is always an earlier one, so this ends.
+    match traced.forked_by.and_then(|index| recording.processes.get(index)) {
+        Some(parent) if parent.forked_by.is_none_or(|index| Some(index) < traced.forked_by) => {
+            Ok(trace.after(self::trace(place, recording, parent)?))
+        }
+        _ => Ok(trace),
+    }
+}
+
+/// The names of all recordings that came to their end, the first one first.
+pub fn all(idd_directory: &Path) -> Vec<String> {
+    let place = directory(idd_directory);
+    let names = files::names(&place).into_iter().filter(|name| place.join(name).join("recording.json").exists());
+    names.filter_map(|name| name.into_string().ok()).collect()
 }
 
 /// A trace, by its file.

@@ -109,6 +109,11 @@ pub fn list(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno
     Ok(found)
 }
 
+/// How an open directory looks.
+pub fn look_at(directory: BorrowedFd<'_>) -> Result<Stat, Errno> {
+    Ok(fs::fstat(directory)?.into())
+}
+
 /// How a path looks, without following it; `None` if nothing is there.
 pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stat>, Errno> {
     match fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -232,12 +237,26 @@ pub fn holds(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType, expected:
 }
 
 fn read_at_most(parent: BorrowedFd<'_>, name: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    open_file(parent, name)?.0.take(max_bytes as u64).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Opens a regular file for reading, and says whether it can be executed.
+pub fn open_file(parent: BorrowedFd<'_>, name: &[u8]) -> io::Result<(File, bool)> {
     // Something else may have taken the place since it was looked at: opening a pipe must not wait.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = fs::openat(parent, name, flags, Mode::empty())?;
-    let mut content = Vec::new();
-    File::from(file).take(max_bytes as u64).read_to_end(&mut content)?;
-    Ok(content)
+    let stat = fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok((File::from(file), stat.st_mode & 0o111 != 0))
+}
+
+/// What a link leads to, as written.
+pub fn read_link(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Vec<u8>, Errno> {
+    Ok(fs::readlinkat(parent, name, Vec::new())?.into_bytes())
 }
 
 fn errno_of(error: &io::Error) -> Errno {

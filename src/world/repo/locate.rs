@@ -40,31 +40,49 @@ impl Location {
 
 /// Finds the repository that contains `directory`.
 pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<Location, RepoError> {
-    let ask = |words: &[&str]| {
-        let mut arguments = vec!["rev-parse", "--path-format=absolute"];
-        arguments.extend(words);
-        git(directory, environment, &arguments)
-    };
-    let git_directory = path(&ask(&["--git-dir"])?);
-    let common_directory = path(&ask(&["--git-common-dir"])?);
-    let format = ask(&["--show-object-format"])?;
-    if trimmed(&format) != b"sha1" {
+    let ask = |questions: &[&str]| answers(directory, environment, questions);
+    // An older git does not know the question for the form of refs and repeats it; it has no other form than files.
+    let questions = ["--is-bare-repository", "--is-inside-work-tree", "--show-object-format", "--show-ref-format"];
+    let facts = ask(&[&questions[..], &["--git-dir", "--git-common-dir"]].concat())?;
+    if facts[2] != b"sha1" {
         return Err(RepoError::Unsupported { what: "repositories with SHA-256 object ids" });
     }
-    // An older git does not know the question, nor any other form than files.
-    if ask(&["--show-ref-format"]).is_ok_and(|format| trimmed(&format) == b"reftable") {
+    if facts[3] == b"reftable" {
         return Err(RepoError::Unsupported { what: "repositories with refs in reftable form" });
     }
-    let is_bare = trimmed(&ask(&["--is-bare-repository"])?) == b"true";
-    let is_inside = trimmed(&ask(&["--is-inside-work-tree"])?) == b"true";
-    let top = if is_bare || !is_inside { None } else { Some(path(&ask(&["--show-toplevel"])?)) };
-    let prefix = if top.is_some() { path(&ask(&["--show-prefix"])?) } else { PathBuf::new() };
-    Ok(Location { git_directory, common_directory, top, prefix })
+    let (git_directory, common_directory) = (path(&facts[4]), path(&facts[5]));
+    if facts[0] == b"true" || facts[1] != b"true" {
+        return Ok(Location { git_directory, common_directory, top: None, prefix: PathBuf::new() });
+    }
+    let places = ask(&["--show-toplevel", "--show-prefix"])?;
+    Ok(Location { git_directory, common_directory, top: Some(path(&places[0])), prefix: path(&places[1]) })
 }
 
-/// The keys and values of `idd.*` and `color.ui`, in the order of the files; empty outside a repository.
+/// What `git rev-parse` answers to each question, all asked at once.
+///
+/// A path with a line break in it makes more lines than questions: then each is asked alone.
+fn answers(
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    questions: &[&str],
+) -> Result<Vec<Vec<u8>>, RepoError> {
+    let ask = |questions: &[&str]| {
+        let words = [&["rev-parse", "--path-format=absolute"], questions].concat();
+        git(directory, environment, &words)
+    };
+    let together = ask(questions)?;
+    let lines: Vec<Vec<u8>> = trimmed(&together).split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    if lines.len() == questions.len() {
+        return Ok(lines);
+    }
+    questions.iter().map(|question| Ok(trimmed(&ask(&[question])?).to_vec())).collect()
+}
+
+/// The keys and values of `idd.*`, `color.ui` and of what makes a clone a partial one, in the order of the files; empty outside
+/// a repository.
 pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
-    let words = ["config", "-z", "--get-regexp", "^(idd\\.|color\\.ui$)"];
+    const KEYS: &str = "^(idd\\.|color\\.ui$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
+    let words = ["config", "-z", "--get-regexp", KEYS];
     let Ok(output) = git(directory, environment, &words) else { return Vec::new() };
     output
         .split(|byte| *byte == 0)
@@ -139,7 +157,12 @@ fn git(directory: &Path, environment: &[(OsString, OsString)], words: &[&str]) -
     run_git(directory, environment, &words)
 }
 
-fn run_git(directory: &Path, environment: &[(OsString, OsString)], words: &[&OsStr]) -> Result<Vec<u8>, RepoError> {
+/// Runs git; the error is the first line of what it said.
+pub(super) fn run_git(
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    words: &[&OsStr],
+) -> Result<Vec<u8>, RepoError> {
     let Captured { code, stdout, stderr } = capture(OsStr::new("git"), words, directory, environment)
         .map_err(|source| RepoError::io("start git in", directory, source))?;
     if code == Some(0) {
@@ -154,6 +177,6 @@ fn trimmed(output: &[u8]) -> &[u8] {
     output.strip_suffix(b"\n").unwrap_or(output)
 }
 
-fn path(output: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(trimmed(output).to_vec()))
+fn path(line: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(line.to_vec()))
 }

@@ -5,7 +5,8 @@
 //!   access to the file system), [`paths`] (which names are safe).
 //! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
 //! - The user's repository and ours beside it: [`locate`], [`private`], [`graph`], [`store`] (differences, candidates and
-//!   merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into the user's), [`state`] (what must stay as it was).
+//!   merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into the user's), [`state`] (what must stay as it was),
+//!   [`promisor`] and [`fetch`] (what only a remote has).
 //! - Raw objects: [`object`]. What stops a writer, and what is only an answer: [`refusal`].
 
 pub mod attributes;
@@ -13,6 +14,7 @@ pub mod conversion;
 pub mod distance;
 pub mod division;
 pub mod edit;
+pub mod fetch;
 pub mod files;
 pub mod generated;
 pub mod graph;
@@ -25,6 +27,7 @@ pub mod origin;
 pub mod paths;
 pub mod pattern;
 pub mod private;
+pub mod promisor;
 pub mod refusal;
 mod resolve;
 pub mod settle;
@@ -62,6 +65,25 @@ pub enum RepoError {
     /// Git refused; it said why.
     #[error("{said}")]
     GitSays {
+        /// The first line of what git said.
+        said: String,
+    },
+    /// A partial clone lacks objects, and must not fetch them.
+    #[error(
+        "{n_missing} objects of a revision are not here: this is a partial clone, and `{remote}` has them; `git idd --fetch` gets \
+         what is needed when it is needed, `git fetch --refetch --no-filter {remote}` gets all"
+    )]
+    Promised {
+        /// How many, as far as can be told: what a missing directory holds is not known.
+        n_missing: u64,
+        /// Who has them.
+        remote: String,
+    },
+    /// Objects could not be fetched.
+    #[error("failed to fetch objects from `{remote}`: {said}")]
+    NotFetched {
+        /// From where.
+        remote: String,
         /// The first line of what git said.
         said: String,
     },

@@ -33,6 +33,8 @@ pub struct Settled {
 
 /// Makes the files below `root` what `written` says; the record is brought up to date.
 ///
+/// - `is_same_rules`: whether the ignore rules are those by which it was settled last. Then the names in a directory that looks as it
+///   did are not gone through again: adding, removing or renaming one changes the directory. Files are looked at in any case.
 /// - `cut_ns`: if the commands of the probe were killed, the time in the clock of the file system at which they were
 ///   started. Build products that changed since then may be half-written, and no later build would notice: they go, too.
 pub fn settle(
@@ -40,7 +42,7 @@ pub fn settle(
     directory: &Path,
     root: BorrowedFd<'_>,
     written: &mut Directory,
-    cut_ns: Option<i128>,
+    (is_same_rules, cut_ns): (bool, Option<i128>),
 ) -> Result<Settled, WriteError> {
     let mut settler = Settler {
         objects,
@@ -49,6 +51,7 @@ pub fn settle(
         depth: 0,
         ignored: IgnoreStack::default(),
         last_ctime_ns: last_ctime_ns(written),
+        may_know_names: is_same_rules && cut_ns.is_none(),
         cut_ns,
         settled: Settled::default(),
     };
@@ -79,6 +82,7 @@ struct Settler<'a> {
     depth: usize,
     ignored: IgnoreStack,
     last_ctime_ns: i128,
+    may_know_names: bool,
     cut_ns: Option<i128>,
     settled: Settled,
 }
@@ -97,11 +101,18 @@ impl Settler<'_> {
         };
         self.ignored.push(if self.path.is_empty() { 0 } else { self.path.len() + 1 }, rules);
         self.depth += 1;
-        // Untracked first: on a file system without regard to case one may stand where a tracked file belongs.
-        for (name, file_type) in files::list(handle).map_err(|errno| self.failed(errno, "list"))? {
-            if !written.entries.contains_key(&name) {
-                self.at(&name, |settler| settler.untracked(handle, &name, file_type, is_ignored))?;
+        let looks = files::look_at(handle).map_err(|errno| self.failed(errno, "look at"))?;
+        let is_known = written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns;
+        if !(is_known && self.may_know_names) {
+            let mut is_settled = true;
+            // Untracked first: on a file system without regard to case one may stand where a tracked file belongs.
+            for (name, file_type) in files::list(handle).map_err(|errno| self.failed(errno, "list"))? {
+                if !written.entries.contains_key(&name) {
+                    is_settled &= self.at(&name, |settler| settler.untracked(handle, &name, file_type, is_ignored))?;
+                }
             }
+            // As it looked before: what came meanwhile, or was removed here, makes another look necessary.
+            written.settled = is_settled.then_some(looks);
         }
         for (name, node) in &mut written.entries {
             self.at(name, |settler| settler.tracked(handle, name, node, is_ignored))?;
@@ -111,7 +122,7 @@ impl Settler<'_> {
         Ok(())
     }
 
-    fn at(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<(), WriteError>) -> Result<(), WriteError> {
+    fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, WriteError>) -> Result<T, WriteError> {
         let path_bytes = self.path.len();
         if path_bytes > 0 {
             self.path.push(b'/');
@@ -122,24 +133,25 @@ impl Settler<'_> {
         result
     }
 
+    /// Returns whether what is left there, if anything is, may stay whatever is in it.
     fn untracked(
         &mut self,
         parent: BorrowedFd<'_>,
         name: &[u8],
         file_type: FileType,
         is_ignored: bool,
-    ) -> Result<(), WriteError> {
+    ) -> Result<bool, WriteError> {
         let is_top = self.depth == 1;
         let is_directory = file_type == FileType::Directory;
         if is_top && name == GIT_FILE && file_type == FileType::RegularFile {
-            return Ok(());
+            return Ok(true);
         }
         // No rule covers a `.git`, at the top or in a directory that is not ignored as a whole.
         if is_ignored || name != GIT_FILE && self.ignored.is_ignored(&self.path, is_directory) {
-            return match self.cut_ns {
-                Some(cut_ns) => self.remove_written_since(parent, name, cut_ns),
-                None => Ok(()),
-            };
+            if let Some(cut_ns) = self.cut_ns {
+                self.remove_written_since(parent, name, cut_ns)?;
+            }
+            return Ok(true);
         }
         if is_directory && name != GIT_FILE && self.depth < MAX_DEPTH {
             let below = files::open_directory(parent, name).map_err(|errno| self.failed(errno, "open"))?;
@@ -148,13 +160,14 @@ impl Settler<'_> {
             if !is_repository {
                 self.directory(below.as_fd(), &mut Directory::default(), false)?;
                 let is_gone = files::remove_directory_if_empty(parent, name);
-                self.settled.removed_untracked += usize::from(is_gone.map_err(|errno| self.failed(errno, "remove"))?);
-                return Ok(());
+                let is_gone = is_gone.map_err(|errno| self.failed(errno, "remove"))?;
+                self.settled.removed_untracked += usize::from(is_gone);
+                return Ok(is_gone);
             }
         }
         let n_removed = files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
         self.settled.removed_untracked += n_removed;
-        Ok(())
+        Ok(true)
     }
 
     fn remove_written_since(&mut self, parent: BorrowedFd<'_>, name: &[u8], cut_ns: i128) -> Result<(), WriteError> {

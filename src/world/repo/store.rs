@@ -19,6 +19,7 @@ use crate::world::repo::division::Marks;
 use crate::world::repo::edit;
 use crate::world::repo::graph::oid;
 use crate::world::repo::graph::tree_id;
+use crate::world::repo::promisor::Promisor;
 use crate::world::repo::resolve::resolve;
 use git2::Diff;
 use git2::DiffFindOptions;
@@ -56,6 +57,7 @@ pub struct TreeStore {
     views: RefCell<HashMap<TreeId, TreeId>>,
     sets: RefCell<HashMap<(TreeId, TreeId), Rc<ChangeSet>>>,
     sound: RefCell<HashSet<Oid>>,
+    promisor: Option<Promisor>,
 }
 
 impl TreeStore {
@@ -74,13 +76,34 @@ impl TreeStore {
         }
         let (views, sets, sound) = (RefCell::default(), RefCell::default(), RefCell::default());
         let divisions = Divisions::default();
-        Ok(Self { repository, held: files, overlay: held.overlay, pathspecs, divisions, views, sets, sound })
+        Ok(Self {
+            repository,
+            held: files,
+            overlay: held.overlay,
+            pathspecs,
+            divisions,
+            views,
+            sets,
+            sound,
+            promisor: None,
+        })
     }
 
     /// The same with the user's word on files.
     #[must_use]
     pub fn with_divisions(self, divisions: Divisions) -> Self {
         Self { divisions, ..self }
+    }
+
+    /// The same in a partial clone.
+    #[must_use]
+    pub fn with_promisor(self, promisor: Option<Promisor>) -> Self {
+        Self { promisor, ..self }
+    }
+
+    /// Makes sure that a partial clone has all of a tree.
+    fn complete(&self, tree: TreeId) -> Result<(), RepoError> {
+        self.promisor.as_ref().map_or(Ok(()), |promisor| promisor.complete(&self.repository, tree))
     }
 
     /// The repository behind it.
@@ -183,6 +206,7 @@ impl TreeStore {
     }
 
     fn tree(&self, id: TreeId) -> Result<git2::Tree<'_>, RepoError> {
+        self.complete(id)?;
         self.repository.find_tree(oid(id.0)).map_err(|source| RepoError::git("read a tree", source))
     }
 
@@ -228,6 +252,7 @@ impl TreeStore {
         if base == ours {
             return Ok(Merged::Clean(patched, Rung::Merge));
         }
+        [base, ours, patched].into_iter().try_for_each(|tree| self.complete(tree))?;
         if ![base, ours, patched].into_iter().all(|tree| self.is_sound(oid(tree.0))) {
             return Ok(Merged::Conflict);
         }
@@ -271,6 +296,7 @@ impl TreeStore {
 
 impl Trees for TreeStore {
     fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
+        [older, newer].into_iter().try_for_each(|tree| self.complete(tree))?;
         if !self.is_sound(oid(older.0)) || !self.is_sound(oid(newer.0)) {
             return Ok(Rc::new(ChangeSet::new(Vec::new())));
         }
@@ -301,6 +327,7 @@ impl Trees for TreeStore {
         if let Some(view) = self.views.borrow().get(&tree) {
             return Ok(*view);
         }
+        self.complete(tree)?;
         let mut view = tree;
         if let Some((without, with)) = self.overlay
             && let Merged::Clean(merged, _) = self.merge_trees(without, tree, with, Favor::Patch)?

@@ -128,7 +128,7 @@ impl Worktree {
         }
         let moved = writer.moved;
         if writer.has_new_ignore_rules && has_products {
-            self.settle_files(&objects, None)?;
+            self.settle_files(&objects, (false, None))?;
         }
         self.is_doubtful = false;
         Ok(Ok(moved))
@@ -154,7 +154,7 @@ impl Worktree {
     ///
     /// - `cut_ns`: when a probe whose commands were killed began, see [`settle`](crate::world::repo::settle::settle).
     ///
-    /// Cost: one look at every file; the content is read of those that look different, and of those written last,
+    /// Cost: one look at every file and directory, and at every name in a directory that changed; the content is read of those that look different, and of those written last,
     /// because a change within the same tick of the clock does not show. After a kill also one look at every product.
     pub fn settle(&mut self, repository: &git2::Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
         self.reopen_if_replaced()?;
@@ -163,14 +163,14 @@ impl Worktree {
             return Ok(Settled::default());
         }
         self.is_doubtful = true;
-        let settled = self.settle_files(&Objects::open(repository)?, cut_ns)?;
+        let settled = self.settle_files(&Objects::open(repository)?, (true, cut_ns))?;
         self.restore_git_file()?;
         self.is_doubtful = false;
         Ok(settled)
     }
 
-    fn settle_files(&mut self, objects: &Objects<'_>, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
-        settle(objects, &self.directory, self.root.as_fd(), &mut self.written, cut_ns)
+    fn settle_files(&mut self, objects: &Objects<'_>, since: (bool, Option<i128>)) -> Result<Settled, WriteError> {
+        settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)
     }
 
     fn restore_git_file(&self) -> Result<(), WriteError> {

@@ -7,8 +7,10 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::world::repo::Notice;
 use crate::world::run::process::Watch;
+use crate::world::run::product::Product;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Probed;
 use crate::world::run::sandbox::Sandbox;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
@@ -25,6 +27,9 @@ use std::time::Duration;
 /// How often to see whether the workers are still there.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
 
+/// What the tests so far showed of products.
+pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
+
 /// What a worker is given to do.
 pub struct Errand {
     /// What to observe.
@@ -33,6 +38,8 @@ pub struct Errand {
     pub commands: Arc<Commands>,
     /// Who follows the commands, and may end them.
     pub watch: Box<dyn Watch + Send>,
+    /// What is known of products.
+    pub known: KnownProducts,
 }
 
 /// What a worker brings back.
@@ -40,7 +47,7 @@ pub struct Done {
     /// Which worker, by its number.
     pub worker: usize,
     /// What was seen; `None` if it was interrupted.
-    pub result: Result<Option<Observation>, SandboxError>,
+    pub result: Result<Option<Probed>, SandboxError>,
 }
 
 struct Worker {
@@ -142,8 +149,8 @@ impl Crew {
 }
 
 fn work(worker: usize, mut sandbox: Sandbox, errands: &Receiver<Errand>, sender: &Sender<Message>) {
-    for Errand { job, commands, mut watch } in errands {
-        let result = sandbox.observe(&job, &commands, &mut *watch);
+    for Errand { job, commands, mut watch, known } in errands {
+        let result = sandbox.probe(&job, &commands, &mut *watch, &known);
         if sender.send((Done { worker, result }, sandbox.notices().clone())).is_err() {
             return;
         }

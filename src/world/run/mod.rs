@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+pub mod build_cache;
 pub mod classify;
 pub mod compile_database;
 pub mod crew;
@@ -18,6 +19,7 @@ mod normalise;
 mod output;
 pub mod process;
 mod process_table;
+pub mod product;
 pub mod sandbox;
 mod stream;
 mod survivors;

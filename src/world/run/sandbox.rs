@@ -16,11 +16,15 @@ use crate::world::repo::Worktree;
 use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
 use crate::world::run::RunError;
+use crate::world::run::build_cache::BuildCache;
 use crate::world::run::process;
 use crate::world::run::process::Command;
 use crate::world::run::process::Ran;
 use crate::world::run::process::Watch;
 use crate::world::run::process::Words;
+use crate::world::run::product::Product;
+use crate::world::run::product::product;
+use crate::world::run::table;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -41,8 +45,12 @@ pub struct Commands {
     pub regeneration: Option<Regeneration>,
     /// The `--build` command.
     pub build: Option<Words>,
+    /// What the build command is told in worktrees that keep their products.
+    pub build_cache: Option<BuildCache>,
     /// The test command.
     pub test: Words,
+    /// What the build makes and the test depends on, relative to the top of the worktree; empty if that is not known.
+    pub artifacts: Vec<Vec<u8>>,
     /// The directory to run in, relative to the top of the worktree.
     pub directory: PathBuf,
     /// The environment without what differs between sandboxes; no `GIT_*` in it.
@@ -74,6 +82,20 @@ pub struct Job {
     /// Time limit for each command.
     pub limit: Duration,
 }
+
+/// What a probe showed.
+#[derive(Debug, Clone)]
+pub struct Probed {
+    /// What was seen; of an earlier test, if [`is_same_product`](Self::is_same_product).
+    pub observation: Observation,
+    /// What was tested, if that is known.
+    pub product: Option<Product>,
+    /// Whether the test was not run, because another probe had the same product.
+    pub is_same_product: bool,
+}
+
+/// What the test showed of a product.
+pub type Known<'k> = &'k dyn Fn(&Product) -> Option<Observation>;
 
 /// What stops the work.
 #[derive(Debug, thiserror::Error)]
@@ -144,14 +166,28 @@ impl Sandbox {
         self.worktree.notices()
     }
 
-    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what
-    /// they changed. `None` if it was interrupted.
+    /// As [`probe`](Self::probe), where nothing is known of products.
     pub fn observe(
         &mut self,
         job: &Job,
         commands: &Commands,
         watch: &mut dyn Watch,
     ) -> Result<Option<Observation>, SandboxError> {
+        Ok(self.probe(job, commands, watch, &|_| None)?.map(|probed| probed.observation))
+    }
+
+    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what
+    /// they changed. `None` if it was interrupted.
+    ///
+    /// - `known`: asked between build and test if the product is known; what it answers stands for the test. A fresh
+    ///   worktree is always tested.
+    pub fn probe(
+        &mut self,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+        known: Known<'_>,
+    ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
         if job.is_clean && !self.is_fresh {
             self.worktree.wipe()?;
@@ -159,7 +195,8 @@ impl Sandbox {
         self.is_fresh = false;
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(Reason::Path);
-            return Ok(Some(observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"))));
+            let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
+            return Ok(Some(Probed { observation, product: None, is_same_product: false }));
         }
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
@@ -174,8 +211,14 @@ impl Sandbox {
             (Stage::Build, commands.build.as_ref()),
         ];
         for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
-            let mut built = self.run(step, job, commands, watch)?;
+            let is_build = Some(step) == commands.build.as_ref() && step_of == Stage::Build;
+            let cache = commands.build_cache.as_ref().filter(|_| is_build && !job.is_clean);
+            let mut built = self.run((step, cache), job, commands, watch)?;
             duration += built.duration;
+            if cache.is_some() && self.may_blame_cache(&built) {
+                built = self.run((step, None), job, commands, watch)?;
+                duration += built.duration;
+            }
             if built.cancelled || built.ending != Ending::Exit(0) {
                 if Some(step) == regenerate {
                     built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
@@ -185,30 +228,57 @@ impl Sandbox {
                 break;
             }
         }
+        let product = self.product(&commands.artifacts).filter(|_| ran.is_none());
+        let earlier = product.as_ref().filter(|_| !job.is_clean).and_then(known);
         let ran = if let Some(ran) = ran {
-            ran
+            Ok(ran)
+        } else if let Some(earlier) = earlier {
+            Err(earlier)
         } else {
-            let tested = self.run(&commands.test, job, commands, watch)?;
+            let tested = self.run((&commands.test, None), job, commands, watch)?;
             duration += tested.duration;
-            tested
+            Ok(tested)
         };
         self.restore()?;
-        let is_cut = ran.cancelled || ran.ending == Ending::Timeout;
+        let is_cut = ran.as_ref().is_ok_and(|ran| ran.cancelled || ran.ending == Ending::Timeout);
         let settled = self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?;
-        if ran.cancelled {
-            return Ok(None);
-        }
-        let mut seen = observation(job, stage, ran.ending, self.readable(&ran.output));
-        seen.duration = duration;
+        let is_same_product = ran.is_err();
+        let mut seen = match ran {
+            Ok(ran) if ran.cancelled => return Ok(None),
+            Ok(ran) => Observation { duration, ..observation(job, stage, ran.ending, self.readable(&ran.output)) },
+            // With the time that it took then, should somebody ask with another limit.
+            Err(earlier) => Observation { is_clean: false, ..earlier },
+        };
         let is_expected = |path: &Vec<u8>| {
             let divisions = commands.regeneration.as_ref().map(|regeneration| &regeneration.divisions);
             divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
         };
         seen.is_tampered = !settled.tampered.iter().all(is_expected);
-        Ok(Some(seen))
+        Ok(Some(Probed { observation: seen, product, is_same_product }))
     }
 
-    fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
+    /// Whether a build that failed did not do so by what a compiler or a build tool says of the sources: then only a build
+    /// without the cache can tell.
+    fn may_blame_cache(&self, built: &Ran) -> bool {
+        let output = self.readable(&built.output);
+        let has_failed = !built.cancelled && matches!(built.ending, Ending::Exit(1..) | Ending::Signal(_));
+        has_failed && (output.contains("ccache: ") || table::failed_builder(&output).is_none())
+    }
+
+    fn product(&self, artifacts: &[Vec<u8>]) -> Option<Product> {
+        if artifacts.is_empty() {
+            return None;
+        }
+        product(File::open(self.tree_directory()).ok()?.as_fd(), artifacts)
+    }
+
+    fn run(
+        &self,
+        (words, cache): (&Words, Option<&BuildCache>),
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Ran, SandboxError> {
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(present, _)| present != name);
@@ -222,6 +292,9 @@ impl Sandbox {
         set("TMPDIR", self.directory.join("tmp").into());
         if commands.is_home_isolated {
             set("HOME", self.directory.join("home").into());
+        }
+        for (name, value) in cache.iter().flat_map(|cache| &cache.variables) {
+            set(&name.to_string_lossy(), value.clone());
         }
         let directory = self.tree_directory().join(&commands.directory);
         set("PWD", directory.clone().into());

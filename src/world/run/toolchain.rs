@@ -99,7 +99,8 @@ pub fn places<'p>(path: &'p OsStr, tool: &'p str) -> impl Iterator<Item = PathBu
     directories.map(move |directory| Path::new(OsStr::from_bytes(directory)).join(tool))
 }
 
-fn find(path: &OsStr, tool: &str) -> Option<(PathBuf, fs::Metadata)> {
+/// The first of this name in the directories of `path`, links followed.
+pub(super) fn find(path: &OsStr, tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     path.as_bytes().split(|byte| *byte == b':').find_map(|directory| {
         let place = fs::canonicalize(Path::new(OsStr::from_bytes(directory)).join(tool)).ok()?;
         let metadata = fs::metadata(&place).ok()?;

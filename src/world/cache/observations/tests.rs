@@ -35,7 +35,20 @@ fn start(idd: &Path, hunt: &str) -> Segment {
 }
 
 fn observe(segment: &mut Segment, n: u8, observation: Observation) {
-    let record = Record::Observed { sequence: 0, key: key(n).to_string(), nth: 0, observation: observation.into() };
+    let record = Record::Observed {
+        sequence: 0,
+        key: key(n).to_string(),
+        nth: 0,
+        product: None,
+        observation: observation.into(),
+    };
+    segment.append_durable(&record).unwrap();
+}
+
+fn observe_product(segment: &mut Segment, (n, product): (u8, u8), observation: Observation) {
+    let product = Some(key(product).to_string());
+    let record =
+        Record::Observed { sequence: 0, key: key(n).to_string(), nth: 0, product, observation: observation.into() };
     segment.append_durable(&record).unwrap();
 }
 
@@ -385,4 +398,40 @@ fn entries_of_removed_segments_leave_the_index() {
     let mut observations = open(idd.path());
     assert_eq!(observations.index.cache.hunts().unwrap(), ["a"]);
     check_code(&mut observations, 1, CLEAN, Some(1));
+}
+
+#[test]
+fn a_product_answers_for_every_tree_until_it_answers_differently() {
+    let idd = tempfile::tempdir().unwrap();
+    let (mut segment, mut other) = (start(idd.path(), "a"), start(idd.path(), "b"));
+    let mut observations = open(idd.path());
+    let check = |observations: &mut Observations, product: u8, want: Want, expected: Option<i32>| {
+        let found = observations.lookup_product(&key(product), want).map(|observation| observation.ending);
+        assert_eq!(found, expected.map(Ending::Exit));
+    };
+    check(&mut observations, 8, ANY, None);
+    observe_product(&mut segment, (1, 8), observation(3, false));
+    check(&mut observations, 8, ANY, Some(3));
+    check(&mut observations, 8, CLEAN, None);
+    // The tree that it was made from is answered as always.
+    check_code(&mut observations, 1, ANY, Some(3));
+    observe_product(&mut other, (2, 8), observation(3, true));
+    check(&mut observations, 8, CLEAN, Some(3));
+    // Even a run with a limit that answers nobody shows that the test is not steady.
+    let cut = Observation { ending: Ending::Timeout, limit: Duration::from_secs(1), ..observation(0, false) };
+    observe_product(&mut other, (3, 8), cut);
+    check(&mut observations, 8, ANY, None);
+    check(&mut observations, 9, ANY, None);
+}
+
+#[test]
+fn a_product_of_a_void_observation_does_not_answer() {
+    let idd = tempfile::tempdir().unwrap();
+    let mut segment = start(idd.path(), "a");
+    let mut observations = open(idd.path());
+    observe_product(&mut segment, (1, 8), observation(3, false));
+    observations.void_incremental(&mut segment).unwrap();
+    assert_eq!(observations.lookup_product(&key(8), ANY), None);
+    observe_product(&mut segment, (2, 8), observation(3, true));
+    assert!(observations.lookup_product(&key(8), ANY).is_some());
 }

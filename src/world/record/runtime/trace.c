@@ -30,7 +30,7 @@ EXPORT INITIAL __thread char *__idd_lim;
 EXPORT INITIAL __thread unsigned char __idd_flip;
 EXPORT uint64_t __idd_case;
 
-/* One for each thread that ever ran a segment; never freed, used again when its thread ended. */
+/* One for each thread that ever ran a segment; never freed, used again when its thread has ended: then `cur` is null. */
 struct thread {
     struct thread *next;
     char *buffer, *end, **cur, **lim;
@@ -88,8 +88,10 @@ static void message(uint32_t kind, uint32_t thread, const void *bytes, uint64_t 
 }
 
 static void flush(struct thread *thread) {
+    if (thread->cur == NULL)
+        return;
     size_t length = (size_t)(*thread->cur - thread->buffer);
-    if (thread->buffer == NULL || length == 0)
+    if (length == 0)
         return;
     if (out >= 0)
         message(RECORDS, thread->number, thread->buffer, length);
@@ -134,7 +136,7 @@ static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_bef
         uint32_t protocol, how, pid, parent, thread;
         uint64_t n_before;
         uint32_t exe_length, words_length;
-    } hello = {{'I', 'D', 'D', 'T'}, PROTOCOL, how, (uint32_t)getpid(), parent, thread, n_before, 0, 0};
+    } hello = {{'I', 'D', 'D', 'T'}, PROTOCOL, how, (uint32_t)syscall(SYS_getpid), parent, thread, n_before, 0, 0};
     ssize_t n = readlink("/proc/self/exe", text, 4096);
     hello.exe_length = n > 0 ? (uint32_t)n : 0;
     hello.words_length = (uint32_t)read_file("/proc/self/cmdline", text + hello.exe_length, sizeof text - hello.exe_length);
@@ -189,6 +191,10 @@ static void thread_ends(void *value) {
     struct thread *thread = value;
     pthread_mutex_lock(&lock);
     flush(thread);
+    /* What it may still run begins anew, as another thread. */
+    __idd_cur = __idd_lim = NULL;
+    thread->cur = NULL;
+    self = NULL;
     pthread_mutex_unlock(&lock);
 }
 
@@ -248,23 +254,40 @@ __attribute__((destructor(101))) static void stop(void) { end((uint32_t)exit_sta
 static void new_thread(void) {
     /* A constructor of the program may come before ours. */
     start();
-    char *memory = mmap(NULL, BUFFER_SIZE + sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        _exit(127);
-    struct thread *thread = (struct thread *)(memory + BUFFER_SIZE);
-    thread->buffer = memory;
-    thread->end = memory + BUFFER_SIZE;
+    pthread_mutex_lock(&lock);
+    struct thread *thread = threads;
+    while (thread != NULL && thread->cur != NULL)
+        thread = thread->next;
+    if (thread == NULL) {
+        char *memory = mmap(NULL, BUFFER_SIZE + sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            syscall(SYS_exit_group, 127);
+        thread = (struct thread *)(memory + BUFFER_SIZE);
+        thread->buffer = memory;
+        thread->end = memory + BUFFER_SIZE;
+        thread->next = threads;
+        threads = thread;
+    }
+    thread->number = n_threads++;
+    thread->n_sent = 0;
     thread->cur = &__idd_cur;
     thread->lim = &__idd_lim;
-    __idd_cur = memory;
+    __idd_cur = thread->buffer;
     __idd_lim = is_armed ? NULL : thread->end;
     self = thread;
-    pthread_mutex_lock(&lock);
-    thread->number = n_threads++;
-    thread->next = threads;
-    threads = thread;
     pthread_mutex_unlock(&lock);
     pthread_setspecific(key, thread);
+}
+
+/* Whether this thread holds the lock in order to send. */
+static INITIAL __thread int is_sending;
+
+static void flush_own(void) {
+    is_sending = 1;
+    pthread_mutex_lock(&lock);
+    flush(self);
+    pthread_mutex_unlock(&lock);
+    is_sending = 0;
 }
 
 EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
@@ -272,9 +295,7 @@ EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
     if (self == NULL) {
         new_thread();
     } else if (__idd_cur + size > self->end) {
-        pthread_mutex_lock(&lock);
-        flush(self);
-        pthread_mutex_unlock(&lock);
+        flush_own();
     }
     if (is_armed)
         control_at(id);

@@ -12,6 +12,7 @@ use rustix::process::Uid;
 
 use crate::world::repo::files::{make_directory, write_file};
 use crate::world::repo::settle::Settled;
+use crate::world::repo::stat::Node;
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files};
 use crate::world::repo::write::Moved;
 
@@ -241,4 +242,65 @@ fn what_a_killed_build_wrote_goes_and_what_was_built_before_stays() {
     for path in ["new.o", "rewritten.o", "out/new", "out/deep/new"] {
         assert!(!bench.path(path).exists(), "{path}");
     }
+}
+
+/// Settles until every directory of the tree is older than the clock's last tick that is known to have passed.
+fn settle_until_known(bench: &mut Bench, touched: &str) {
+    loop {
+        fs::File::options()
+            .write(true)
+            .open(bench.path(touched))
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        bench.settle();
+        let directory = fs::symlink_metadata(bench.path("d")).unwrap();
+        let file = fs::symlink_metadata(bench.path(touched)).unwrap();
+        if (directory.ctime(), directory.ctime_nsec()) < (file.ctime(), file.ctime_nsec()) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
+    let mut bench = Bench::new();
+    let leaves = files(&[(".gitignore", "*.o\nout/\n"), ("d/x", "1"), ("d/e/y", "1"), ("z", "1")]);
+    bench.go(&leaves);
+    let kept = ["d/x.o", "d/out/a", "d/new/x.o"];
+    for path in kept {
+        bench.write(path, "product");
+    }
+    let mut expected = leaves.clone();
+    expected.extend(files(&kept.map(|path| (path, "product"))));
+    settle_until_known(&mut bench, "z");
+    let settled = |bench: &Bench, name: &[u8]| match &bench.worktree.written().entries[name] {
+        Node::Directory(directory) => directory.settled.is_some(),
+        _ => panic!("it is a directory"),
+    };
+    // What `d/new` holds beside the product may be anything next time.
+    assert!(!settled(&bench, b"d"));
+    fs::remove_dir_all(bench.path("d/new")).unwrap();
+    expected.remove(&b"d/new/x.o"[..]);
+    settle_until_known(&mut bench, "z");
+    settle_until_known(&mut bench, "z");
+    assert!(settled(&bench, b"d"));
+    assert_eq!(bench.settle(), Settled::default());
+    for junk in ["d/junk", "d/e/junk", "d/more/junk", "junk"] {
+        bench.write(junk, "x");
+        assert_eq!(bench.settle().removed_untracked, 1 + usize::from(junk.contains("more")), "{junk}");
+        settle_until_known(&mut bench, "z");
+        assert_eq!(bench.picture(), expected);
+    }
+    bench.write("d/out/b", "product");
+    fs::remove_file(bench.path("d/e/y")).unwrap();
+    assert_eq!(bench.settle().tampered, [b"d/e/y"]);
+    expected.extend(files(&[("d/out/b", "product")]));
+    assert_eq!(bench.picture(), expected);
+    // Other rules, although nothing in the directory changed.
+    let mut newer = leaves;
+    newer.extend(files(&[(".gitignore", "*.o\n")]));
+    bench.go(&newer);
+    newer.extend(files(&[("d/x.o", "product")]));
+    assert_eq!(bench.picture(), newer);
 }

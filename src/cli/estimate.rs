@@ -1,0 +1,177 @@
+//! How long the rest may take: from measured probe times and what is left to ask. Nothing here reads a clock.
+
+use crate::hunt::event::Event;
+use crate::report::text::duration;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// So many of the last runs say how long the next one takes: they are of one phase, mostly.
+const WINDOW: usize = 31;
+
+/// Nothing is said from fewer runs than this.
+const FEWEST: usize = 3;
+
+/// Less than this is not worth saying.
+const SHORTEST: Duration = Duration::from_secs(2);
+
+/// How long the last runs took, build and test together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pace(VecDeque<Duration>);
+
+impl Pace {
+    /// Takes one more run in.
+    pub fn add(&mut self, duration: Duration) {
+        if self.0.len() == WINDOW {
+            self.0.pop_front();
+        }
+        self.0.push_back(duration);
+    }
+
+    /// The median; `None` of fewer than three.
+    pub fn typical(&self) -> Option<Duration> {
+        let mut durations: Vec<Duration> = self.0.iter().copied().collect();
+        durations.sort_unstable();
+        (durations.len() >= FEWEST).then(|| durations[durations.len() / 2])
+    }
+}
+
+/// What the search or a reduction still has before it, by the last thing that was told of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ahead {
+    /// A pass is looked for, `distance` steps back in a history of `n_revisions`.
+    Galloping {
+        /// Steps from the bad revision.
+        distance: u64,
+        /// Revisions there are.
+        n_revisions: u64,
+    },
+    /// Revisions that may still be the culprit.
+    Bisecting {
+        /// How many.
+        n_candidates: u64,
+    },
+    /// Units still in a set that is reduced.
+    Reducing {
+        /// How many.
+        n_units: u64,
+    },
+}
+
+impl Ahead {
+    /// What an event says of it; `None` if nothing.
+    pub fn of(event: &Event, n_revisions: usize) -> Option<Self> {
+        match event {
+            Event::Galloping { distance, .. } => {
+                Some(Self::Galloping { distance: *distance as u64, n_revisions: n_revisions as u64 })
+            }
+            Event::Bisecting { n_candidates, .. } => Some(Self::Bisecting { n_candidates: *n_candidates as u64 }),
+            Event::Reducing { n_units, .. } => Some(Self::Reducing { n_units: *n_units as u64 }),
+            _ => None,
+        }
+    }
+
+    /// Tests one after the other.
+    ///
+    /// - Bisecting: those that are expected, the base-2 logarithm. Repairs come on top.
+    /// - Galloping: a bound, to the end of history and back to the culprit by halves.
+    /// - Reducing: a bound for one pass over the units, each asked about once. How many passes it takes is not known.
+    pub fn n_tests(self) -> u64 {
+        match self {
+            Self::Bisecting { n_candidates } => halvings(n_candidates),
+            Self::Galloping { distance, n_revisions } => {
+                let n_jumps = halvings(n_revisions / distance.max(1)).max(1);
+                n_jumps + halvings(n_revisions)
+            }
+            Self::Reducing { n_units } => n_units,
+        }
+    }
+
+    /// The time for them with so many jobs at once.
+    ///
+    /// `n` jobs get through log2(n + 1) steps of a search at a time, and through `n` units of a reduction at best, whose bound is
+    /// therefore that of one job.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn time(self, n_jobs: usize, typical: Duration) -> Duration {
+        let n_at_once = match self {
+            Self::Bisecting { .. } | Self::Galloping { .. } => ((n_jobs + 1) as f64).log2().max(1.0),
+            Self::Reducing { .. } => 1.0,
+        };
+        let n_tests = self.n_tests() as f64;
+        Duration::try_from_secs_f64(typical.as_secs_f64() * (n_tests / n_at_once).ceil()).unwrap_or(Duration::MAX)
+    }
+
+    /// "about 40 s", "at most 3 min 20 s" or "one pass over them at most 40 s"; empty if it is soon over, or if too little is known.
+    pub fn words(self, n_jobs: usize, pace: &Pace) -> String {
+        let Some(time) = pace.typical().map(|typical| self.time(n_jobs, typical)).filter(|time| *time >= SHORTEST)
+        else {
+            return String::new();
+        };
+        let time = duration(time.as_secs_f64().ceil());
+        match self {
+            Self::Bisecting { .. } => format!("about {time}"),
+            Self::Galloping { .. } => format!("at most {time}"),
+            Self::Reducing { .. } => format!("one pass over them at most {time}"),
+        }
+    }
+}
+
+/// How often so many can be halved until one is left.
+fn halvings(n: u64) -> u64 {
+    u64::from(n.max(1).next_power_of_two().trailing_zeros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(seconds: &[u64]) -> Pace {
+        let mut pace = Pace::default();
+        for seconds in seconds {
+            pace.add(Duration::from_secs(*seconds));
+        }
+        pace
+    }
+
+    #[test]
+    fn the_pace_is_the_median_of_the_last_runs() {
+        assert_eq!(pace(&[1, 2]).typical(), None);
+        assert_eq!(pace(&[900, 2, 3]).typical(), Some(Duration::from_secs(3)));
+        let mut seconds = vec![100; 40];
+        seconds.extend([7; 16]);
+        assert_eq!(pace(&seconds).typical(), Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn a_search_takes_its_halvings_times_the_median() {
+        for (n_candidates, n_tests) in [(0, 0), (1, 0), (2, 1), (3, 2), (8, 3), (9, 4), (1000, 10)] {
+            assert_eq!(Ahead::Bisecting { n_candidates }.n_tests(), n_tests, "{n_candidates}");
+        }
+        let ahead = Ahead::Bisecting { n_candidates: 1000 };
+        let eight = Duration::from_secs(8);
+        assert_eq!(ahead.time(1, eight), Duration::from_secs(80));
+        assert_eq!(ahead.time(3, eight), Duration::from_secs(40));
+        assert_eq!(ahead.words(1, &pace(&[8, 8, 8])), "about 1 min 20 s");
+        assert_eq!(ahead.words(1, &pace(&[8, 8])), "");
+        assert_eq!(ahead.words(1, &pace(&[0, 0, 0])), "");
+    }
+
+    #[test]
+    fn galloping_and_reducing_have_bounds() {
+        let galloping = Ahead::Galloping { distance: 4, n_revisions: 1024 };
+        assert_eq!(galloping.n_tests(), 8 + 10);
+        assert_eq!(galloping.words(1, &pace(&[10, 10, 10])), "at most 3 min 0 s");
+        assert_eq!(Ahead::Galloping { distance: 0, n_revisions: 0 }.n_tests(), 1);
+        let reducing = Ahead::Reducing { n_units: 30 };
+        assert_eq!(reducing.words(1, &pace(&[2, 2, 2])), "one pass over them at most 1 min 0 s");
+        assert_eq!(reducing.words(4, &pace(&[2, 2, 2])), "one pass over them at most 1 min 0 s");
+    }
+
+    #[test]
+    fn more_than_can_be_said_is_no_error() {
+        let ahead = Ahead::Reducing { n_units: u64::MAX };
+        assert_eq!(ahead.time(1, Duration::MAX), Duration::MAX);
+    }
+}

@@ -1,0 +1,85 @@
+//! Getting objects from the user's remote, with the user's git, and nothing else: no ref, no `FETCH_HEAD`, no hook.
+
+use crate::world::repo::RepoError;
+use crate::world::repo::locate::Location;
+use crate::world::repo::locate::run_git;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+
+/// Ids on one command line; the system allows about fifty thousand.
+const MAX_IDS: usize = 10_000;
+
+/// What every fetch is told, so that it brings objects only. Without a place to put them refs are not written, and an empty
+/// map keeps those of the remote as they are.
+const OBJECTS_ONLY: [&str; 8] = [
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-prune",
+    "--no-write-fetch-head",
+    "--no-recurse-submodules",
+    "--no-auto-maintenance",
+    "--refmap=",
+];
+
+/// A remote of the user's, and how to reach it.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    /// Its name.
+    pub name: String,
+    git_directory: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Remote {
+    /// The remote `name`.
+    ///
+    /// - `environment`: that of the user, whose credentials it takes.
+    pub fn new(name: &str, location: &Location, environment: &[(OsString, OsString)]) -> Self {
+        let git_directory = location.git_directory.clone();
+        Self { name: name.to_owned(), git_directory, environment: environment.to_owned() }
+    }
+
+    /// The remote that the history came from: the only one, or else `origin`; `None` if that cannot be told.
+    pub fn of_history(location: &Location, environment: &[(OsString, OsString)]) -> Option<Self> {
+        let words = ["--git-dir".as_ref(), location.git_directory.as_os_str(), "remote".as_ref()];
+        let output = run_git(&location.git_directory, environment, &words).ok()?;
+        let names = String::from_utf8_lossy(&output).into_owned();
+        let mut names = names.lines();
+        let (first, second) = (names.next()?, names.next());
+        let name = if second.is_none() || first == "origin" { first } else { names.find(|name| *name == "origin")? };
+        Some(Self::new(name, location, environment))
+    }
+
+    /// Fetches objects by their ids, without what they name.
+    pub fn objects(&self, ids: &[String]) -> Result<(), RepoError> {
+        ids.chunks(MAX_IDS).try_for_each(|ids| self.fetch(&["--filter=blob:none"], ids))
+    }
+
+    /// Fetches all that lies behind the borders of a shallow clone, so that they are none any more.
+    pub fn history_behind(&self, borders: &[String]) -> Result<(), RepoError> {
+        self.fetch(&["--unshallow"], borders)
+    }
+
+    fn fetch(&self, options: &[&str], ids: &[String]) -> Result<(), RepoError> {
+        // What is missing is asked for by name: there is nothing to negotiate, and asking git what it has would fetch it.
+        let settings = ["-c", "core.hooksPath=/dev/null", "-c", "fetch.negotiationAlgorithm=noop", "--git-dir"];
+        let mut words: Vec<&OsStr> = settings.iter().map(OsStr::new).collect();
+        words.push(self.git_directory.as_os_str());
+        words.extend(OBJECTS_ONLY.iter().chain(options).map(OsStr::new));
+        words.push(OsStr::new(&self.name));
+        words.extend(ids.iter().map(OsStr::new));
+        run_git(&self.git_directory, &self.environment, &words).map(drop).map_err(|error| match error {
+            RepoError::GitSays { said } => RepoError::NotFetched { remote: self.name.clone(), said },
+            other => other,
+        })
+    }
+}
+
+/// The borders of a shallow clone; none if it is not shallow.
+pub fn borders(location: &Location) -> Vec<String> {
+    let text = fs::read_to_string(location.common_directory.join("shallow")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,233 @@
+//! Explanations: the real binary over real compilers, and properties of aligned runs.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::fixture;
+
+/// The program of Sumner and Zhang's Figure 1; `0` is right for `x`.
+const FIGURE: &str = "#include <stdio.h>
+
+int main(void)
+{
+    int x, y, s, t;
+    x = 0;
+    y = x << 1;
+    if (x > 0)
+        t = x << 2;
+    else
+        t = 0;
+    s = y << 1;
+    puts(s + t > 0 ? \"True\" : \"False\");
+    return 0;
+}
+";
+
+fn git(place: &Path, words: &[&str]) {
+    let who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+    assert!(Command::new("git").args(who).args(words).current_dir(place).status().unwrap().success(), "{words:?}");
+}
+
+/// A repository with two versions of `a.c`.
+fn repository(good: &str, bad: &str) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    for text in [good, bad] {
+        fs::write(place.path().join("a.c"), text).unwrap();
+        git(place.path(), &["add", "."]);
+        git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
+    }
+    place
+}
+
+fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+    command.args(words).current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache"));
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// What explains the difference of the two versions for a test.
+fn explained(place: &Path, test: &str, more: &[&str]) -> Value {
+    let mut words = vec!["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c"];
+    words.extend(more);
+    words.extend(["--", test]);
+    let (said, complaint, code) = idd(place, &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    serde_json::from_str(&said).unwrap()
+}
+
+/// The links that are about these variables: line, variable, value and reference.
+fn links(explanation: &Value) -> Vec<(u64, String, String, String)> {
+    let text = |link: &Value, name: &str| link[name].as_str().unwrap_or_default().to_owned();
+    let chain = explanation["chain"].as_array().unwrap().iter();
+    chain
+        .map(|link| {
+            (link["line"].as_u64().unwrap(), text(link, "variable"), text(link, "value"), text(link, "reference"))
+        })
+        .collect()
+}
+
+fn link(line: u64, variable: &str, value: &str, reference: &str) -> (u64, String, String, String) {
+    (line, variable.to_owned(), value.to_owned(), reference.to_owned())
+}
+
+#[test]
+fn explain_gives_one_of_the_two_ideal_chains_of_figure_1_by_each_algorithm() {
+    let place = repository(FIGURE, &FIGURE.replace("x = 0;", "x = 1;"));
+    let before = fixture_state(place.path());
+    for algorithm in ["dependence", "hierarchical", "linear"] {
+        let explanation = explained(place.path(), "test \"$(./a)\" = False", &["--algorithm", algorithm]);
+        let expected = [link(6, "x", "1", "0"), link(7, "y", "2", "0"), link(12, "s", "4", "0")];
+        assert_eq!(links(&explanation), expected, "{algorithm}");
+        assert_eq!(explanation["end"], "benign");
+        assert_eq!(explanation["chain"][0]["in_change"], true);
+        assert_eq!(explanation["chain"][1]["in_change"], false);
+        assert_eq!(explanation["failure"]["line"], 13);
+        assert_eq!(explanation["remarks"], serde_json::json!([]));
+    }
+    assert_eq!(fixture_state(place.path()), before, "an explanation leaves the working tree as it was");
+}
+
+fn fixture_state(place: &Path) -> Vec<u8> {
+    let status = Command::new("git").args(["status", "--porcelain", "--ignored"]).current_dir(place).output().unwrap();
+    status.stdout
+}
+
+#[test]
+fn explain_takes_patched_constants_heap_objects_and_return_values_into_the_chain() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct node { struct node *next; int value; };
+
+static const int weights[] = { 2, 3, 5 };
+
+static int total(const struct node *node)
+{
+    int sum = 0;
+    for (; node != NULL; node = node->next)
+        sum += node->value;
+    return sum;
+}
+
+int main(void)
+{
+    struct node *list = NULL;
+    for (int i = 0; i < 3; i++) {
+        struct node *node = malloc(sizeof *node);
+        node->value = weights[i];
+        node->next = list;
+        list = node;
+    }
+    printf(\"%d\\n\", total(list));
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("{ 2, 3, 5 }", "{ 2, 4, 5 }"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 10", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[0], link(6, "weights[1]", "4", "3"), "{found:?}");
+    assert!(found.iter().any(|link| link.0 == 21 && link.1.ends_with("value") && link.2 == "4"), "{found:?}");
+    assert!(found.contains(&link(13, "total", "11", "10")), "{found:?}");
+    assert_eq!(explanation["end"], "start");
+    assert!(explanation["failure"]["what"].as_str().unwrap().contains("11"), "{explanation}");
+}
+
+#[test]
+fn explain_follows_a_renamed_function_and_a_reordered_structure() {
+    let good = "#include <stdio.h>
+
+struct box { int width; int height; };
+
+static int area(struct box box)
+{
+    return box.width * box.height;
+}
+
+int main(void)
+{
+    struct box box;
+    int margin = 1;
+    box.width = 4 + margin;
+    box.height = 6;
+    printf(\"%d\\n\", area(box));
+    return 0;
+}
+";
+    let bad = good
+        .replace("int width; int height;", "int height; int depth; int width;")
+        .replace("area(", "surface(")
+        .replace("margin = 1", "margin = 2");
+    let place = repository(good, &bad);
+    let found = links(&explained(place.path(), "test \"$(./a)\" = 30", &[]));
+    assert_eq!(found[..2], [link(13, "margin", "2", "1"), link(14, "box.width", "6", "5")], "{found:?}");
+}
+
+#[test]
+fn explain_names_a_crash_and_a_run_without_an_end() {
+    let good = "#include <string.h>
+static const char *names[] = { \"one\", \"two\", 0 };
+int main(void)
+{
+    int i = 0, n = 2;
+    while (i < n) {
+        if (strcmp(names[i], \"three\") == 0)
+            return 1;
+        i = i + 1;
+    }
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("n = 2", "n = 3"));
+    let explanation = explained(place.path(), "./a", &[]);
+    assert_eq!(links(&explanation)[0], link(5, "n", "3", "2"));
+    assert_eq!(explanation["failure"]["line"], 7);
+    assert!(explanation["failure"]["what"].as_str().unwrap().contains("signal 11"), "{explanation}");
+
+    let place = repository(good, &good.replace("i = i + 1", "i = i + 0"));
+    let explanation = explained(place.path(), "./a", &["--timeout", "1s"]);
+    assert!(explanation["failure"]["what"].as_str().unwrap().contains("does not end"), "{explanation}");
+    assert_eq!(links(&explanation)[0], link(9, "i", "0", "1"));
+}
+
+#[test]
+fn explain_says_what_it_cannot_do_and_what_helps() {
+    let place = repository(FIGURE, &FIGURE.replace("x = 0;", "x = 1;"));
+    let (_, said, code) = idd(place.path(), &["explain"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no hunt") && said.contains("hint: "), "{said}");
+    let (_, said, code) = idd(place.path(), &["explain", "--bad", "HEAD", "--", "./a"]);
+    assert_eq!(code, Some(129), "{said}");
+    let words =
+        ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test \"$(./a)\" = True"];
+    let (_, said, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("does not pass on the reference"), "{said}");
+}
+
+#[test]
+fn a_hunt_and_its_explanation_lead_from_the_culprit_to_the_failure() {
+    let place = tempfile::tempdir().unwrap();
+    let story = fixture::root().join("fixtures-repos/huge-culprit/make.sh");
+    let repository: PathBuf = place.path().join("r");
+    let made = Command::new("bash").arg(story).arg(&repository).output().unwrap();
+    assert!(made.status.success());
+    let (said, complaint, code) = idd(&repository, &["--quiet", "--build", "make", "--", "./test.sh"]);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let (said, complaint, code) = idd(&repository, &["explain", "--json"]);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let explanation: Value = serde_json::from_str(&said).unwrap();
+    let chain = explanation["chain"].as_array().unwrap();
+    assert_eq!(chain[0]["variable"], "prefixed_units[89].factor");
+    assert_eq!((&chain[0]["file"], &chain[0]["line"]), (&"prefixed.c".into(), &96.into()));
+    assert_eq!(chain[0]["in_change"], true);
+    assert_eq!(explanation["failure"]["file"], "conv.c");
+    let (text, _, _) = idd(&repository, &["explain"]);
+    assert!(text.contains("* prefixed.c:96  prefixed_units[89].factor is given 20.1168 (reference 2011.68)"), "{text}");
+}
