@@ -20,6 +20,7 @@ use crate::explain::align::run::Run;
 use crate::explain::align::run::Said;
 use crate::explain::align::state;
 use crate::explain::align::state::Cell;
+use crate::explain::align::state::Layouts;
 use crate::explain::align::state::Side;
 use crate::explain::chain::Definition;
 use crate::explain::chain::Executions;
@@ -120,6 +121,7 @@ pub struct Causality<F: Forks> {
     places: Vec<(u64, u64)>,
     times: HashMap<(Step, u64), u64>,
     states: Vec<(Point, Rc<State>)>,
+    layouts: Layouts,
     /// Forks run so far.
     pub n_forks: u64,
     /// Steps of forks played so far.
@@ -147,6 +149,7 @@ impl<F: Forks> Causality<F> {
             places: Vec::new(),
             times: HashMap::new(),
             states: Vec::new(),
+            layouts: Layouts::default(),
             n_forks: 0,
             n_steps: 0,
             n_unpatched: 0,
@@ -200,6 +203,7 @@ impl<F: Forks> Causality<F> {
             Side { machine: &machine, globals: &globals },
             Side { machine: &other_machine, globals: &other_globals },
             &self.alignment,
+            &mut self.layouts,
         );
         let n_unpatched = found.iter().filter(|cell| cell.reference.is_none()).count();
         self.n_unpatched = self.n_unpatched.max(n_unpatched);

@@ -73,8 +73,8 @@ pub struct Standing {
     pub function: Option<Arc<str>>,
     /// Where it is in the source.
     pub place: Option<Place>,
-    /// For a decision: how it went.
-    pub outcome: Option<String>,
+    /// For a decision: how it went, and where.
+    pub outcome: Option<(String, String)>,
 }
 
 /// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
@@ -162,9 +162,14 @@ fn add_outcome<F: Forks>(
         Some(other) => standing(causality.reference(), other)?,
         None => Standing::default(),
     };
-    if let (Some(outcome), Some(reference_outcome)) = (ours.outcome, theirs.outcome)
-        && outcome != reference_outcome
+    if let (Some(mut outcome), Some(mut reference)) = (ours.outcome, theirs.outcome)
+        && outcome != reference
     {
+        if outcome.0 == reference.0 {
+            // The versions have other conditions, with the same outcome.
+            (outcome.0, reference.0) = (outcome.1, reference.1);
+        }
+        let (outcome, reference_outcome) = (outcome.0, reference.0);
         let did = Did::Decided { outcome, reference: reference_outcome };
         let time = u64::from(decision.0);
         let (function, place) = (ours.function, ours.place);
@@ -239,18 +244,15 @@ impl Watch for Look {
             "lor.lhs.false",
         ];
         let begins = |labels: &[&str]| labels.iter().any(|begin| label.starts_with(begin));
-        let line = || {
-            let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
-            statement
-                .and_then(|statement| statement.place.as_ref())
-                .map(|place| format!("goes on in line {}", place.line))
-        };
+        let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
+        let place = statement.and_then(|statement| statement.place.as_ref());
+        let way = place.map_or_else(|| "decided so".to_owned(), |place| format!("decided for line {}", place.line));
         let outcome = match decision.map(|instruction| &instruction.op) {
-            Some(Op::Branch(..)) if begins(&is_taken) => Some("true".to_owned()),
-            Some(Op::Branch(..)) if begins(&is_left) => Some("false".to_owned()),
-            _ => line(),
+            Some(Op::Branch(..)) if begins(&is_taken) => "true".to_owned(),
+            Some(Op::Branch(..)) if begins(&is_left) => "false".to_owned(),
+            _ => way.clone(),
         };
-        self.standing.outcome = Some(outcome.unwrap_or_else(|| "goes another way".to_owned()));
+        self.standing.outcome = Some((outcome, way));
         self.is_over = true;
     }
 

@@ -7,6 +7,7 @@
 //!
 //! What only one run has, and bytes that are not known, are no cells: nothing can be put in their place.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::VecDeque;
@@ -120,10 +121,33 @@ fn object_at(side: Side<'_>, address: u64) -> Option<(Object, u64)> {
     })
 }
 
+/// Blocks of the heap, by their addresses and the steps that made them, and how they are divided: learned where they are reached along pointers, and
+/// used where only a value that waits for a call leads to them, so that nothing that a point can see does.
+#[derive(Debug, Clone, Default)]
+pub struct Layouts(BTreeMap<(u64, Step), Layout>);
+
+/// A block that was reached.
+#[derive(Debug, Clone)]
+struct Layout {
+    /// Its counterpart.
+    other: (u64, Step),
+    parts: BTreeMap<u64, Part>,
+}
+
+/// A part of a block that was reached.
+#[derive(Debug, Clone)]
+struct Part {
+    /// Its place in the block of the reference.
+    their_offset: u64,
+    length: u64,
+    is_pointer: bool,
+    path: String,
+}
+
 /// The faulty state: what differs, in an order that depends only on the runs.
 ///
 /// Cost: one visit to each variable that both have; at most 4 million.
-pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment) -> Vec<Cell> {
+pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, layouts: &mut Layouts) -> Vec<Cell> {
     let mut walk = Walk {
         sides: (failing, reference),
         queue: VecDeque::new(),
@@ -139,6 +163,8 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment) -> 
             walk.part(pair);
         }
     }
+    walk.learn(layouts);
+    walk.unreached(layouts);
     let leaves = std::mem::take(&mut walk.leaves);
     let mut seen = HashSet::new();
     leaves
@@ -425,6 +451,51 @@ impl<'s> Walk<'s> {
             self.queue.push_back(Pair { ours, theirs, path, depth: depth + 1 });
         } else {
             self.elements((ours, theirs), n, path, depth);
+        }
+    }
+
+    /// Notes how the blocks are divided that were reached.
+    fn learn(&self, layouts: &mut Layouts) {
+        let (ours, theirs) = self.sides;
+        for leaf in &self.leaves {
+            let block = ours.machine.heap.find(leaf.addresses.0);
+            let other = theirs.machine.heap.find(leaf.addresses.1);
+            let (Some(block), Some(other)) = (block, other) else { continue };
+            let part = Part {
+                their_offset: leaf.addresses.1 - other.address,
+                length: leaf.length,
+                is_pointer: leaf.is_pointer,
+                path: leaf.path.clone(),
+            };
+            let new = || Layout { other: (other.address, other.made), parts: BTreeMap::new() };
+            let layout = layouts.0.entry((block.address, block.made)).or_insert_with(new);
+            layout.parts.insert(leaf.addresses.0 - block.address, part);
+        }
+    }
+
+    /// Adds the parts of blocks that are known from later points and were not reached.
+    fn unreached(&mut self, layouts: &Layouts) {
+        let (ours, theirs) = self.sides;
+        let is_there = |side: Side<'_>, (address, made): (u64, Step)| {
+            let block = side.machine.heap.find(address);
+            block.is_some_and(|block| (block.address, block.made) == (address, made) && block.freed.is_none())
+        };
+        for (block, Layout { other, parts }) in &layouts.0 {
+            let is_new =
+                !self.to_theirs.contains_key(&Object(block.0)) && is_there(ours, *block) && is_there(theirs, *other);
+            if !is_new || !self.match_objects(Object(block.0), Object(other.0)) {
+                continue;
+            }
+            for (offset, part) in parts {
+                self.leaves.push(Leaf {
+                    addresses: (block.0 + offset, other.0 + part.their_offset),
+                    length: part.length,
+                    is_pointer: part.is_pointer,
+                    is_float: false,
+                    types: None,
+                    path: part.path.clone(),
+                });
+            }
         }
     }
 
