@@ -533,9 +533,11 @@ impl Explainer<'_> {
         let failure = causality.failure().clone();
         let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
         if let Some(switched) = &mut switched {
-            switched.standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
+            let standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
+            (switched.place, switched.outcome) = (standing.place, standing.outcome.map(|(outcome, _)| outcome));
             if let Some(step) = causality.alignment().reference(switched.step) {
-                switched.reference = story::standing(causality.reference(), step).map_err(failed)?.outcome;
+                let standing = story::standing(causality.reference(), step).map_err(failed)?;
+                switched.reference = standing.outcome.map(|(outcome, _)| outcome);
             }
         }
         if causality.n_unpatched > 0 {

@@ -137,7 +137,7 @@ int main(void) {
     let test = "test \"$(printf 'lor' | ./a)\" = '3 3'";
     let found = json(&explained(&fixture, &["--build", "$CC -o a a.c", "--", test]));
     assert_eq!(found["switched"]["line"], 5, "{found}");
-    assert_eq!(found["switched"]["reference"], "goes on in line 13", "{found}");
+    assert_eq!(found["switched"]["reference"], "decided for line 13", "{found}");
     let last = found["chain"].as_array().unwrap().last().unwrap();
     assert_eq!(
         (&last["variable"], &last["value"], &last["reference"]),
@@ -154,4 +154,20 @@ fn versions_and_switching_exclude_each_other() {
     let without_test = explained(&fixture, &["--bad", "HEAD"]);
     assert_eq!(without_test.status.code(), Some(129));
     assert!(String::from_utf8_lossy(&without_test.stdout).contains("belong together"));
+}
+
+#[test]
+fn the_failing_version_of_a_hunt_is_explained_without_its_reference() {
+    let good = SUM.replace("value >= 9;", "value >= 90;");
+    let write = |program: &str, subject: &str| {
+        format!("cat >a.c <<'END'\n{program}END\ngit add a.c && git commit -qm {subject}\n")
+    };
+    let fixture = Fixture::of(&(write(&good, "one") + &write(SUM, "two")));
+    let hunted =
+        fixture.run(&["--quiet", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test $(./a 2 9 3) = 14"]);
+    assert!(hunted.status.success(), "{}", String::from_utf8_lossy(&hunted.stderr));
+    let found = json(&explained(&fixture, &[]));
+    assert_eq!((&found["switched"]["line"], &found["chain"][0]["line"]), (&8.into(), &8.into()), "{found}");
+    assert_eq!(found["good"], "the same with one decision switched");
+    assert_eq!(found["failure"]["line"], 16, "{found}");
 }

@@ -43,9 +43,9 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
     let sets: Vec<Value> = explanation.sets.iter().map(set).collect();
     let (file, line, in_change) = place(explanation.failure.1.place.as_ref());
     let switched = explanation.switched.as_ref().map(|switched| {
-        let (file, line, _) = place(switched.standing.place.as_ref());
+        let (file, line, _) = place(switched.place.as_ref());
         json!({
-            "file": file, "line": line, "step": switched.step.0, "outcome": switched.standing.outcome,
+            "file": file, "line": line, "step": switched.step.0, "outcome": switched.outcome,
             "reference": switched.reference, "n_forks": switched.n_tried.0, "n_runs": switched.n_tried.1,
         })
     });

@@ -44,8 +44,8 @@ use crate::cli::progress::Progress;
 use crate::explain::align::run::Run;
 use crate::explain::decisions::Decisions;
 use crate::explain::failure::Ending;
-use crate::explain::story::Standing;
 use crate::explain::switch::order;
+use crate::instrument::debug::Place;
 use crate::outcome;
 use crate::report::Status;
 use crate::revision::TreeId;
@@ -81,8 +81,10 @@ const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" 
 pub struct Switched {
     /// Its step.
     pub step: Step,
-    /// Where it is, and how it went in the failing run.
-    pub standing: Standing,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// How it went in the failing run.
+    pub outcome: Option<String>,
     /// How it went when it was switched.
     pub reference: Option<String>,
     /// Decisions that were switched in forks, and runs of the test.
@@ -267,7 +269,7 @@ impl Explainer<'_> {
             let seconds = begin.elapsed().as_secs_f64();
             progress.say("Looking for the chain.");
             let switched =
-                Switched { step: found.step, standing: Standing::default(), reference: None, n_tried: search.n_tried };
+                Switched { step: found.step, place: None, outcome: None, reference: None, n_tried: search.n_tried };
             let sides = Sides {
                 failing: (failing.player, failing.ending),
                 reference: (reference.player, reference.ending),

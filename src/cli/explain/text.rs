@@ -57,23 +57,13 @@ pub fn failure(explanation: &Explanation) -> String {
     }
 }
 
-/// How a decision went, in one clause.
-fn decided(outcome: &str) -> String {
-    match outcome {
-        "true" | "false" => format!("the condition is {outcome}"),
-        _ => format!("it {outcome}"),
-    }
-}
-
 /// What was switched: `the condition is true, made false`.
 fn switch(switched: &Switched) -> String {
-    let outcome = switched.standing.outcome.as_deref().unwrap_or("goes its way");
-    let other = match switched.reference.as_deref() {
-        Some(other @ ("true" | "false")) => format!("made {other}"),
-        Some(other) => format!("switched so that it {other}"),
-        None => "switched".to_owned(),
-    };
-    format!("{}, {other}", decided(outcome))
+    let outcome = switched.outcome.as_deref().unwrap_or("decided so");
+    match switched.reference.as_deref().unwrap_or("decided otherwise") {
+        other @ ("true" | "false") => format!("the condition is {outcome}, made {other}"),
+        other => format!("the condition is {outcome}, now {other}"),
+    }
 }
 
 /// Where the chain begins.
@@ -95,7 +85,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     let (bad, good) = &explanation.pair.names;
     line(format!("{} fails, {} passes:", safe(bad), safe(good)));
     line(String::new());
-    let standing = explanation.switched.as_ref().map(|switched| (switched, switched.standing.place.as_ref()));
+    let standing = explanation.switched.as_ref().map(|switched| (switched, switched.place.as_ref()));
     if let Some((switched, Some(place))) = standing {
         line(format!("switched: {}:{}  {}", safe(&sources.path(&place.file)), place.line, switch(switched)));
         line(String::new());
@@ -120,7 +110,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             Did::Gave { variable, value, reference } => {
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
-            Did::Decided { outcome, reference } => format!("{} (reference {reference})", decided(outcome)),
+            Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
             Did::Returned { function, value, reference } => {
                 format!("{} returns {} (reference {})", safe(function), safe(value), safe(reference))
             }
