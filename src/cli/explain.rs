@@ -279,15 +279,21 @@ impl Explainer<'_> {
 
         let build = self.build("park")?;
         let commands = |variables| Ok(self.commands(&build, variables));
-        self.while_parked(sandbox, pair.failing.0, &Meant::new(&bad, number), commands, |mut server, process| {
-            let budget = PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1;
-            let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
-            let seconds = begin.elapsed().as_secs_f64();
-            progress.say("Looking for the chain.");
-            let expected = ending_of(reference.trace().end());
-            let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
-            self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)
-        })
+        self.while_parked(
+            sandbox,
+            job(pair.failing.0, PARKED_LIMIT),
+            &Meant::new(&bad, number),
+            commands,
+            |mut server, process| {
+                let budget = PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1;
+                let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
+                let seconds = begin.elapsed().as_secs_f64();
+                progress.say("Looking for the chain.");
+                let expected = ending_of(reference.trace().end());
+                let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
+                self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)
+            },
+        )
     }
 
     fn check_failing(bad: &Side) -> Result<(), Failure> {
@@ -310,14 +316,13 @@ impl Explainer<'_> {
     fn while_parked<T>(
         &self,
         sandbox: &mut Sandbox,
-        tree: TreeId,
+        job: Job,
         meant: &Meant,
         commands: impl FnOnce(Vec<(OsString, OsString)>) -> Result<Commands, Failure>,
         ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let control = Control::new(&self.root.join("control")).map_err(failed)?;
         let commands = commands(control.variables_at_start(&self.scratch()?))?;
-        let job = job(tree, PARKED_LIMIT);
         let is_over = Arc::new(AtomicBool::new(false));
         let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over) };
         thread::scope(|scope| {

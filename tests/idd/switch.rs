@@ -60,7 +60,9 @@ fn the_switched_decision_that_makes_the_test_pass_begins_the_chain() {
     // Products are ignored by no rule; a test that leaves something behind finds it gone in its next run.
     let test = "mkdir fresh && test $(./a 1 2) = 3 && test $(./a 2 9 3) = 14";
     let fixture = fixture(SUM);
-    let found = json(&explained(&fixture, &["--build", "$CC -o a a.c", "--", test]));
+    let test = format!("test -d made/empty && test -e made/list && rm -r made && {test}");
+    let build = "mkdir -p made/empty && cp -p a.c made/list && $CC -o a a.c";
+    let found = json(&explained(&fixture, &["--build", build, "--", &test]));
     let switched = &found["switched"];
     assert_eq!((&switched["file"], &switched["line"]), (&"a.c".into(), &8.into()), "{found}");
     assert_eq!((&switched["outcome"], &switched["reference"]), (&"true".into(), &"false".into()), "{found}");

@@ -27,6 +27,7 @@ use crate::cli::explain::Explanation;
 use crate::cli::explain::FIRST_TRACE;
 use crate::cli::explain::Fork;
 use crate::cli::explain::Meant;
+use crate::cli::explain::PARKED_LIMIT;
 use crate::cli::explain::PATIENCE;
 use crate::cli::explain::Pair;
 use crate::cli::explain::Side;
@@ -62,6 +63,7 @@ use crate::world::record::control::process_of;
 use crate::world::run::Watch as _;
 use crate::world::run::Words;
 use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Sandbox;
 
 /// A failing run that was killed at its limit is looked at for as long as this many segments of a reference allow.
@@ -70,8 +72,18 @@ const ENDLESS: u64 = 50_000;
 /// A switched run may have so many times as many segments as the failing one, and so many more: that one may have ended early.
 const SWITCHED_PATIENCE: (u64, u64) = (4, 200_000);
 
-/// Builds, and keeps what was built and the numbers that were given out for it.
-const BUILD_AND_KEEP: &str = r#"/bin/sh -c "$1" && cp -a -- "$IDD_WORKTREE" "$2.part" && cp -- "$IDD_BUILD/next" "$2.next" && mv -- "$2.part" "$2""#;
+/// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
+const BUILD_AND_KEEP: &str = r#"
+set -e
+touch -- "$2.stamp"
+sleep 0.05
+/bin/sh -c "$1"
+mkdir -- "$2.part"
+cd -- "$IDD_WORKTREE"
+find . -name .git -prune -o \( ! -type d -o -empty \) -cnewer "$2.stamp" -print0 | xargs -0 -r cp -a --parents -t "$2.part" --
+cp -- "$IDD_BUILD/next" "$2.next"
+mv -- "$2.part" "$2"
+"#;
 
 /// Puts both back.
 const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" "$IDD_BUILD/next""#;
@@ -125,6 +137,11 @@ impl Products {
     fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
         let build = explainer.build("park")?;
         Ok(Self { build, kept: explainer.root.join("built") })
+    }
+
+    /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.
+    fn job(&self, tree: TreeId, limit: Duration) -> Job {
+        Job { is_clean: !self.kept.exists(), ..job(tree, limit) }
     }
 
     /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.
@@ -307,7 +324,7 @@ impl Explainer<'_> {
     ) -> Result<bool, Failure> {
         let control = Control::new(&self.root.join("control")).map_err(failed)?;
         let commands = products.commands(self, control.variables_at_start(&self.scratch()?)).map_err(failed)?;
-        let job = job(tree, self.limit());
+        let job = products.job(tree, self.limit());
         let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::new(AtomicBool::new(false)) };
         let is_over = Arc::clone(&watch.is_over);
         let seen = thread::scope(|scope| {
@@ -340,7 +357,7 @@ impl Explainer<'_> {
         ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let commands = |variables| products.commands(self, variables).map_err(failed);
-        self.while_parked(sandbox, tree, meant, commands, ask)
+        self.while_parked(sandbox, products.job(tree, PARKED_LIMIT), meant, commands, ask)
     }
 }
 
