@@ -61,7 +61,7 @@ const ENVIRONMENT: [(&str, &str); 7] = [
     ),
     ("TMPDIR", "Set for the test: an empty directory of its own."),
     ("GIT_*", "Not set for the test, so that git in it sees the checkout and nothing else."),
-    ("IDD_CLANG", "The clang, version 16 or newer, that git idd record instruments programs with."),
+    ("IDD_CLANG", "The clang, version 16 or newer, that git idd record and git idd explain instrument programs with."),
     ("NO_COLOR", "If set and not empty, there is no colour unless it is asked for."),
 ];
 
@@ -78,7 +78,7 @@ const FILES: [(&str, &str); 4] = [
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
-const EXAMPLES: [(&str, &str); 7] = [
+const EXAMPLES: [(&str, &str); 8] = [
     ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
     (
         "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
@@ -87,6 +87,7 @@ const EXAMPLES: [(&str, &str); 7] = [
     ("git idd --timeout 10s -- ./server --self-test", "A test that hangs; the hang is the failure."),
     ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
+    ("git idd explain", "Say how the change that was found leads to the failure (C programs)."),
     ("git idd record --build make -- ./test.sh", "Keep what the C program does that the test runs."),
     ("git -c idd.jobs=2 idd --budget 30m --json -- make check", "A nightly job."),
 ];

@@ -122,7 +122,10 @@ pub fn tell<F: Forks>(
                 Link { step, time: definition.time, reference, function: found.function, place: found.place, did };
             links.insert(key, link);
             add_decision(causality, step, &mut links)?;
-            add_returns(causality, step, definition.time, &mut links)?;
+            let run = &causality.failing().run;
+            let is_entry = run.entries[step.0 as usize];
+            let giver = if is_entry { Step(run.callers[step.0 as usize]) } else { step };
+            add_returns(causality, giver, definition.time, &mut links)?;
         }
     }
     Ok(links.into_values().collect())

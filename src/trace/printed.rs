@@ -174,6 +174,12 @@ impl Conversion {
                 if self.is_alternate { text } else { without_zeros(&text) }
             }
         };
+        let text = if self.is_alternate && !text.contains('.') {
+            let end = text.find('e').unwrap_or(text.len());
+            format!("{}.{}", &text[..end], &text[end..])
+        } else {
+            text
+        };
         Some(if is_upper { text.to_uppercase() } else { text })
     }
 

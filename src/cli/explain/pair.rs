@@ -53,8 +53,9 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
 fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {
     let (_, report) = commands::finding(location)?;
     let (_, replay) = saved::current_replay(location)?;
-    let plan: SavedPlan =
-        serde_json::from_value(replay.plan.plan.clone()).map_err(|error| Failure::from_error(&error))?;
+    let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
+        Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
+    })?;
     let proven = proven(&report);
     let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
     let roles = match args.at {

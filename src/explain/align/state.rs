@@ -361,23 +361,7 @@ impl<'s> Walk<'s> {
                 }
             }
             (SourceType::Union(compound), SourceType::Union(other)) if compound.bits == other.bits => {
-                for word in 0..compound.bits / 64 {
-                    let addresses = (at + 8 * word, their_at + 8 * word);
-                    let path = format!("{path}[{word}]");
-                    self.leaves.push(Leaf {
-                        addresses,
-                        length: 8,
-                        is_pointer: true,
-                        is_float: false,
-                        types: None,
-                        path,
-                    });
-                }
-                let (done, length) = (compound.bits / 64 * 8, compound.bits / 8 % 8);
-                if length > 0 {
-                    let addresses = (at + done, their_at + done);
-                    self.leaves.push(Leaf { addresses, length, is_pointer: false, is_float: false, types: None, path });
-                }
+                self.words((at, their_at), compound.bits / 8, &path);
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let n = |counts: &[Option<u64>]| counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?));
@@ -385,6 +369,21 @@ impl<'s> Walk<'s> {
                 self.elements(((at, debug, element), (their_at, other_debug, other)), n, &path, depth);
             }
             _ => {}
+        }
+    }
+
+    /// A row of words of which only the size is known.
+    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, path: &str) {
+        for begin in (0..n_bytes).step_by(8) {
+            let length = (n_bytes - begin).min(8);
+            self.leaves.push(Leaf {
+                addresses: (at + begin, their_at + begin),
+                length,
+                is_pointer: length == 8,
+                is_float: false,
+                types: None,
+                path: format!("{path}[{}]", begin / 8),
+            });
         }
     }
 
