@@ -281,7 +281,7 @@ impl Explainer<'_> {
         let commands = |variables| Ok(self.commands(&build, variables));
         self.while_parked(
             sandbox,
-            job(pair.failing.0, PARKED_LIMIT),
+            &job(pair.failing.0, PARKED_LIMIT),
             &Meant::new(&bad, number),
             commands,
             |mut server, process| {
@@ -316,7 +316,7 @@ impl Explainer<'_> {
     fn while_parked<T>(
         &self,
         sandbox: &mut Sandbox,
-        job: Job,
+        job: &Job,
         meant: &Meant,
         commands: impl FnOnce(Vec<(OsString, OsString)>) -> Result<Commands, Failure>,
         ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
@@ -326,7 +326,7 @@ impl Explainer<'_> {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over) };
         thread::scope(|scope| {
-            let running = scope.spawn(|| sandbox.observe(&job, &commands, &mut watch));
+            let running = scope.spawn(|| sandbox.observe(job, &commands, &mut watch));
             let parked = self.parked(&control, &meant.process, meant.n_before, &running);
             let told = parked.and_then(|(parked, process)| ask(Server::new(control, parked), process));
             is_over.store(true, Ordering::Relaxed);

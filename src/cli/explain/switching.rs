@@ -357,7 +357,7 @@ impl Explainer<'_> {
         ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let commands = |variables| products.commands(self, variables).map_err(failed);
-        self.while_parked(sandbox, products.job(tree, PARKED_LIMIT), meant, commands, ask)
+        self.while_parked(sandbox, &products.job(tree, PARKED_LIMIT), meant, commands, ask)
     }
 }
 
