@@ -9,6 +9,7 @@ use crate::cli::args::TestCommand;
 use crate::cli::args::options;
 use crate::cli::commands::Console;
 use crate::cli::explain::forks::Server;
+use crate::cli::explain::switching::Switched;
 use crate::cli::failure::Failure;
 use crate::cli::hunt::sandboxes;
 use crate::cli::interrupt::Interrupt;
@@ -50,6 +51,8 @@ use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;
 use crate::world::record::control::Parked;
+use crate::world::record::control::Reply;
+use crate::world::record::control::Test;
 use crate::world::record::control::process_of;
 use crate::world::record::listen;
 use crate::world::record::listen::Keep;
@@ -81,6 +84,7 @@ mod change;
 mod forks;
 mod json;
 mod pair;
+mod switching;
 mod text;
 
 /// How long the failing process may stay parked.
@@ -128,6 +132,8 @@ pub struct Explanation {
     pub pair: Pair,
     /// Figures.
     pub figures: Figures,
+    /// The decision that makes the reference, if it is a run of the failing version.
+    pub switched: Option<Switched>,
     /// What could not be done, in words.
     pub remarks: Vec<String>,
 }
@@ -176,7 +182,10 @@ pub fn run(
     let done = (|| {
         let mut sandbox =
             Sandbox::create(&root, "w", &private, pair.failing.1).map_err(|error| Failure::from_error(&error))?;
-        explainer.explain(&mut sandbox, pair, changed, &mut progress)
+        match args.switch_budget {
+            Some(budget) => explainer.explain_switched(budget, &mut sandbox, (pair, changed), &mut progress),
+            None => explainer.explain(&mut sandbox, pair, changed, &mut progress),
+        }
     })();
     sandbox::remove(&root, &private);
     let mut explanation = done?;
@@ -201,6 +210,39 @@ struct Side {
     ending: outcome::Ending,
     /// Time of the build and of the test.
     duration: Duration,
+}
+
+/// The process that is meant.
+struct Meant {
+    /// Its number among those of its side.
+    number: usize,
+    process: Process,
+    /// Those before it that look the same.
+    n_before: usize,
+}
+
+impl Meant {
+    fn new(side: &Side, number: usize) -> Self {
+        let process = side.taken[number].process.clone();
+        let n_before = side.taken[..number].iter().filter(|taken| is_same(&taken.process, &process)).count();
+        Self { number, process, n_before }
+    }
+}
+
+/// A whole run in a fork.
+struct Fork {
+    player: Player,
+    ending: Ending,
+    /// What the fork told, without its records.
+    reply: Reply,
+}
+
+/// Both runs, and the failing program.
+struct Sides {
+    failing: (Player, Ending),
+    reference: (Player, Ending),
+    server: Server,
+    switched: Option<Switched>,
 }
 
 struct Explainer<'e> {
@@ -238,44 +280,66 @@ impl Explainer<'_> {
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (FIRST_TRACE.min(self.args.max_trace), self.limit().min(longest));
         let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
-        if bad.ending == outcome::Ending::Exit(0) {
-            return Err(Failure::new(
-                Status::Error,
-                "under instrumentation the test passes on the failing version, too",
-            )
-            .with_hint(
-                "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0",
-            ));
-        }
+        Self::check_failing(&bad)?;
         let (number, twin) = self.process(&bad, &good)?;
         let mut reference = Self::reference(&good, twin)?;
         let n_reference = Run::read(&mut reference).map_err(failed)?.n_records;
 
         let build = self.build("park")?;
-        let socket = self.root.join("control");
-        let control = Control::new(&socket).map_err(failed)?;
-        let scratch = self.root.join("scratch");
-        files::make_private(&scratch).map_err(failed)?;
-        let commands = self.commands(&build, control.variables_at_start(&scratch));
-        let job = job(pair.failing.0, PARKED_LIMIT);
-        let is_over = Arc::new(AtomicBool::new(false));
-        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over) };
-        let wanted = &bad.taken[number].process;
-        let n_before = bad.taken[..number].iter().filter(|taken| is_same(&taken.process, wanted)).count();
-        thread::scope(|scope| {
-            let running = scope.spawn(|| sandbox.observe(&job, &commands, &mut watch));
-            let explained = || {
-                let (parked, process) = self.parked(&control, wanted, n_before, &running)?;
-                let mut server = Server::new(control, parked);
-                let failing = self.failing(&build, &mut server, &process, n_reference)?;
+        let commands = |variables| Ok(self.commands(&build, variables));
+        self.while_parked(
+            sandbox,
+            &job(pair.failing.0, PARKED_LIMIT),
+            &Meant::new(&bad, number),
+            commands,
+            |mut server, process| {
+                let budget = PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1;
+                let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
                 let seconds = begin.elapsed().as_secs_f64();
                 progress.say("Looking for the chain.");
-                self.chain((failing, reference, server), pair, changed, seconds)
-            };
-            let explained = explained();
+                let expected = ending_of(reference.trace().end());
+                let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
+                self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)
+            },
+        )
+    }
+
+    fn check_failing(bad: &Side) -> Result<(), Failure> {
+        if bad.ending != outcome::Ending::Exit(0) {
+            return Ok(());
+        }
+        Err(Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too").with_hint(
+            "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0",
+        ))
+    }
+
+    /// The directory below which forks may write.
+    fn scratch(&self) -> Result<PathBuf, Failure> {
+        let scratch = self.root.join("scratch");
+        files::make_private(&scratch).map_err(failed)?;
+        Ok(scratch)
+    }
+
+    /// Runs the test up to the process that is meant, and has it asked while it is parked before its first segment; then the test is ended.
+    fn while_parked<T>(
+        &self,
+        sandbox: &mut Sandbox,
+        job: &Job,
+        meant: &Meant,
+        commands: impl FnOnce(Vec<(OsString, OsString)>) -> Result<Commands, Failure>,
+        ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let control = Control::new(&self.root.join("control")).map_err(failed)?;
+        let commands = commands(control.variables_at_start(&self.scratch()?))?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over) };
+        thread::scope(|scope| {
+            let running = scope.spawn(|| sandbox.observe(job, &commands, &mut watch));
+            let parked = self.parked(&control, &meant.process, meant.n_before, &running);
+            let told = parked.and_then(|(parked, process)| ask(Server::new(control, parked), process));
             is_over.store(true, Ordering::Relaxed);
             drop(running.join());
-            explained
+            told
         })
     }
 
@@ -405,52 +469,50 @@ impl Explainer<'_> {
         }
     }
 
-    /// The failing run, as a fork of the parked process tells it.
-    fn failing(
+    /// A whole run, as a fork of the parked process tells it.
+    fn fork(
         &self,
         build: &BuildDirectory,
         server: &mut Server,
         process: &Process,
-        n_reference: u64,
-    ) -> Result<(Player, Ending), Failure> {
+        test: &Test,
+    ) -> Result<Fork, Failure> {
         let place = self.root.join("park");
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
-        let budget = PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1;
-        let reply = server.start().test(&forks::whole(budget, self.limit())).map_err(failed)?;
+        let mut reply = server.start().test(test).map_err(failed)?;
         let ending = forks::ending(reply.ended).ok_or_else(|| {
             Failure::new(Status::Error, "the failing program cannot be forked here")
                 .with_hint("its forks are confined by Landlock, which this kernel does not have or does not allow")
         })?;
         let globals = server.start().globals().map_err(failed)?;
         let mut units_of = store::units_at(&place, &units);
-        let bytes = assemble(process, &globals, &reply.records, &mut units_of).map_err(failed)?;
+        let records = std::mem::take(&mut reply.records);
+        let bytes = assemble(process, &globals, &records, &mut units_of).map_err(failed)?;
         let trace = Trace::open(Box::new(Cursor::new(bytes))).map_err(failed)?;
         let player = Player::new(trace, store::units_at(&place, &units)).map_err(failed)?;
-        Ok((player, ending))
+        Ok(Fork { player, ending, reply })
     }
 
     /// Aligns the runs and finds the chain.
-    fn chain(
-        &self,
-        ((mut failing, ending), mut reference, server): ((Player, Ending), Player, Server),
-        pair: Pair,
-        changed: change::Lines,
-        before: f64,
-    ) -> Result<Explanation, Failure> {
+    fn chain(&self, sides: Sides, pair: Pair, changed: change::Lines, before: f64) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
+        let Sides { failing: (mut failing, ending), reference: (mut reference, expected), server, mut switched } =
+            sides;
         // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
-        Run::read(&mut failing).map_err(failed)?;
-        let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
-        let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
-        complete(&mut ours, &theirs, &mut failing)?;
-        complete(&mut theirs, &ours, &mut reference)?;
-        let names = Arc::new(Names::new(&ours, &theirs));
-        let (mut failing, mut reference) =
-            (failing.renamed(names.naming(Version::First)), reference.renamed(names.naming(Version::Second)));
+        if switched.is_none() {
+            Run::read(&mut failing).map_err(failed)?;
+            let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
+            let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
+            complete(&mut ours, &theirs, &mut failing)?;
+            complete(&mut theirs, &ours, &mut reference)?;
+            let names = Arc::new(Names::new(&ours, &theirs));
+            failing = failing.renamed(names.naming(Version::First));
+            reference = reference.renamed(names.naming(Version::Second));
+            remarks.extend(without_counterpart(&names));
+        }
         let run = Run::read(&mut failing).map_err(failed)?;
         let other = Run::read(&mut reference).map_err(failed)?;
-        let expected = ending_of(reference.trace().end());
         let alignment = Alignment::new(&run, &other);
         let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
         let failure = failure.ok_or_else(|| {
@@ -463,19 +525,6 @@ impl Explainer<'_> {
                 "several threads ran: only the steps of one at a time are ordered, and tests run the first one alone"
                     .to_owned(),
             );
-        }
-        let (n_functions, n_statements) = (names.n_functions, names.n_statements);
-        if n_functions.1 > 0 {
-            remarks.push(format!(
-                "{} of {} functions that ran have no counterpart in the reference",
-                n_functions.1, n_functions.0
-            ));
-        }
-        if n_statements.1 > 0 {
-            remarks.push(format!(
-                "{} of {} statements have no counterpart in the reference",
-                n_statements.1, n_statements.0
-            ));
         }
         let mut figures = Figures {
             n_steps: (run.n_steps(), other.n_steps()),
@@ -492,7 +541,8 @@ impl Explainer<'_> {
         {
             remarks.push(format!("asked again, the chain does not hold: {what}"));
         }
-        let links = story::tell(&mut causality, &found).map_err(told)?;
+        let links =
+            story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
         let mut sets = Vec::new();
         for (point, set) in &found.sets {
             let state = causality.state(*point).map_err(told)?;
@@ -501,6 +551,14 @@ impl Explainer<'_> {
         }
         let failure = causality.failure().clone();
         let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
+        if let Some(switched) = &mut switched {
+            let standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
+            (switched.place, switched.outcome) = (standing.place, standing.outcome.map(|(outcome, _)| outcome));
+            if let Some(step) = causality.alignment().reference(switched.step) {
+                let standing = story::standing(causality.reference(), step).map_err(failed)?;
+                switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+            }
+        }
         if causality.n_unpatched > 0 {
             remarks.push(format!(
                 "up to {} differing variables point to something that the failing run does not have, and could not be overwritten",
@@ -510,8 +568,18 @@ impl Explainer<'_> {
         figures.n_tests = found.n_tests;
         figures.n_forks = causality.n_forks;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
-        Ok(Explanation { links, chain: found, sets, failure: (failure, standing), changed, pair, figures, remarks })
+        let failure = (failure, standing);
+        Ok(Explanation { links, chain: found, sets, failure, changed, pair, figures, switched, remarks })
     }
+}
+
+/// What names do not match, in words.
+fn without_counterpart(names: &Names) -> Vec<String> {
+    let (n_functions, n_statements) = (names.n_functions, names.n_statements);
+    let remark = |(n_all, n_without), what: &str| {
+        (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
+    };
+    [remark(n_functions, "functions that ran"), remark(n_statements, "statements")].into_iter().flatten().collect()
 }
 
 /// Adds the functions that ran only in the other version.

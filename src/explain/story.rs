@@ -92,14 +92,23 @@ pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceEr
 }
 
 /// The links of a chain in the order of time.
-pub fn tell<F: Forks>(causality: &mut Causality<F>, chain: &Chain) -> Result<Vec<Link>, CausalityError<F::Error>> {
+///
+/// - `switched`: the decision that makes the reference, if it is a switched run: all that differs begins with it, so it is a link.
+pub fn tell<F: Forks>(
+    causality: &mut Causality<F>,
+    chain: &Chain,
+    switched: Option<Step>,
+) -> Result<Vec<Link>, CausalityError<F::Error>> {
     let mut links = Links::new();
     let (last, time) = (causality.failure().step, causality.failure().time);
     add_decision(causality, last, &mut links)?;
     if let Wrong::Skipped(..) = causality.failure().wrong {
-        tell_decision(causality, last, &mut links)?;
+        add_outcome(causality, last, &mut links)?;
     }
     add_returns(causality, last, time, &mut links)?;
+    if let Some(decision) = switched {
+        add_outcome(causality, decision, &mut links)?;
+    }
     for (point, set) in &chain.sets {
         let state = causality.state(*point)?;
         for definition in set {
@@ -143,13 +152,13 @@ fn add_decision<F: Forks>(
     links: &mut Links,
 ) -> Result<(), CausalityError<F::Error>> {
     match causality.decision(step) {
-        Some(decision) => tell_decision(causality, decision, links),
+        Some(decision) => add_outcome(causality, decision, links),
         None => Ok(()),
     }
 }
 
-/// Adds a decision that went another way than in the reference.
-fn tell_decision<F: Forks>(
+/// Adds a decision if it went another way in the reference.
+fn add_outcome<F: Forks>(
     causality: &mut Causality<F>,
     decision: Step,
     links: &mut Links,

@@ -146,25 +146,34 @@ impl Player {
         is_wanted: impl Fn(&Machine) -> bool,
     ) -> Result<bool, TraceError> {
         while !watch.is_done() && is_wanted(&self.machine) {
-            if let Some(position) = self.records.position() {
-                if self.n_chunks_since >= self.distance {
-                    let position = position.clone();
-                    self.keep(position);
-                }
-                self.n_chunks_since += 1;
+            if self.next(watch)?.is_none() {
+                return Ok(false);
             }
-            let Some(record) = self.records.next(&mut self.trace, &mut self.units)? else { return Ok(false) };
-            self.n_played += 1;
-            let index = record.entry.body as usize;
-            if self.shapes.get(index).is_none_or(Option::is_none) {
-                shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), record.entry.body)?;
-            }
-            let Some(Some(shape)) = self.shapes.get(index) else {
-                return Err(TraceError::Damaged("a record of no function"));
-            };
-            self.machine.take(shape, &record, watch)?;
         }
         Ok(true)
+    }
+
+    /// Plays one record, and gives the number of its segment; `None` at the end.
+    #[inline]
+    pub fn next<W: Watch>(&mut self, watch: &mut W) -> Result<Option<u32>, TraceError> {
+        if let Some(position) = self.records.position() {
+            if self.n_chunks_since >= self.distance {
+                let position = position.clone();
+                self.keep(position);
+            }
+            self.n_chunks_since += 1;
+        }
+        let Some(record) = self.records.next(&mut self.trace, &mut self.units)? else { return Ok(None) };
+        self.n_played += 1;
+        let index = record.entry.body as usize;
+        if self.shapes.get(index).is_none_or(Option::is_none) {
+            shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), record.entry.body)?;
+        }
+        let Some(Some(shape)) = self.shapes.get(index) else {
+            return Err(TraceError::Damaged("a record of no function"));
+        };
+        self.machine.take(shape, &record, watch)?;
+        Ok(Some(record.segment))
     }
 
     fn keep(&mut self, position: Position) {

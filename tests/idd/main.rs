@@ -24,6 +24,7 @@ mod product;
 mod record;
 mod resume;
 mod scan;
+mod switch;
 mod tidy;
 mod together;
 mod trace;

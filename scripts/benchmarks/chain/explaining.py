@@ -11,7 +11,9 @@ from running import environment, run
 ALGORITHMS = ("dependence", "hierarchical", "linear")
 REFERENCES = ("good", "switch")
 # What is kept of a report, beside the chain.
-KEPT = ("n_tests", "n_forks", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks")
+KEPT = ("n_tests", "n_forks", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks", "switched")
+# What is said where no switched predicate makes the test pass.
+NO_CRITICAL = "no decision was found that, switched, makes the test pass"
 
 
 def commit(repo, env, subject):
@@ -58,6 +60,8 @@ def explain(binary, repo, build, command, reference, algorithm, seconds):
                 **{name: report.get(name) for name in KEPT}}
     except (ValueError, KeyError, TypeError):
         first = next((line for line in told if line.startswith("error")), told[0])
+        if reference == "switch" and NO_CRITICAL in first:
+            return {"chain": [], "wall": wall}
         return {"error": f"no report after {seconds} s" if wall > seconds else f"exit {code}: {first[:100]}", "wall": wall}
 
 

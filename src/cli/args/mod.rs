@@ -153,6 +153,8 @@ pub struct ExplainArgs {
     pub bad: Option<String>,
     /// The one that passes.
     pub good: Option<String>,
+    /// Decisions that may be switched in search of a reference; `None` if it is a version.
+    pub switch_budget: Option<usize>,
     /// Which pair of the hunt.
     pub at: Side,
     /// Shell line that is run before the test.
@@ -366,13 +368,16 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
             "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh",
         ));
     }
-    let Explain { bad, good, at, build, program, algorithm, unchecked, max_trace, timeout } = explain;
+    let Explain { bad, good, switch, switch_budget, at, build, program, algorithm, unchecked, max_trace, timeout } =
+        explain;
+    let switch_budget = switch.then_some(switch_budget);
     let method = match algorithm {
         Algorithm::Dependence => Method::Dependence,
         Algorithm::Hierarchical => Method::Hierarchical,
         Algorithm::Linear => Method::Linear,
     };
-    Ok(ExplainArgs { command, bad, good, at, build, program, method, is_unchecked: unchecked, max_trace, timeout })
+    let is_unchecked = unchecked;
+    Ok(ExplainArgs { command, bad, good, switch_budget, at, build, program, method, is_unchecked, max_trace, timeout })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {

@@ -240,6 +240,14 @@ pub struct Explain {
     #[arg(long, value_name = "REV")]
     pub good: Option<String>,
 
+    /// Take no version that passes, but the failing run with one decision switched (a condition made false, say) that makes the test pass.
+    #[arg(long, conflicts_with = "good")]
+    pub switch: bool,
+
+    /// How many decisions `--switch` tries at the most, each in a fork of the program: those made last, then those that the failure depends on.
+    #[arg(long, value_name = "N", default_value_t = 2000, requires = "switch")]
+    pub switch_budget: usize,
+
     /// Which pair of the last hunt: the first bad revision and the same without the necessary change, or HEAD and HEAD with the fix.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
     pub at: Side,

@@ -18,7 +18,7 @@ const N_PARKED: usize = 6;
 const PARKING_LIMIT: Duration = Duration::from_secs(120);
 
 /// Time for one fork; what runs longer does not end.
-const FORK_LIMIT: Duration = Duration::from_secs(20);
+pub const FORK_LIMIT: Duration = Duration::from_secs(20);
 
 /// The failing program, parked before its first segment, and copies of it parked later.
 pub struct Server {

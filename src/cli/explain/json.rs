@@ -42,6 +42,13 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
     let set = |(step, variables): &(Step, Vec<String>)| json!({ "before_step": step.0, "variables": variables });
     let sets: Vec<Value> = explanation.sets.iter().map(set).collect();
     let (file, line, in_change) = place(explanation.failure.1.place.as_ref());
+    let switched = explanation.switched.as_ref().map(|switched| {
+        let (file, line, _) = place(switched.place.as_ref());
+        json!({
+            "file": file, "line": line, "step": switched.step.0, "outcome": switched.outcome,
+            "reference": switched.reference, "n_forks": switched.n_tried.0, "n_runs": switched.n_tried.1,
+        })
+    });
     let figures = &explanation.figures;
     let end = match explanation.chain.end {
         End::Benign => "benign",
@@ -52,6 +59,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
         "schema": "git-idd explanation 1",
         "bad": explanation.pair.names.0,
         "good": explanation.pair.names.1,
+        "switched": switched,
         "chain": chain,
         "sets": sets,
         "end": end,

@@ -14,6 +14,9 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 
+/// What the reference is called where it is a run of the failing version.
+const SWITCHED: &str = "the same with one decision switched";
+
 /// Finds the versions; the arguments are completed by what the hunt was given.
 pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Result<(Pair, ExplainArgs), Failure> {
     let failed = |error| Failure::from_error(&error);
@@ -28,7 +31,20 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
             }
             Ok((Pair { failing, reference, names: (bad.clone(), good.clone()) }, args.clone()))
         }
+        (bad, None, Some(_)) if args.switch_budget.is_some() => {
+            let name = bad.as_deref().unwrap_or("HEAD");
+            let commit = graph::resolve(user, name).map_err(failed)?;
+            let tree = graph::tree_of(user, commit).map_err(failed)?;
+            Ok((
+                Pair { failing: (tree, commit), reference: tree, names: (name.to_owned(), SWITCHED.to_owned()) },
+                args.clone(),
+            ))
+        }
         (None, None, None) => of_hunt(args, location),
+        _ if args.switch_budget.is_some() => {
+            Err(Failure::new(Status::Usage, "`--bad` and a test command belong together")
+                .with_hint("without a test command the failing version of the last hunt is explained"))
+        }
         _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command belong together")
             .with_hint("without any of them the last hunt is explained")),
     }
@@ -46,7 +62,9 @@ fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs
         Side::Culprit => (Role::BadFails, Role::NecessaryPasses),
         Side::Head => (Role::TargetFails, Role::FixPasses),
     };
-    let (Some(failing), Some((reference, _))) = (of(roles.0), of(roles.1)) else {
+    // Without a reference only the lines are marked that the change touches.
+    let other = of(roles.1).or_else(|| of(roles.0).filter(|_| args.switch_budget.is_some()));
+    let (Some(failing), Some((reference, _))) = (of(roles.0), other) else {
         let (message, hint) = match args.at {
             Side::Culprit => (
                 "the hunt has found no necessary change to explain",
@@ -58,6 +76,7 @@ fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs
     };
     let short = failing.1.to_string().chars().take(10).collect::<String>();
     let names = match args.at {
+        _ if args.switch_budget.is_some() => (short, SWITCHED.to_owned()),
         Side::Culprit => (short, "the same without the necessary change".to_owned()),
         Side::Head => (short, "the same with the fix".to_owned()),
     };

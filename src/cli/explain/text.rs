@@ -3,6 +3,7 @@
 use crate::cli::commands::Console;
 use crate::cli::explain::Explanation;
 use crate::cli::explain::change::Sources;
+use crate::cli::explain::switching::Switched;
 use crate::cli::progress::Volume;
 use crate::explain::align::run::Said;
 use crate::explain::align::run::Word;
@@ -57,6 +58,15 @@ pub fn failure(explanation: &Explanation) -> String {
     }
 }
 
+/// What was switched: `the condition is true, made false`.
+fn switch(switched: &Switched) -> String {
+    let outcome = switched.outcome.as_deref().unwrap_or("decided so");
+    match switched.reference.as_deref().unwrap_or("decided otherwise") {
+        other @ ("true" | "false") => format!("the condition is {outcome}, made {other}"),
+        other => format!("the condition is {outcome}, now {other}"),
+    }
+}
+
 /// Where the chain begins.
 fn beginning(end: End) -> &'static str {
     match end {
@@ -76,6 +86,11 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     let (bad, good) = &explanation.pair.names;
     line(format!("{} fails, {} passes:", safe(bad), safe(good)));
     line(String::new());
+    let standing = explanation.switched.as_ref().map(|switched| (switched, switched.place.as_ref()));
+    if let Some((switched, Some(place))) = standing {
+        line(format!("switched: {}:{}  {}", safe(&sources.path(&place.file)), place.line, switch(switched)));
+        line(String::new());
+    }
     let mut tell = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
         let Some(place) = place.filter(|place| place.line > 0) else {
             return line(format!("  {what}"));
@@ -96,10 +111,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             Did::Gave { variable, value, reference } => {
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
+            Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
             Did::Returned { function, value, reference } => {
                 format!("{} returns {} (reference {})", safe(function), safe(value), safe(reference))
             }
-            Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
         };
         tell(found.place.as_ref(), &what, &mut line);
     }

@@ -114,7 +114,6 @@ impl BuildDirectory {
         for name in NAMES.iter().chain(&CPLUSPLUS) {
             std::os::unix::fs::symlink(program, path.join("bin").join(name)).map_err(failed)?;
         }
-        fs::write(path.join("next"), "1 1\n").map_err(failed)?;
         fs::write(path.join("clang"), clang.as_os_str().as_encoded_bytes()).map_err(failed)?;
         fs::write(path.join("grain"), (grain as u32).to_string()).map_err(failed)?;
         fs::write(path.join("trace.c"), RUNTIME).map_err(failed)?;
@@ -124,7 +123,14 @@ impl BuildDirectory {
             let said = String::from_utf8_lossy(&said.stderr).into_owned();
             return Err(RecordError::Runtime { said });
         }
-        Ok(Self { path: path.to_owned(), clang: clang.to_owned(), grain })
+        let build = Self { path: path.to_owned(), clang: clang.to_owned(), grain };
+        build.renumber().map_err(failed)?;
+        Ok(build)
+    }
+
+    /// Gives out the same numbers again, from the first on: what is built anew in the same order gets those that it had.
+    pub fn renumber(&self) -> io::Result<()> {
+        fs::write(self.path.join("next"), "1 1\n")
     }
 
     /// Opens one that was prepared.

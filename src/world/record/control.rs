@@ -28,6 +28,15 @@ pub struct Point {
     pub n: u64,
 }
 
+/// An instance of a decision that goes another way: the one at the end of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// The segment.
+    pub at: Point,
+    /// What a `switch` goes by in place of its value; a branch goes the other way whatever it is.
+    pub case: i64,
+}
+
 /// Bytes of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
@@ -52,8 +61,8 @@ pub struct Test {
     pub patches: Vec<(u64, Vec<u8>)>,
     /// Where it ends, counted from behind where it is parked; it may also run to its end.
     pub stop: Option<Point>,
-    /// A branch that goes the other way; the instance at which it is parked counts as the first.
-    pub switch: Option<Point>,
+    /// A decision that goes another way; the instance at which it is parked counts as the first.
+    pub switch: Option<Turn>,
     /// What is told of memory at the end.
     pub dumps: Vec<Range>,
     /// Whether its records are told.
@@ -184,6 +193,7 @@ const TEST: u32 = 2;
 const GO: u32 = 3;
 const SPAWN: u32 = 4;
 const GLOBAL: u32 = 5;
+const TURN: u32 = 6;
 
 /// Patches of one test together are not longer.
 const MAX_PATCHES: usize = 1 << 20;
@@ -247,7 +257,7 @@ impl Parked {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let never = Point { segment: 0, n: 0 };
-        let (stop, switch) = (test.stop.unwrap_or(never), test.switch.unwrap_or(never));
+        let (stop, switch) = (test.stop.unwrap_or(never), test.switch.unwrap_or(Turn { at: never, case: 0 }));
         let milliseconds = u32::try_from(test.limit.as_millis()).unwrap_or(u32::MAX >> 1);
         let mut message = TEST.to_ne_bytes().to_vec();
         message.extend(stop.segment.to_ne_bytes());
@@ -256,9 +266,10 @@ impl Parked {
         message.extend(test.budget.to_ne_bytes());
         message.extend(milliseconds.to_ne_bytes());
         message.extend(length_of(&test.dumps)?.to_ne_bytes());
-        message.extend(switch.segment.to_ne_bytes());
+        message.extend(switch.at.segment.to_ne_bytes());
         message.extend(u32::from(test.is_traced).to_ne_bytes());
-        message.extend(switch.n.to_ne_bytes());
+        message.extend(switch.at.n.to_ne_bytes());
+        message.extend(switch.case.to_ne_bytes());
         message.extend((patches.len() as u64).to_ne_bytes());
         message.extend(patches);
         put_ranges(&test.dumps, &mut message);
@@ -277,6 +288,15 @@ impl Parked {
             _ => Ended::Refused,
         };
         Ok(Reply { ended, n_segments, output, dumps, records })
+    }
+
+    /// Has the process itself take another way when it goes on; the instance at which it is parked counts as the first.
+    pub fn turn(&mut self, turn: Turn) -> io::Result<()> {
+        let mut message = TURN.to_ne_bytes().to_vec();
+        message.extend(turn.at.segment.to_ne_bytes());
+        message.extend(turn.at.n.to_ne_bytes());
+        message.extend(turn.case.to_ne_bytes());
+        self.stream.write_all(&message)
     }
 
     /// Lets it run on as if nothing had been.
@@ -453,7 +473,7 @@ int main(void)
 
         let unchanged = parked.test(&test()).unwrap();
         assert_eq!((unchanged.ended, &*unchanged.output), (Ended::Exit(0), &b"33\n"[..]));
-        let switch = Some(Point { segment: entry, n: 1 });
+        let switch = Some(Turn { at: Point { segment: entry, n: 1 }, case: 0 });
         let switched = parked.test(&Test { switch, ..test() }).unwrap();
         // 4 is taken off, and not added.
         assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
@@ -471,6 +491,25 @@ int main(void)
         parked.go().unwrap();
         let said = run.join().unwrap();
         assert_eq!((said.code, &*said.stdout), (Some(0), &b"33\n"[..]));
+        assert!(place.path().join("written").exists());
+    }
+
+    #[test]
+    fn a_process_that_is_turned_does_everything_else_itself() {
+        let place = tempfile::tempdir().unwrap();
+        let build = built(place.path(), Grain::Straight);
+        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
+        let control = Control::new(&place.path().join("control")).unwrap();
+        let environment = control.variables_at_start(place.path());
+        let directory = place.path().to_owned();
+        let program = directory.join("a");
+        let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
+        let mut parked = control.wait().unwrap();
+        parked.turn(Turn { at: Point { segment: map.firsts[step], n: 5 }, case: 0 }).unwrap();
+        parked.go().unwrap();
+        let said = run.join().unwrap();
+        assert_eq!((said.code, &*said.stdout), (Some(3), &b"25\n"[..]));
         assert!(place.path().join("written").exists());
     }
 }

@@ -10,6 +10,7 @@
  *   READ  n, n x (address, length)                  -> the bytes
  *   TEST  a struct test, patches, dumps             -> a struct reply, output, bytes of the dumps
  *   SPAWN n                                         forks a child that parks before the n-th segment of the process, and connects for itself
+ *   TURN  segment, n, case                          the process itself goes another way there
  *   GLOBAL                                          -> number of units; for each: unit, count, addresses of its global variables
  *   GO                                              goes on as if nothing had been
  * Numbers that a process begins with: its own (0 if it ended before its place came, then how), and its threads. A test runs in a forked child: it takes the patches in, runs on until the n-th next instance of a segment, the end of the program, or a limit,
@@ -24,7 +25,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-enum { READ = 1, TEST = 2, GO = 3, SPAWN = 4, GLOBAL = 5 };
+enum { READ = 1, TEST = 2, GO = 3, SPAWN = 4, GLOBAL = 5, TURN = 6 };
 enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REFUSED = 6 };
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
@@ -40,7 +41,7 @@ struct test {
     uint64_t stop_n, budget;
     uint32_t milliseconds, n_dumps;
     uint32_t switch_id, is_traced;
-    uint64_t switch_n;
+    uint64_t switch_n, switch_case;
 };
 
 struct reply {
@@ -320,6 +321,7 @@ static void become_child(int fd, const struct test *test, const char *patches) {
     control.stop_n = test->stop_n;
     control.switch_id = test->switch_id;
     control.switch_n = test->switch_n;
+    __idd_case = test->switch_case;
     control.budget = test->budget;
     struct sigaction action = {.sa_handler = on_time};
     sigaction(SIGVTALRM, &action, NULL);
@@ -407,6 +409,7 @@ static void park(void) {
                 !take(fd, patches, length) || test.n_dumps > MAX_DUMPS || !take(fd, dumps, test.n_dumps * sizeof *dumps))
                 break;
             n_dumps = test.n_dumps;
+            keep_input();
             pid_t child = _Fork != NULL ? _Fork() : fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
@@ -427,6 +430,10 @@ static void park(void) {
                 give(fd, head, sizeof head);
                 give(fd, (*unit)->addresses, (*unit)->count * sizeof(void *));
             }
+        } else if (command == TURN) {
+            if (!take(fd, &control.switch_id, sizeof control.switch_id) || !take(fd, &control.switch_n, sizeof control.switch_n) ||
+                !take(fd, &__idd_case, sizeof __idd_case))
+                break;
         } else if (command == SPAWN) {
             uint64_t at;
             if (!take(fd, &at, sizeof at))

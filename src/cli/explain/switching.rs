@@ -1,0 +1,378 @@
+//! Explaining without a version that passes: the reference is the failing run with one decision switched, so that the test passes.
+//!
+//! Each decision is first switched in a fork of the parked process. Only where that makes the program say something new and end by itself, the test is run with that
+//! decision switched in the program itself; whether it passes is for the test to say. Both need the failing version built, which is done once: its
+//! products are kept, and put back into the worktree before each run.
+//!
+//! Source: Sumner and Zhang, section 4.1. Of the decisions that were tried, the one is taken that was made first in the failing run, because it is often the nearest to the cause: so
+//! they have it, and so it is in their case studies. [`order`] says which are tried where there are too many.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::hash::DefaultHasher;
+use std::hash::Hash as _;
+use std::hash::Hasher as _;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::cli::explain::Explainer;
+use crate::cli::explain::Explanation;
+use crate::cli::explain::FIRST_TRACE;
+use crate::cli::explain::Fork;
+use crate::cli::explain::Meant;
+use crate::cli::explain::PARKED_LIMIT;
+use crate::cli::explain::PATIENCE;
+use crate::cli::explain::Pair;
+use crate::cli::explain::Side;
+use crate::cli::explain::Sides;
+use crate::cli::explain::Until;
+use crate::cli::explain::change;
+use crate::cli::explain::failed;
+use crate::cli::explain::forks;
+use crate::cli::explain::forks::Server;
+use crate::cli::explain::interrupted;
+use crate::cli::explain::is_same;
+use crate::cli::explain::job;
+use crate::cli::failure::Failure;
+use crate::cli::progress::Progress;
+use crate::explain::align::run::Run;
+use crate::explain::decisions::Decisions;
+use crate::explain::failure::Ending;
+use crate::explain::switch::order;
+use crate::instrument::debug::Place;
+use crate::outcome;
+use crate::report::Status;
+use crate::revision::TreeId;
+use crate::trace::container::Process;
+use crate::trace::step::Step;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::control::Control;
+use crate::world::record::control::Ended;
+use crate::world::record::control::Point;
+use crate::world::record::control::Reply;
+use crate::world::record::control::Test;
+use crate::world::record::control::Turn;
+use crate::world::record::control::process_of;
+use crate::world::run::Watch as _;
+use crate::world::run::Words;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Sandbox;
+
+/// A failing run that was killed at its limit is looked at for as long as this many segments of a reference allow.
+const ENDLESS: u64 = 50_000;
+
+/// A switched run may have so many times as many segments as the failing one, and so many more: that one may have ended early.
+const SWITCHED_PATIENCE: (u64, u64) = (4, 200_000);
+
+/// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
+const BUILD_AND_KEEP: &str = r#"
+set -e
+touch -- "$2.stamp"
+sleep 0.05
+/bin/sh -c "$1"
+mkdir -- "$2.part"
+cd -- "$IDD_WORKTREE"
+find . -name .git -prune -o \( ! -type d -o -empty \) -cnewer "$2.stamp" -print0 | xargs -0 -r cp -a --parents -t "$2.part" --
+cp -- "$IDD_BUILD/next" "$2.next"
+mv -- "$2.part" "$2"
+"#;
+
+/// Puts both back.
+const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" "$IDD_BUILD/next""#;
+
+/// The decision that was switched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Switched {
+    /// Its step.
+    pub step: Step,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// How it went in the failing run.
+    pub outcome: Option<String>,
+    /// How it went when it was switched.
+    pub reference: Option<String>,
+    /// Decisions that were switched in forks, and runs of the test.
+    pub n_tried: (usize, usize),
+}
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Try {
+    step: Step,
+    turn: Turn,
+}
+
+/// What can be seen of a run: how it ended, and a digest of what it said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Seen {
+    code: u32,
+    digest: u64,
+}
+
+impl Seen {
+    /// `None` of a run that did not come to an end by itself.
+    fn of(ended: Ended, output: &[u8]) -> Option<Self> {
+        let Ended::Exit(code) = ended else { return None };
+        let mut hasher = DefaultHasher::new();
+        output.hash(&mut hasher);
+        Some(Self { code, digest: hasher.finish() })
+    }
+}
+
+/// The failing version, built once.
+struct Products {
+    build: BuildDirectory,
+    kept: PathBuf,
+}
+
+impl Products {
+    fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
+        let build = explainer.build("park")?;
+        Ok(Self { build, kept: explainer.root.join("built") })
+    }
+
+    /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.
+    fn job(&self, tree: TreeId, limit: Duration) -> Job {
+        Job { is_clean: !self.kept.exists(), ..job(tree, limit) }
+    }
+
+    /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.
+    fn commands(&self, explainer: &Explainer<'_>, variables: Vec<(OsString, OsString)>) -> io::Result<Commands> {
+        let mut commands = explainer.commands(&self.build, variables);
+        let words = |script: &str, words: &[OsString]| {
+            let shell = ["/bin/sh", "-c", script, "sh"].map(OsString::from);
+            Words::Argv(shell.into_iter().chain(words.iter().cloned()).collect())
+        };
+        let kept = self.kept.clone().into_os_string();
+        commands.build = match commands.build.take() {
+            Some(Words::Shell(_)) if self.kept.exists() => Some(words(PUT_BACK, &[kept])),
+            Some(Words::Shell(line)) => Some(words(BUILD_AND_KEEP, &[line, kept])),
+            other => other,
+        };
+        self.build.renumber()?;
+        Ok(commands)
+    }
+}
+
+/// The search for a decision.
+struct Search {
+    /// What is switched, in this order.
+    queue: Vec<Try>,
+    n_decisions: usize,
+    /// Whether that is all that can be switched.
+    is_whole: bool,
+    /// What can be seen of the failing run.
+    failing: Option<Seen>,
+    /// Segments that a fork may run.
+    patience: u64,
+    n_tried: (usize, usize),
+}
+
+impl Search {
+    /// Finds out what can be switched in the failing run.
+    fn new(mut fork: Fork, budget: usize) -> Result<Self, Failure> {
+        let run = Run::read(&mut fork.player).map_err(failed)?;
+        let decisions = Decisions::read(&mut fork.player, &run).map_err(failed)?;
+        let mut failing = vec![Step(run.n_steps())];
+        if matches!(fork.ending, Ending::Exit(_)) {
+            // Any of the things that it said may be the wrong one.
+            failing.extend(run.said.iter().map(|said| said.step));
+        }
+        let steps: Vec<Step> = decisions.all.iter().map(|decision| decision.step).collect();
+        let ordered = order(&steps, &decisions.dependences, &failing, budget);
+        let queue = ordered.into_iter().flat_map(|index| {
+            let decision = &decisions.all[index];
+            let at = Point { segment: decision.segment, n: decision.n };
+            decision.cases.iter().map(move |case| Try { step: decision.step, turn: Turn { at, case: *case } })
+        });
+        let mut queue: Vec<Try> = queue.collect();
+        let is_whole = queue.len() <= budget;
+        queue.truncate(budget);
+        Ok(Self {
+            queue,
+            is_whole,
+            n_decisions: steps.len(),
+            failing: Seen::of(fork.reply.ended, &fork.reply.output),
+            patience: run.n_records.saturating_mul(SWITCHED_PATIENCE.0).saturating_add(SWITCHED_PATIENCE.1),
+            n_tried: (0, 0),
+        })
+    }
+
+    fn test(&self, turn: Turn) -> Test {
+        Test { switch: Some(turn), is_traced: false, ..forks::whole(self.patience, forks::FORK_LIMIT) }
+    }
+
+    /// Switches decisions in forks; returns for each new thing that the program does the first decision of the run that makes it do so, as they were made.
+    ///
+    /// Cost: as many forks as decisions are tried.
+    fn promising(&mut self, server: &mut Server, explainer: &Explainer<'_>) -> Result<Vec<(Try, Seen)>, Failure> {
+        let mut found: HashMap<Seen, Try> = HashMap::new();
+        for next in &self.queue {
+            if explainer.interrupt.is_interrupted() {
+                return Err(interrupted());
+            }
+            let Reply { ended, output, .. } = server.start().test(&self.test(next.turn)).map_err(failed)?;
+            self.n_tried.0 += 1;
+            if let Some(seen) = Seen::of(ended, &output).filter(|seen| Some(*seen) != self.failing) {
+                let first = found.entry(seen).or_insert(*next);
+                if next.step < first.step {
+                    *first = *next;
+                }
+            }
+        }
+        let mut found: Vec<(Try, Seen)> = found.into_iter().map(|(seen, first)| (first, seen)).collect();
+        found.sort_by_key(|(first, _)| (first.step, first.turn.case));
+        Ok(found)
+    }
+}
+
+impl Explainer<'_> {
+    /// Explains the failing version by itself.
+    pub(super) fn explain_switched(
+        &self,
+        budget: usize,
+        sandbox: &mut Sandbox,
+        (pair, changed): (Pair, change::Lines),
+        progress: &mut Progress,
+    ) -> Result<Explanation, Failure> {
+        let begin = Instant::now();
+        let tree = pair.failing.0;
+        progress.say("Building and running the failing version.");
+        let bad = self.side("bad", tree, (FIRST_TRACE.min(self.args.max_trace), self.limit()), sandbox)?;
+        Self::check_failing(&bad)?;
+        let meant = Meant::new(&bad, self.failed_process(&bad)?);
+        let is_ended = bad.taken[meant.number].end.is_some();
+        let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
+        let whole = forks::whole(patience, self.limit());
+
+        let products = Products::new(self)?;
+        let (mut search, promising) = self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
+            let fork = self.fork(&products.build, &mut server, &process, &whole)?;
+            let mut search = Search::new(fork, budget)?;
+            let (n_ways, n_decisions) = (search.queue.len(), search.n_decisions);
+            progress.say(&format!("Switching one of {n_decisions} decisions at a time, in {n_ways} ways."));
+            let promising = search.promising(&mut server, self)?;
+            Ok((search, promising))
+        })?;
+        progress.say(&format!("Running the test with up to {} of them switched.", promising.len()));
+        let mut passing = None;
+        for (next, seen) in promising {
+            search.n_tried.1 += 1;
+            if self.passes(sandbox, tree, &meant, &products, next.turn)? {
+                passing = Some((next, seen));
+                break;
+            }
+        }
+        let (found, seen) = passing.ok_or_else(|| none_passes(&search))?;
+        self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
+            let failing = self.fork(&products.build, &mut server, &process, &whole)?;
+            let test = Test { is_traced: true, limit: self.limit(), ..search.test(found.turn) };
+            let reference = self.fork(&products.build, &mut server, &process, &test)?;
+            if Seen::of(reference.reply.ended, &reference.reply.output) != Some(seen) {
+                return Err(Failure::new(
+                    Status::Error,
+                    "run again with the same decision switched, the program does something else",
+                )
+                .with_hint("it does not do the same in every run, so nothing can be tried"));
+            }
+            let seconds = begin.elapsed().as_secs_f64();
+            progress.say("Looking for the chain.");
+            let switched =
+                Switched { step: found.step, place: None, outcome: None, reference: None, n_tried: search.n_tried };
+            let sides = Sides {
+                failing: (failing.player, failing.ending),
+                reference: (reference.player, reference.ending),
+                server,
+                switched: Some(switched),
+            };
+            self.chain(sides, pair, changed, seconds)
+        })
+    }
+
+    /// The process of the failing side that is meant: the last of the named program, else the last that failed, else the last.
+    fn failed_process(&self, bad: &Side) -> Result<usize, Failure> {
+        let name = |process: &Process| {
+            Path::new(&*String::from_utf8_lossy(&process.program)).file_name().map(ToOwned::to_owned)
+        };
+        if let Some(program) = &self.args.program {
+            let is_meant = |taken: &_| name(taken).as_ref() == Some(program);
+            return bad.taken.iter().rposition(|taken| is_meant(&taken.process)).ok_or_else(|| {
+                let program = program.to_string_lossy();
+                Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"))
+            });
+        }
+        let failed = bad.taken.iter().rposition(|taken| taken.end != Some(0));
+        Ok(failed.unwrap_or(bad.taken.len().saturating_sub(1)))
+    }
+
+    /// Runs the test with a decision of the program switched.
+    fn passes(
+        &self,
+        sandbox: &mut Sandbox,
+        tree: TreeId,
+        meant: &Meant,
+        products: &Products,
+        turn: Turn,
+    ) -> Result<bool, Failure> {
+        let control = Control::new(&self.root.join("control")).map_err(failed)?;
+        let commands = products.commands(self, control.variables_at_start(&self.scratch()?)).map_err(failed)?;
+        let job = products.job(tree, self.limit());
+        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::new(AtomicBool::new(false)) };
+        let is_over = Arc::clone(&watch.is_over);
+        let seen = thread::scope(|scope| {
+            let running = scope.spawn(|| sandbox.observe(&job, &commands, &mut watch));
+            let mut n_same = 0;
+            while !running.is_finished() {
+                // Who is gone before it has said who it is needs no answer.
+                let Ok(Some(mut parked)) = control.wait_at_most(Duration::from_millis(4)) else { continue };
+                if is_same(&process_of(parked.pid), &meant.process) {
+                    if n_same == meant.n_before && parked.turn(turn).is_err() {
+                        is_over.store(true, Ordering::Relaxed);
+                    }
+                    n_same += 1;
+                }
+                drop(parked.go());
+            }
+            running.join()
+        });
+        let seen = seen.map_err(|_| Failure::new(Status::Error, "the run of the test panicked"))?.map_err(failed)?;
+        Ok(seen.ok_or_else(interrupted)?.ending == outcome::Ending::Exit(0))
+    }
+
+    /// Runs the test up to the process that is meant, on the products of the build.
+    fn at_start<T>(
+        &self,
+        sandbox: &mut Sandbox,
+        tree: TreeId,
+        meant: &Meant,
+        products: &Products,
+        ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let commands = |variables| products.commands(self, variables).map_err(failed);
+        self.while_parked(sandbox, &products.job(tree, PARKED_LIMIT), meant, commands, ask)
+    }
+}
+
+fn none_passes(search: &Search) -> Failure {
+    let (n_forks, n_runs) = search.n_tried;
+    let message = format!(
+        "no decision was found that, switched, makes the test pass (switched: {n_forks}, runs of the test: {n_runs})"
+    );
+    let failure = Failure::new(Status::Error, message);
+    if search.is_whole {
+        failure.with_hint("these were all; a version that passes can be named with `--good`")
+    } else {
+        failure.with_hint(format!(
+            "the run makes {} decisions; `--switch-budget` has more of them tried",
+            search.n_decisions
+        ))
+    }
+}

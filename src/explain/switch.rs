@@ -1,0 +1,113 @@
+//! In which order the decisions of a failing run are switched.
+//!
+//! Source: Sumner and Zhang, section 4.1, after Zhang, Gupta and Gupta, "Locating Faults Through Automated Predicate Switching" (2006): what was executed last is switched
+//! first, because a failure is often not far from its cause; what is left of the effort goes to what the failure depends on, by distance.
+//! Deviations: both orders are tried one after the other, each with a part of the effort; and a decision is as far away as the shortest way over data *and*
+//! control makes it, where they count the data of a slice that is pruned by the values that were right.
+
+use std::cmp::Reverse;
+
+use crate::trace::step::Step;
+
+/// The part of the effort that goes to what was executed last.
+const FIRST_PART: usize = 4;
+
+/// Decisions in the order in which they are switched: indices of `decisions`, which ascend.
+///
+/// - `dependences`: steps, and what they depend on; in any order, also several times.
+/// - `failing`: the steps in which the failure may be seen.
+/// - `budget`: how many of them may be tried; all are given nevertheless.
+///
+/// Of what is equally far away, the later one comes first; what the failure does not depend on comes last.
+///
+/// Cost: linear in the dependences, and a sort.
+pub fn order(decisions: &[Step], dependences: &[(Step, Step)], failing: &[Step], budget: usize) -> Vec<usize> {
+    let n_first = (budget / FIRST_PART).min(decisions.len());
+    let (rest, first) = decisions.split_at(decisions.len() - n_first);
+    let mut order: Vec<usize> = (rest.len()..decisions.len()).rev().collect();
+    debug_assert_eq!(order.len(), first.len(), "the last ones come first");
+    let distances = distances(dependences, failing);
+    let distance = |step: Step| distances.get(step.0 as usize).copied().unwrap_or(u32::MAX);
+    let mut later: Vec<usize> = (0..rest.len()).collect();
+    later.sort_by_key(|index| (distance(rest[*index]), Reverse(*index)));
+    order.extend(later);
+    order
+}
+
+/// By step: dependences between it and the nearest one of `from`, [`u32::MAX`] if there is no way.
+fn distances(dependences: &[(Step, Step)], from: &[Step]) -> Vec<u32> {
+    let steps = dependences.iter().flat_map(|(user, maker)| [user, maker]).chain(from);
+    let n_steps = steps.map(|step| step.0 as usize + 1).max().unwrap_or(0);
+    // The makers of a step lie behind each other.
+    let mut begins = vec![0_usize; n_steps + 1];
+    for (user, _) in dependences {
+        begins[user.0 as usize + 1] += 1;
+    }
+    for index in 0..n_steps {
+        begins[index + 1] += begins[index];
+    }
+    let (mut makers, mut free) = (vec![0_u32; dependences.len()], begins.clone());
+    for (user, maker) in dependences {
+        let place = &mut free[user.0 as usize];
+        makers[*place] = maker.0;
+        *place += 1;
+    }
+    let mut distances = vec![u32::MAX; n_steps];
+    let mut front: Vec<u32> = from.iter().map(|step| step.0).collect();
+    let mut distance = 0;
+    while !front.is_empty() {
+        let mut next = Vec::new();
+        for step in front {
+            let step = step as usize;
+            if distances[step] == u32::MAX {
+                distances[step] = distance;
+                next.extend(&makers[begins[step]..begins[step + 1]]);
+            }
+        }
+        (front, distance) = (next, distance + 1);
+    }
+    distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(numbers: &[u32]) -> Vec<Step> {
+        numbers.iter().copied().map(Step).collect()
+    }
+
+    fn pairs(numbers: &[(u32, u32)]) -> Vec<(Step, Step)> {
+        numbers.iter().map(|(user, maker)| (Step(*user), Step(*maker))).collect()
+    }
+
+    /// The steps in the order in which they are switched.
+    fn switched(decisions: &[u32], dependences: &[(u32, u32)], failing: &[u32], budget: usize) -> Vec<u32> {
+        let order = order(&steps(decisions), &pairs(dependences), &steps(failing), budget);
+        order.into_iter().map(|index| decisions[index]).collect()
+    }
+
+    #[test]
+    fn the_last_executed_are_switched_first_then_the_nearest() {
+        // 20 depends on 2 directly, and on 8 over 10; 12 and 14 are executed last; nothing depends on 5.
+        let dependences = [(20, 2), (20, 10), (10, 8), (8, 6), (20, 2)];
+        let decisions = [2, 5, 6, 8, 12, 14];
+        assert_eq!(switched(&decisions, &dependences, &[20], 8), [14, 12, 2, 8, 6, 5]);
+        assert_eq!(switched(&decisions, &dependences, &[20], 0), [2, 8, 6, 14, 12, 5]);
+        assert_eq!(switched(&decisions, &dependences, &[20], 1000), [14, 12, 8, 6, 5, 2]);
+    }
+
+    #[test]
+    fn of_several_ways_the_shortest_from_any_failing_step_counts() {
+        let dependences = [(30, 20), (20, 10), (25, 10), (25, 3), (3, 1), (10, 1)];
+        assert_eq!(switched(&[1, 3, 10, 20], &dependences, &[30, 25], 0), [20, 10, 3, 1]);
+        assert_eq!(switched(&[1, 3, 10, 20], &dependences, &[30], 0), [20, 10, 1, 3]);
+    }
+
+    #[test]
+    fn cycles_end_and_nothing_is_no_order() {
+        assert_eq!(switched(&[1, 2], &[(1, 2), (2, 1)], &[2], 0), [2, 1]);
+        assert_eq!(switched(&[], &[], &[], 10), [0_u32; 0]);
+        assert_eq!(switched(&[4], &[], &[9], 0), [4]);
+    }
+}

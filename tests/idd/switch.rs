@@ -1,0 +1,175 @@
+//! `git idd explain --switch` on small C programs.
+
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+
+/// Sums up what is not negative; the limit makes it leave out the last number. The test runs it twice, the first time well.
+const SUM: &str = "#include <stdio.h>
+#include <stdlib.h>
+static int sum(int n, char **words) {
+    int total = 0;
+    for (int i = 0; i < n; i++) {
+        int value = atoi(words[i]);
+        int is_left_out = value < 0 || value >= 9;
+        if (is_left_out)
+            value = 0;
+        total += value;
+    }
+    return total;
+}
+int main(int argc, char **argv) {
+    int total = sum(argc - 1, argv + 1);
+    printf(\"%d\\n\", total);
+    return 0;
+}
+";
+
+/// A wrong number that no decision stands before.
+const CONSTANT: &str = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int factor = 3;
+    int product = factor * argc;
+    if (product > 100 && argv)
+        product = 100;
+    if (product < 0)
+        product = 0;
+    printf(\"%d\\n\", product);
+    return 0;
+}
+";
+
+fn fixture(program: &str) -> Fixture {
+    Fixture::of(&format!("cat >a.c <<'END'\n{program}END\ngit add a.c && git commit -qm one"))
+}
+
+fn explained(fixture: &Fixture, args: &[&str]) -> Output {
+    let words = ["explain", "--switch", "--json"];
+    fixture.run(&words.iter().chain(args).copied().collect::<Vec<_>>())
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_switched_decision_that_makes_the_test_pass_begins_the_chain() {
+    // Products are ignored by no rule; a test that leaves something behind finds it gone in its next run.
+    let test = "mkdir fresh && test $(./a 1 2) = 3 && test $(./a 2 9 3) = 14";
+    let fixture = fixture(SUM);
+    let test = format!("test -d made/empty && test -e made/list && rm -r made && {test}");
+    let build = "mkdir -p made/empty && cp -p a.c made/list && $CC -o a a.c";
+    let found = json(&explained(&fixture, &["--build", build, "--", &test]));
+    let switched = &found["switched"];
+    assert_eq!((&switched["file"], &switched["line"]), (&"a.c".into(), &8.into()), "{found}");
+    assert_eq!((&switched["outcome"], &switched["reference"]), (&"true".into(), &"false".into()), "{found}");
+    let link = |link: &Value| {
+        let text = |key: &str| link[key].as_str().unwrap_or_default().to_owned();
+        (link["line"].as_u64().unwrap_or_default(), text("variable"), text("value"), text("reference"))
+    };
+    let chain: Vec<_> = found["chain"].as_array().unwrap().iter().map(link).collect();
+    let expected =
+        [(8, "", "true", "false"), (9, "value", "0", "9"), (10, "total", "2", "11"), (10, "total", "5", "14")];
+    let expected = expected.map(|(line, variable, value, other)| (line, variable.into(), value.into(), other.into()));
+    assert_eq!(chain.get(..4), Some(&expected[..]), "{found}");
+    assert_eq!(found["failure"]["line"], 16, "{found}");
+    assert_eq!(chain.last().unwrap(), &(15, "total".to_owned(), "5".to_owned(), "14".to_owned()), "{found}");
+    assert_eq!(switched["step"], found["chain"][0]["step"], "{found}");
+}
+
+#[test]
+fn the_same_is_told_in_words_when_the_test_builds_the_program() {
+    let fixture = fixture(SUM);
+    let test = "printf '' | cc -o a a.c && test $(./a 2 9 3) = 14";
+    let said = fixture.run(&["explain", "--switch", "--bad", "HEAD", "--", test]);
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    assert!(text.contains("switched: a.c:8  the condition is true, made false\n"), "{text}");
+    assert!(text.starts_with("HEAD fails, the same with one decision switched passes:\n"), "{text}");
+}
+
+#[test]
+fn no_decision_that_makes_the_test_pass_is_an_error() {
+    let fixture = fixture(CONSTANT);
+    let build = "$CC -o a a.c";
+    let output = explained(&fixture, &["--build", build, "--", "test $(./a) = 4"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Switched, they say 100 and 0.
+    assert!(
+        said.contains("no decision was found that, switched, makes the test pass (switched: 2, runs of the test: 2)"),
+        "{said}"
+    );
+    assert!(said.contains("these were all"), "{said}");
+    let output = explained(&fixture, &["--switch-budget", "1", "--build", build, "--", "test $(./a) = 4"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("(switched: 1, runs of the test: 1)") && said.contains("`--switch-budget`"), "{said}");
+}
+
+#[test]
+fn a_switch_goes_by_another_value_and_input_from_a_pipe_is_seen() {
+    let program = "#include <stdio.h>
+int main(void) {
+    int left = 0, right = 0;
+    for (int letter = getchar(); letter != EOF; letter = getchar()) {
+        switch (letter) {
+        case 'l':
+            left += 1;
+            break;
+        case 'r':
+            right += 1;
+            break;
+        case 'x':
+            left += 2;
+            right += 2;
+            break;
+        default:
+            break;
+        }
+    }
+    printf(\"%d %d\\n\", left, right);
+    return 0;
+}
+";
+    let fixture = fixture(program);
+    // As if the second letter were an `x`.
+    let test = "test \"$(printf 'lor' | ./a)\" = '3 3'";
+    let found = json(&explained(&fixture, &["--build", "$CC -o a a.c", "--", test]));
+    assert_eq!(found["switched"]["line"], 5, "{found}");
+    assert_eq!(found["switched"]["reference"], "decided for line 13", "{found}");
+    let last = found["chain"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&last["variable"], &last["value"], &last["reference"]),
+        (&"right".into(), &"1".into(), &"3".into()),
+        "{found}"
+    );
+}
+
+#[test]
+fn versions_and_switching_exclude_each_other() {
+    let fixture = fixture(CONSTANT);
+    let with_good = explained(&fixture, &["--good", "HEAD", "--", "false"]);
+    assert_eq!(with_good.status.code(), Some(129));
+    let without_test = explained(&fixture, &["--bad", "HEAD"]);
+    assert_eq!(without_test.status.code(), Some(129));
+    assert!(String::from_utf8_lossy(&without_test.stdout).contains("belong together"));
+}
+
+#[test]
+fn the_failing_version_of_a_hunt_is_explained_without_its_reference() {
+    let good = SUM.replace("value >= 9;", "value >= 90;");
+    let write = |program: &str, subject: &str| {
+        format!("cat >a.c <<'END'\n{program}END\ngit add a.c && git commit -qm {subject}\n")
+    };
+    let fixture = Fixture::of(&(write(&good, "one") + &write(SUM, "two")));
+    let hunted =
+        fixture.run(&["--quiet", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test $(./a 2 9 3) = 14"]);
+    assert!(hunted.status.success(), "{}", String::from_utf8_lossy(&hunted.stderr));
+    let found = json(&explained(&fixture, &[]));
+    assert_eq!((&found["switched"]["line"], &found["chain"][0]["line"]), (&8.into(), &8.into()), "{found}");
+    assert_eq!(found["good"], "the same with one decision switched");
+    assert_eq!(found["failure"]["line"], 16, "{found}");
+}
