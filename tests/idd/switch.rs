@@ -58,11 +58,11 @@ fn json(output: &Output) -> Value {
 #[test]
 fn the_switched_decision_that_makes_the_test_pass_begins_the_chain() {
     // Products are ignored by no rule; a test that leaves something behind finds it gone in its next run.
-    let test = "mkdir fresh && test $(./a 1 2) = 3 && test $(./a 2 9 3) = 14";
+    let command = "mkdir fresh && test $(./a 1 2) = 3 && test $(./a 2 9 3) = 14";
     let fixture = fixture(SUM);
-    let test = format!("test -d made/empty && test -e made/list && rm -r made && {test}");
+    let command = format!("test -d made/empty && test -e made/list && rm -r made && {command}");
     let build = "mkdir -p made/empty && cp -p a.c made/list && $CC -o a a.c";
-    let found = json(&explained(&fixture, &["--build", build, "--", &test]));
+    let found = json(&explained(&fixture, &["--build", build, "--", &command]));
     let switched = &found["switched"];
     assert_eq!((&switched["file"], &switched["line"]), (&"a.c".into(), &8.into()), "{found}");
     assert_eq!((&switched["outcome"], &switched["reference"]), (&"true".into(), &"false".into()), "{found}");
@@ -83,8 +83,8 @@ fn the_switched_decision_that_makes_the_test_pass_begins_the_chain() {
 #[test]
 fn the_same_is_told_in_words_when_the_test_builds_the_program() {
     let fixture = fixture(SUM);
-    let test = "printf '' | cc -o a a.c && test $(./a 2 9 3) = 14";
-    let said = fixture.run(&["explain", "--switch", "--bad", "HEAD", "--", test]);
+    let command = "printf '' | cc -o a a.c && test $(./a 2 9 3) = 14";
+    let said = fixture.run(&["explain", "--switch", "--bad", "HEAD", "--", command]);
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     assert!(text.contains("switched: a.c:8  the condition is true, made false\n"), "{text}");
@@ -136,8 +136,8 @@ int main(void) {
 ";
     let fixture = fixture(program);
     // As if the second letter were an `x`.
-    let test = "test \"$(printf 'lor' | ./a)\" = '3 3'";
-    let found = json(&explained(&fixture, &["--build", "$CC -o a a.c", "--", test]));
+    let command = "test \"$(printf 'lor' | ./a)\" = '3 3'";
+    let found = json(&explained(&fixture, &["--build", "$CC -o a a.c", "--", command]));
     assert_eq!(found["switched"]["line"], 5, "{found}");
     assert_eq!(found["switched"]["reference"], "decided for line 13", "{found}");
     let last = found["chain"].as_array().unwrap().last().unwrap();
