@@ -28,6 +28,7 @@ use crate::explain::chain::Goal;
 use crate::explain::chain::Point;
 use crate::explain::chain::Test;
 use crate::explain::chain::Variable;
+use crate::explain::failure;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Failure;
 use crate::explain::returns;
@@ -48,6 +49,12 @@ const N_STATES: usize = 8;
 
 /// Points that are asked where values may be pending.
 const MAX_AROUND: usize = 32;
+
+/// Points of one function that are asked before its return.
+const MAX_IN_FRAME: usize = 6;
+
+/// Steps that are looked at for them.
+const MAX_LOOKED: u32 = 10_000;
 
 /// A fork may run so many times as long as the failing run did, and so many segments more.
 const PATIENCE: (u64, u64) = (2, 2000);
@@ -260,9 +267,25 @@ impl<F: Forks> Causality<F> {
         None
     }
 
+    /// Where the failing run went another way, so that a step of the reference has no counterpart in it.
+    pub fn omission(&self, step: Step) -> Option<Step> {
+        let is_missing = step != Step::START && self.alignment.failing(step).is_none();
+        is_missing.then(|| failure::parting(step, &self.reference.run, &self.alignment))
+    }
+
     /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
     pub fn returns(&mut self, step: Step, before: u64) -> Result<Vec<(Returned, Returned)>, TraceError> {
         returns::differing((&mut self.failing, &mut self.reference), &self.alignment, step, before)
+    }
+
+    /// Adds the last points of the function that a step returned from: what is returned may have been computed before the `return` itself.
+    fn extend_with_frame(&self, returning: Step, points: &mut Vec<Point>) {
+        let callers = &self.failing.run.callers;
+        let caller = callers[returning.0 as usize];
+        let first = caller.saturating_add(1).max(returning.0.saturating_sub(MAX_LOOKED));
+        let is_here = |step: &u32| callers[*step as usize] == caller;
+        let steps = (first..=returning.0).rev().filter(is_here);
+        points.extend(steps.filter_map(|step| self.point_of.get(&step).copied()).take(MAX_IN_FRAME));
     }
 
     fn test(&mut self, test: &Test) -> Result<bool, CausalityError<F::Error>> {
@@ -364,7 +387,9 @@ impl<F: Forks> Executions for Causality<F> {
         let mut step = here;
         while step != Step::START {
             let differing = self.returns(step, u64::from(here.0))?;
-            found.extend(differing.iter().filter_map(|(ours, _)| self.point_of.get(&ours.step.0).copied()));
+            for (ours, _) in differing {
+                self.extend_with_frame(ours.step, &mut found);
+            }
             step = Step(self.failing.run.callers[step.0 as usize]);
             found.extend(self.point_of.get(&step.0).copied());
         }

@@ -114,7 +114,7 @@ fn is_said(said: &Said, reference: &Run, alignment: &Alignment) -> bool {
 }
 
 /// The step of the failing run that corresponds to the last decision, or call, around a step of the reference that has a counterpart.
-fn parting(step: Step, reference: &Run, alignment: &Alignment) -> Step {
+pub fn parting(step: Step, reference: &Run, alignment: &Alignment) -> Step {
     let mut at = step;
     while at != Step::START {
         if let Some(found) = alignment.failing(at) {

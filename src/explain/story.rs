@@ -31,6 +31,8 @@ pub enum Did {
         value: String,
         /// What the reference has there.
         reference: String,
+        /// Whether it is faulty only because the reference overwrote it later.
+        is_kept: bool,
     },
     /// A call came back with a value.
     Returned {
@@ -113,19 +115,29 @@ pub fn tell<F: Forks>(
         let state = causality.state(*point)?;
         for definition in set {
             let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
-            let key = (definition.time, Rank::Written, cell.writer.0, Some(*definition));
             let mut found = standing(causality.failing(), cell.writer)?;
             if cell.writer == Step::START {
                 found.place.clone_from(&cell.declared);
             }
-            let did =
-                Did::Gave { variable: cell.path.clone(), value: cell.shown.0.clone(), reference: cell.shown.1.clone() };
+            // What only the reference overwrote is faulty from there on.
+            let omitted =
+                causality.omission(cell.reference_writer).filter(|decision| u64::from(decision.0) > definition.time);
+            let time = omitted.map_or(definition.time, |decision| u64::from(decision.0));
+            let did = Did::Gave {
+                variable: cell.path.clone(),
+                value: cell.shown.0.clone(),
+                reference: cell.shown.1.clone(),
+                is_kept: omitted.is_some(),
+            };
             let (step, reference) = (cell.writer, causality.alignment().reference(cell.writer));
             // The set nearest to the definition names the variable as it was called there.
-            let link =
-                Link { step, time: definition.time, reference, function: found.function, place: found.place, did };
-            links.insert(key, link);
-            add_decision(causality, step, &mut links)?;
+            let link = Link { step, time, reference, function: found.function, place: found.place, did };
+            links.retain(|(.., other), _| *other != Some(*definition));
+            links.insert((time, Rank::Written, cell.writer.0, Some(*definition)), link);
+            match omitted {
+                Some(decision) => add_outcome(causality, decision, &mut links)?,
+                None => add_decision(causality, step, &mut links)?,
+            }
             let run = &causality.failing().run;
             let is_entry = run.entries[step.0 as usize];
             let giver = if is_entry { Step(run.callers[step.0 as usize]) } else { step };

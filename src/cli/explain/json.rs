@@ -28,7 +28,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
         .map(|link| {
             let (file, line, in_change) = place(link.place.as_ref());
             let (kind, variable, value, reference) = match &link.did {
-                Did::Gave { variable, value, reference } => ("value", Some(variable.as_str()), value, reference),
+                Did::Gave { variable, value, reference, .. } => ("value", Some(variable.as_str()), value, reference),
                 Did::Returned { function, value, reference } => ("return", Some(&**function), value, reference),
                 Did::Decided { outcome, reference } => ("decision", None, outcome, reference),
             };

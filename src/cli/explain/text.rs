@@ -105,10 +105,13 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     };
     for found in &explanation.links {
         let what = match &found.did {
-            Did::Gave { variable, value, reference } if value == reference => {
+            Did::Gave { variable, value, reference, is_kept: true } => {
+                format!("{} stays {} (reference {})", safe(variable), safe(value), safe(reference))
+            }
+            Did::Gave { variable, value, reference, .. } if value == reference => {
                 format!("{} is given {} (reference: the same, elsewhere)", safe(variable), safe(value))
             }
-            Did::Gave { variable, value, reference } => {
+            Did::Gave { variable, value, reference, .. } => {
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
             Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),

@@ -64,6 +64,8 @@ pub struct Cell {
     pub path: String,
     /// The step of the failing run that wrote it last.
     pub writer: Step,
+    /// The step of the reference that wrote it last.
+    pub reference_writer: Step,
     /// What it holds there.
     pub bytes: Vec<u8>,
     /// What it holds in the reference, with pointers as the failing run has them; `None` if that points to something that the failing run does not have.
@@ -538,6 +540,7 @@ impl<'s> Walk<'s> {
             declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
             path: leaf.path,
             writer: held.writer,
+            reference_writer: other.writer,
             bytes: held.bytes,
             reference,
             shown,

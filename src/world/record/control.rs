@@ -444,6 +444,11 @@ int main(void)
         assert_eq!(numbers(&rest.records, &map), all[39..]);
         let mut last = later.spawn(41, &control, limit).unwrap().expect("the run is longer");
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[40..]);
+        // Each from the one before: what confines them does not add up.
+        for n in 42..64 {
+            last = last.spawn(n, &control, limit).unwrap().expect("the run is longer");
+        }
+        assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[62..]);
         let beyond = start.spawn(100_000, &control, limit);
         assert_eq!(beyond.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         assert!(!place.path().join("written").exists(), "a test wrote a file");

@@ -204,6 +204,10 @@ struct below {
 
 /* Nothing that the child opens can be written, but /dev/null and what is below the scratch directory (Landlock). */
 static int confine(void) {
+    /* A child of a child is confined already, and there are only so many layers. */
+    static int is_confined;
+    if (is_confined)
+        return 1;
     enum { CREATE_RULES = 444, ADD_RULE, RESTRICT, WRITE_FILE = 1 << 1, CHANGE = 0x1ff0, TRUNCATE = 1 << 14 };
     long version = syscall(CREATE_RULES, NULL, 0, 1);
     uint64_t changes = WRITE_FILE | CHANGE | (version >= 3 ? TRUNCATE : 0);
@@ -218,9 +222,9 @@ static int confine(void) {
         syscall(ADD_RULE, fd, 1, &place, 0);
         close(place.parent);
     }
-    int is_done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT, fd, 0) == 0;
+    is_confined = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT, fd, 0) == 0;
     close(fd);
-    return is_done;
+    return is_confined;
 }
 
 /* Gives the child file descriptions of its own: regular files at the same offset, written ones as copies; the rest is /dev/null. */
