@@ -64,3 +64,6 @@ impl Alignment {
         self.reference(step) == Some(reference)
     }
 }
+
+#[cfg(test)]
+mod tests;
