@@ -340,7 +340,11 @@ impl<F: Forks> Causality<F> {
             said: Vec::new(),
             is_induced: None,
         };
-        self.failing.player.feed(&mut machine, &ran.records, &mut fork)?;
+        match self.failing.player.feed(&mut machine, &ran.records, &mut fork) {
+            // A patched program may write anywhere, also over its own records: what it brought about is not known.
+            Err(TraceError::Damaged(_)) => return Ok(false),
+            fed => fed?,
+        }
         self.n_steps += fork.indices.len() as u64;
         if fork.goal.is_some() {
             return Ok(fork.is_induced == Some(true));

@@ -520,7 +520,8 @@ impl<'s> Walk<'s> {
                     // It leads somewhere that no object is known of: functions, the libraries.
                     reference = None;
                 }
-                (None, None) if pointer != 0 && wanted != 0 && leaf.types.is_some() => {
+                // Functions, and what belongs to the libraries, lie elsewhere in each program.
+                (None, None) if is_far(pointer, leaf.types.is_some()) && is_far(wanted, leaf.types.is_some()) => {
                     is_same = true;
                     reference = Some(held.bytes.clone());
                 }
@@ -546,6 +547,11 @@ impl<'s> Walk<'s> {
             shown,
         })
     }
+}
+
+/// Whether a pointer, or a word that may be one, leads to something.
+fn is_far(word: u64, is_pointer: bool) -> bool {
+    word != 0 && (is_pointer || (0x1_0000..1 << 47).contains(&word))
 }
 
 fn joined(path: &str, member: &str) -> String {
