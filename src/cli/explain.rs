@@ -47,7 +47,6 @@ use crate::trace::container::Trace;
 use crate::trace::play::Player;
 use crate::trace::step::Step;
 use crate::world::files;
-use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;
 use crate::world::record::control::Parked;
@@ -162,12 +161,7 @@ pub fn run(
 ) -> Result<Vec<u8>, Failure> {
     let mut progress =
         Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal);
-    let path = around.variable("PATH").unwrap_or_default();
-    let preferred = around.variable("IDD_CLANG");
-    let clang = build::find_clang(&path, preferred.as_deref()).ok_or_else(|| {
-        Failure::new(Status::Error, "there is no clang, version 16 or newer, to instrument the program with")
-            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`")
-    })?;
+    let clang = record::clang(around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let (pair, args) = pair::find(args, location, &user)?;
     let idd = location.idd_directory();

@@ -45,9 +45,20 @@ use std::fmt::Write as _;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::path::PathBuf;
 
 /// What a recorded program is told of the clock (2026-01-01) and of its number.
 pub const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
+
+/// The clang to instrument with.
+pub fn clang(around: &Surroundings) -> Result<PathBuf, Failure> {
+    let path = around.variable("PATH").unwrap_or_default();
+    let preferred = around.variable("IDD_CLANG");
+    build::find_clang(&path, preferred.as_deref()).ok_or_else(|| {
+        Failure::new(Status::Error, "there is no clang, version 16 or newer, to instrument the program with")
+            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`")
+    })
+}
 
 /// Records the test; the result is what is printed.
 pub fn run(
@@ -58,15 +69,7 @@ pub fn run(
 ) -> Result<Vec<u8>, Failure> {
     let mut progress =
         Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal);
-    let path = around.variable("PATH").unwrap_or_default();
-    let preferred = around.variable("IDD_CLANG");
-    let Some(clang) = build::find_clang(&path, preferred.as_deref()) else {
-        return Err(Failure::new(
-            Status::Error,
-            "there is no clang, version 16 or newer, to instrument the program with",
-        )
-        .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`"));
-    };
+    let clang = clang(around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let commit = graph::resolve(&user, &args.at).map_err(|error| Failure::from_error(&error))?;
     let tree = graph::tree_of(&user, commit).map_err(|error| Failure::from_error(&error))?;
