@@ -446,7 +446,9 @@ impl Explainer<'_> {
             }
             let parked = control.wait_at_most(Duration::from_millis(50)).map_err(failed)?;
             let Some(parked) = parked else {
-                if running.is_finished() || begin.elapsed() > START_LIMIT {
+                let is_over = running.is_finished() || begin.elapsed() > START_LIMIT;
+                // The signal may have ended the test first.
+                if is_over && !self.interrupt.is_interrupted() {
                     return Err(Failure::new(Status::Error, "run again, the test did not start the failing program")
                         .with_hint("it does not do the same in every run, so nothing can be tried"));
                 }

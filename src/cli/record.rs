@@ -269,10 +269,10 @@ fn said(seen: &Observation) -> String {
 /// What makes a recording impossible, said so that the user can do something about it.
 pub fn complain(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> Result<(), Failure> {
     if seen.stage == Stage::Build {
-        return Err(Failure::new(
-            Status::Error,
-            format!("the build fails under the instrumenting compiler: {}", said(seen)),
-        ));
+        let said = said(seen);
+        let said = if said.is_empty() { "it says nothing" } else { &said };
+        let message = format!("the build fails under the instrumenting compiler: {said}");
+        return Err(Failure::new(Status::Error, message));
     }
     let is_instrumented = |entry: &&Logged| matches!(entry, Logged::Instrumented(_));
     if !logged.iter().any(|entry| is_instrumented(&entry)) {
