@@ -330,7 +330,8 @@ impl Explainer<'_> {
         thread::scope(|scope| {
             let running = scope.spawn(|| sandbox.observe(job, &commands, &mut watch));
             let parked = self.parked(&control, &meant.process, meant.n_before, &running);
-            let told = parked.and_then(|(parked, process)| ask(Server::new(control, parked), process));
+            let told =
+                parked.and_then(|(parked, process)| ask(Server::new(control, parked, self.interrupt.clone()), process));
             is_over.store(true, Ordering::Relaxed);
             drop(running.join());
             told
@@ -529,7 +530,10 @@ impl Explainer<'_> {
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let told = |error: CausalityError<io::Error>| Failure::from_error(&error);
+        let told = |error: CausalityError<io::Error>| match error {
+            CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
+            error => Failure::from_error(&error),
+        };
         let options = Options { method: self.args.method, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.args.is_unchecked

@@ -1,5 +1,6 @@
 //! Forks of the failing program: a tree of parked processes, and the socket that they call.
 
+use crate::cli::interrupt::Interrupt;
 use crate::explain::causality::Forks;
 use crate::explain::causality::Order;
 use crate::explain::causality::Ran;
@@ -8,6 +9,7 @@ use crate::world::record::control::Control;
 use crate::world::record::control::Ended;
 use crate::world::record::control::Parked;
 use crate::world::record::control::Test;
+use crate::world::run::Watch as _;
 use std::io;
 use std::time::Duration;
 
@@ -25,12 +27,13 @@ pub struct Server {
     control: Control,
     start: Parked,
     later: Vec<(u64, Parked)>,
+    interrupt: Interrupt,
 }
 
 impl Server {
     /// Takes a program that is parked at its beginning.
-    pub fn new(control: Control, start: Parked) -> Self {
-        Self { control, start, later: Vec::new() }
+    pub fn new(control: Control, start: Parked, interrupt: Interrupt) -> Self {
+        Self { control, start, later: Vec::new(), interrupt }
     }
 
     /// The program at its beginning.
@@ -79,6 +82,9 @@ impl Forks for Server {
     type Error = io::Error;
 
     fn run(&mut self, order: &Order) -> io::Result<Ran> {
+        if self.interrupt.is_interrupted() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let parked = self.parked(order.n_records)?;
         let test = Test { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
         let reply = parked.test(&test)?;
