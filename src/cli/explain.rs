@@ -579,7 +579,9 @@ fn without_counterpart(names: &Names) -> Vec<String> {
     let remark = |(n_all, n_without), what: &str| {
         (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
     };
-    [remark(n_functions, "functions that ran"), remark(n_statements, "statements")].into_iter().flatten().collect()
+    let without = [remark(n_functions, "functions that ran"), remark(n_statements, "statements")];
+    let renamed = names.renamed.iter().map(|(name, other)| format!("`{name}` is taken for `{other}` of the reference"));
+    without.into_iter().flatten().chain(renamed).collect()
 }
 
 /// Adds the functions that ran only in the other version.

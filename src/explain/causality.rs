@@ -131,8 +131,6 @@ pub struct Causality<F: Forks> {
     layouts: Layouts,
     /// Forks run so far.
     pub n_forks: u64,
-    /// Steps of forks played so far.
-    pub n_steps: u64,
     /// Faulty variables that could not be overwritten, at the most of all points.
     pub n_unpatched: usize,
 }
@@ -158,7 +156,6 @@ impl<F: Forks> Causality<F> {
             states: Vec::new(),
             layouts: Layouts::default(),
             n_forks: 0,
-            n_steps: 0,
             n_unpatched: 0,
         }
     }
@@ -181,11 +178,6 @@ impl<F: Forks> Causality<F> {
     /// The failure.
     pub fn failure(&self) -> &Failure {
         &self.failure
-    }
-
-    /// The forks.
-    pub fn forks(&mut self) -> &mut F {
-        &mut self.forks
     }
 
     /// The steps of both runs right before which a point is.
@@ -345,7 +337,6 @@ impl<F: Forks> Causality<F> {
             Err(TraceError::Damaged(_)) => return Ok(false),
             fed => fed?,
         }
-        self.n_steps += fork.indices.len() as u64;
         if fork.goal.is_some() {
             return Ok(fork.is_induced == Some(true));
         }

@@ -147,7 +147,9 @@ struct box { int width; int height; };
 
 static int area(struct box box)
 {
-    return box.width * box.height;
+    int width = box.width;
+    int height = box.height;
+    return width * height;
 }
 
 int main(void)
@@ -165,8 +167,10 @@ int main(void)
         .replace("area(", "surface(")
         .replace("margin = 1", "margin = 2");
     let place = repository(good, &bad);
-    let found = links(&explained(place.path(), "test \"$(./a)\" = 30", &[]));
-    assert_eq!(found[..2], [link(13, "margin", "2", "1"), link(14, "box.width", "6", "5")], "{found:?}");
+    let explanation = explained(place.path(), "test \"$(./a)\" = 30", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[..2], [link(15, "margin", "2", "1"), link(16, "box.width", "6", "5")], "{found:?}");
+    assert_eq!(explanation["remarks"], serde_json::json!(["`surface` is taken for `area` of the reference"]));
 }
 
 #[test]
