@@ -467,7 +467,7 @@ impl Watch for Fork<'_> {
         self.indices.push(index);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         if self.goal.is_none()
             && let Some(said) = run::said(machine, call, arguments, result)
         {

@@ -273,7 +273,7 @@ impl Watch for Focus<'_> {
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         if machine.frame().is_none_or(|frame| frame.step != self.step) {
             return;
         }
@@ -283,7 +283,8 @@ impl Watch for Focus<'_> {
             Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
             Class::Other => "?".to_owned(),
         };
-        let text = |(number, argument): (&u64, &Argument)| {
+        let text = |(number, argument): (&Option<u64>, &Argument)| {
+            let Some(number) = number else { return "?".to_owned() };
             let is_pointer = argument.size == 8 && argument.class == Class::Integer && *number > 4096;
             let string = is_pointer.then(|| machine.memory.string(*number, 80)).flatten();
             match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
@@ -333,7 +334,9 @@ fn look(
 ) -> Result<(Option<Detail>, Option<Access>), TraceError> {
     player.rewind(step);
     let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-    let counts = (player.machine.n_steps == 0).then(HashMap::new);
+    // How often something ran before the part that was kept is not known.
+    let is_from_start = player.machine.n_steps == 0 && !player.machine.is_window;
+    let counts = is_from_start.then(HashMap::new);
     let mut focus = Focus {
         step,
         globals: &globals,

@@ -53,6 +53,23 @@ impl Machine {
         string.map(|string| string.len() as u64 + 1)
     }
 
+    /// Whether the length of a string that has to be known is.
+    fn is_known(&self, length: Length, called: &Called<'_>) -> bool {
+        let argument = |index| called.argument(index);
+        match length {
+            Length::StringOf(index) => self.string_length(argument(index), MAX_STRING).is_some(),
+            Length::StringOfAtMost(index, limit) => self.string_length(argument(index), argument(limit)).is_some(),
+            _ => true,
+        }
+    }
+
+    /// In a window a string may be one from before it; what is written over then is anybody's guess.
+    fn doubt_in_window(&mut self) {
+        if self.is_window {
+            self.memory.doubt();
+        }
+    }
+
     fn length(&self, length: Length, at: u64, called: &Called<'_>) -> u64 {
         let argument = |index| called.argument(index);
         let length = match length {
@@ -101,6 +118,9 @@ impl Machine {
             }
             Effect::Copies(to, from, length) => {
                 let (to, from) = (called.argument(to), called.argument(from));
+                if !self.is_known(length, called) {
+                    self.doubt_in_window();
+                }
                 let length = self.length(length, from, called);
                 self.copy(step, to, from, length, watch);
             }
@@ -126,11 +146,12 @@ impl Machine {
             }
             Effect::Appends(to, from) => {
                 let (to, from) = (called.argument(to), called.argument(from));
-                if let (Some(before), Some(length)) =
-                    (self.string_length(to, MAX_STRING), self.string_length(from, MAX_STRING))
-                {
-                    self.look(step, to, before, watch);
-                    self.copy(step, to + before - 1, from, length, watch);
+                match (self.string_length(to, MAX_STRING), self.string_length(from, MAX_STRING)) {
+                    (Some(before), Some(length)) => {
+                        self.look(step, to, before, watch);
+                        self.copy(step, to + before - 1, from, length, watch);
+                    }
+                    _ => self.doubt_in_window(),
                 }
             }
             Effect::Fills(to, byte, length) => {
@@ -142,9 +163,12 @@ impl Machine {
             }
             Effect::Duplicates(from) => {
                 let from = called.argument(from);
-                if let (Some(to), Some(length)) = (called.pointer(), self.string_length(from, MAX_STRING)) {
-                    self.heap.make(to, length, step);
-                    self.copy(step, to, from, length, watch);
+                match (called.pointer(), self.string_length(from, MAX_STRING)) {
+                    (Some(to), Some(length)) => {
+                        self.heap.make(to, length, step);
+                        self.copy(step, to, from, length, watch);
+                    }
+                    _ => self.doubt_in_window(),
                 }
             }
             Effect::Allocates(length) => {

@@ -34,8 +34,10 @@ pub struct Region {
 pub struct External {
     /// By its index among the calls of the function.
     pub call: u32,
-    /// Its arguments, as far as they have at most 8 bytes.
+    /// Its arguments, as far as they have at most 8 bytes; 0 for one that is not known.
     pub arguments: [u64; 8],
+    /// One bit for each argument that is not known, because the frame was met in the middle.
+    pub unknown: u8,
     /// Whether the function called back.
     pub is_entered: bool,
 }

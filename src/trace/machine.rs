@@ -72,8 +72,8 @@ pub trait Watch {
     fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {}
     /// A function of the program came back to the last frame.
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {}
-    /// A function that is not instrumented came back.
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {}
+    /// A function that is not instrumented came back; an argument may be unknown in a frame that was met in the middle.
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {}
 }
 
 /// Nobody.
@@ -154,6 +154,8 @@ pub struct Machine {
     awaited: Vec<Awaited>,
     /// Whether something in memory becomes known when a pointer is read.
     is_awaiting: bool,
+    /// A function that returned to a frame that was not met yet, if it did in the last record: when, its name, and its last step.
+    left: Option<(u64, Arc<str>, Step)>,
     /// The arguments, each ended by a zero byte, until they are found in memory.
     arguments: Option<Arc<[u8]>>,
 }
@@ -294,8 +296,12 @@ impl Machine {
     fn leave<W: Watch>(&mut self, is_return: bool, watch: &mut W) {
         watch.leaves(self, is_return);
         if let Some(frame) = self.frames.pop() {
-            if let Some(caller) = self.frames.last_mut() {
-                caller.returned = frame.step;
+            match self.frames.last_mut() {
+                Some(caller) => caller.returned = frame.step,
+                None if is_return => {
+                    self.left = Some((self.n_records, frame.shape.body.function.name.clone(), frame.step))
+                }
+                None => {}
             }
             if self.spare.len() < 64 {
                 self.spare.push(frame);
@@ -327,6 +333,13 @@ impl Machine {
             return Ok(());
         }
         self.check.n_partial += 1;
+        if self.is_window {
+            // It was entered before the window, and so before all that is known: those were left by a jump.
+            while !self.frames.is_empty() {
+                self.check.n_unwound += 1;
+                self.leave(false, watch);
+            }
+        }
         self.push(shape, Step::START);
         if let Some(frame) = self.frames.last_mut() {
             frame.is_partial = true;
@@ -419,7 +432,10 @@ impl Machine {
                 }
             }
             Action::Store { address, source, size } => {
-                let Some(address) = frame.number_at(address, bytes, 8) else { return Ok(()) };
+                let Some(address) = frame.number_at(address, bytes, 8) else {
+                    self.memory.doubt();
+                    return Ok(());
+                };
                 match source {
                     Source::Item(offset) => self.memory.write(address, piece_of(bytes, offset, size)?, step),
                     _ => match frame.number_at(source, bytes, size) {
@@ -440,7 +456,10 @@ impl Machine {
                 if let Some(to) = to {
                     frame.set(to, before, step);
                 }
-                let Some(address) = address else { return Ok(()) };
+                let Some(address) = address else {
+                    self.memory.doubt();
+                    return Ok(());
+                };
                 self.read(step, address, piece_of(bytes, offset, size)?, watch);
                 match operand.and_then(|operand| updated(kind, before, operand, size)) {
                     Some(new) if size <= 8 => self.memory.write(address, &new.to_le_bytes()[..size as usize], step),
@@ -450,7 +469,10 @@ impl Machine {
             }
             Action::Exchange { address, new, offset, success, size } => {
                 let (address, new) = (frame.number_at(address, bytes, 8), frame.number_at(new, bytes, size.min(8)));
-                let Some(address) = address else { return Ok(()) };
+                let Some(address) = address else {
+                    self.memory.doubt();
+                    return Ok(());
+                };
                 self.read(step, address, piece_of(bytes, offset, size)?, watch);
                 if piece_of(bytes, success, 1)? != [0] {
                     match new {
@@ -464,17 +486,27 @@ impl Machine {
             }
             Action::Copy { to, from, length } => {
                 let number = |source| frame.number_at(source, bytes, 8);
-                if let (Some(to), Some(from), Some(length)) = (number(to), number(from), number(length)) {
-                    self.copy(step, to, from, length, watch);
+                match (number(to), number(from), number(length)) {
+                    (Some(to), Some(from), Some(length)) => self.copy(step, to, from, length, watch),
+                    (Some(to), None, Some(length)) => {
+                        self.memory.define(to, length, step);
+                        watch.writes(self, step, to, length);
+                    }
+                    _ => self.memory.doubt(),
                 }
             }
             Action::Fill { to, byte, length } => {
                 let (to, length) = (frame.number_at(to, bytes, 8), frame.number_at(length, bytes, 8));
                 let byte = frame.number_at(byte, bytes, 1);
-                if let (Some(to), Some(byte), Some(length)) = (to, byte, length) {
-                    self.memory.fill(to, byte.to_le_bytes()[0], length, step);
-                    watch.writes(self, step, to, length);
+                let (Some(to), Some(length)) = (to, length) else {
+                    self.memory.doubt();
+                    return Ok(());
+                };
+                match byte {
+                    Some(byte) => self.memory.fill(to, byte.to_le_bytes()[0], length, step),
+                    None => self.memory.define(to, length, step),
                 }
+                watch.writes(self, step, to, length);
             }
             Action::Use { register, from } => {
                 if from.is_none_or(|from| from == frame.block_before) {
@@ -486,11 +518,13 @@ impl Machine {
                 frame.returned = Step::START;
                 let call = &shape.calls[index as usize];
                 frame.external = call.is_external.then(|| {
-                    let mut arguments = [0; 8];
-                    for (number, argument) in arguments.iter_mut().zip(&call.arguments) {
-                        *number = frame.number_at(argument.source, bytes, argument.size.min(8)).unwrap_or(0);
+                    let (mut arguments, mut unknown) = ([0; 8], 0);
+                    for (bit, (number, argument)) in arguments.iter_mut().zip(&call.arguments).enumerate() {
+                        let found = frame.number_at(argument.source, bytes, argument.size.min(8));
+                        unknown |= u8::from(frame.is_partial && found.is_none()) << bit;
+                        *number = found.unwrap_or(0);
                     }
-                    External { call: index, arguments, is_entered: false }
+                    External { call: index, arguments, unknown, is_entered: false }
                 });
             }
             Action::Back { call, offset, size, to } => {
@@ -498,8 +532,12 @@ impl Machine {
                 if let (Some(to), Some(result)) = (to, result) {
                     frame.set(to, result, step);
                 }
-                let returned = std::mem::replace(&mut frame.returned, Step::START);
-                match frame.external.take() {
+                let mut returned = std::mem::replace(&mut frame.returned, Step::START);
+                let external = frame.external.take();
+                if frame.is_partial && external.is_none() && returned == Step::START {
+                    returned = self.returned_unseen(&shape.calls[call as usize]);
+                }
+                match external {
                     Some(external) => self.come_back(shape, &external, result, watch),
                     None if returned != Step::START => {
                         if shape.calls[call as usize].result.is_some() {
@@ -595,19 +633,38 @@ impl Machine {
         self.next_remembered += 1;
     }
 
+    /// The last step of a call that was open when its frame was met; the start if that is not known. What a library did then is not known either.
+    fn returned_unseen(&mut self, call: &Call) -> Step {
+        let left = self.left.take().filter(|(n_records, _, _)| n_records + 1 == self.n_records);
+        match left.filter(|(_, name, _)| call.name.as_ref() == Some(name)) {
+            Some((_, _, step)) => return step,
+            None if call.is_external => self.memory.doubt(),
+            None => {}
+        }
+        Step::START
+    }
+
     fn come_back<W: Watch>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
         let call = &shape.calls[external.call as usize];
         match call.model {
-            Some(model) => {
+            Some(model) if external.unknown == 0 || !model.changes_anything() => {
                 self.check.n_modelled += 1;
                 self.apply(model, &external.arguments, result, watch);
+            }
+            Some(_) => {
+                self.check.n_unmodelled += 1;
+                self.memory.doubt();
             }
             None => self.check.n_unmodelled += 1,
         }
         let step = self.frames.last().map_or(Step::START, |frame| frame.step);
         self.remember(step, external.arguments);
-        let n = call.arguments.len().min(external.arguments.len());
-        watch.called(self, call, &external.arguments[..n], result);
+        let mut arguments = external.arguments.map(Some);
+        for (bit, argument) in arguments.iter_mut().enumerate() {
+            *argument = argument.filter(|_| external.unknown >> bit & 1 == 0);
+        }
+        let n = call.arguments.len().min(arguments.len());
+        watch.called(self, call, &arguments[..n], result);
     }
 }
 

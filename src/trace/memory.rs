@@ -90,6 +90,9 @@ pub struct Memory {
     pages: Vec<Rc<Page>>,
     regions: HashMap<u64, Box<[u32; REGION]>>,
     cache: Box<[(u64, u32); CACHED]>,
+    /// Pages that may have a known byte, and which they are.
+    fresh: Vec<u32>,
+    is_fresh: Vec<bool>,
 }
 
 impl Default for Memory {
@@ -98,6 +101,8 @@ impl Default for Memory {
             pages: vec![Rc::new(Page::empty())],
             regions: HashMap::new(),
             cache: Box::new([(u64::MAX, NONE); CACHED]),
+            fresh: Vec::new(),
+            is_fresh: vec![false],
         }
     }
 }
@@ -163,9 +168,24 @@ impl Memory {
             *number = u32::try_from(self.pages.len())
                 .expect("pages of 4 KiB in a 47-bit address space, as far as our own memory holds them");
             self.pages.push(Rc::new(Page::empty()));
+            self.is_fresh.push(false);
         }
         self.cache[slot(page)] = (page, *number);
+        if !std::mem::replace(&mut self.is_fresh[*number as usize], true) {
+            self.fresh.push(*number);
+        }
         *number
+    }
+
+    /// Notes that something was written nobody knows where: no byte is known any more. Who wrote each of them last stays as a guess.
+    ///
+    /// Cost: the pages that were written or read since it was noted last.
+    pub fn doubt(&mut self) {
+        for number in self.fresh.drain(..) {
+            self.is_fresh[number as usize] = false;
+            Rc::make_mut(&mut self.pages[number as usize]).known = [0; PAGE / 64];
+        }
+        self.cache.fill((u64::MAX, NONE));
     }
 
     /// Notes that `writer` wrote `bytes`.

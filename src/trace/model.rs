@@ -79,6 +79,13 @@ pub struct Model {
     pub input: Option<Input>,
 }
 
+impl Model {
+    /// Whether it does more than to read.
+    pub fn changes_anything(&self) -> bool {
+        self.effects.iter().any(|effect| !matches!(effect, Reads(..)))
+    }
+}
+
 /// An input of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {

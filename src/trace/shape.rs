@@ -417,11 +417,6 @@ impl Maker<'_> {
                 size: result.map_or(0, |item| item.size),
                 to,
             });
-            if let (Some(id), Some(register)) = (id, to)
-                && self.shared.contains(&id)
-            {
-                actions.push(Action::Make { register });
-            }
         }
         for (index, instruction) in instructions.iter().enumerate().take(segment.end).skip(segment.first) {
             let items = Items { all: &late, index };
@@ -590,8 +585,10 @@ impl Maker<'_> {
             },
             _ => {}
         }
+        // A value that is told has its maker with it, or is not known.
         if let (Some(id), Some(register)) = (instruction.result, to)
             && self.shared.contains(&id)
+            && !self.body.segments.is_known(&Value::Local(id))
         {
             actions.push(Action::Make { register });
         }

@@ -30,3 +30,4 @@ mod together;
 mod trace;
 mod usage;
 mod verdicts;
+mod window;

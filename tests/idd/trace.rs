@@ -346,6 +346,8 @@ git add a.c && git commit -qm one";
     assert!(why.contains("early = 7  (from before the part that was kept)"), "{why}");
     let first = text(&fixture.run(&["trace", "step", "1"]));
     assert!(first.contains("something before the part that was kept"), "{first}");
+    // How often a statement ran before is not known.
+    assert_eq!(last["instance"], Value::Null, "{last}");
 
     let words = [&["record", "--keep", "first"], &command[1..]].concat();
     let said = text(&fixture.run(&words));

@@ -61,7 +61,7 @@ impl Watch for Counter {
         self.n_accesses += 1;
     }
 
-    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[u64], _result: Option<u64>) {
+    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
         if let Some(name) = call.name.as_ref().filter(|_| call.model.is_none()) {
             *self.unmodelled.entry(Arc::clone(name)).or_insert(0) += 1;
         }

@@ -80,8 +80,9 @@ impl Said {
 }
 
 /// What `call` says, if it says something.
-pub fn said(machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) -> Option<Said> {
+pub fn said(machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Option<Said> {
     let function = call.name.as_ref().filter(|name| OUTPUTS.contains(&&***name))?;
+    let arguments: Vec<u64> = arguments.iter().map(|argument| argument.unwrap_or(0)).collect();
     let step = machine.frame()?.step;
     let has_length = matches!(&**function, "write" | "fwrite" | "fwrite_unlocked");
     let word = |(index, argument): (usize, &u64)| {
@@ -108,7 +109,7 @@ pub fn said(machine: &Machine, call: &Call, arguments: &[u64], result: Option<u6
         }
     };
     let words: Vec<Word> = arguments.iter().enumerate().map(word).collect();
-    let text = text(machine, function, arguments, &words, result);
+    let text = text(machine, function, &arguments, &words, result);
     let time = u64::from(machine.n_steps);
     Some(Said { step, time, function: Arc::clone(function), words, text })
 }
@@ -229,7 +230,7 @@ impl Watch for Reader {
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[u64], result: Option<u64>) {
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(frame) = machine.frame() else { return };
         if frame.step.0 != machine.n_steps {
             self.run.returns.insert(frame.step.0, machine.n_steps);
