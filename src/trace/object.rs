@@ -98,9 +98,13 @@ impl Content for Held<'_> {
         if let Some((_, SourceType::Base(_, 8, encoding))) = &to
             && encoding.ends_with("_char")
         {
-            let string = self.view.machine.memory.string(pointer, MAX_STRING);
-            if let Some(string) = string {
+            let memory = &self.view.machine.memory;
+            if let Some(string) = memory.string(pointer, MAX_STRING) {
                 return Some(value::quoted(&string, '"'));
+            }
+            let beginning = usize::try_from(MAX_STRING).ok().and_then(|length| memory.bytes(pointer, length));
+            if let Some(beginning) = beginning.filter(|beginning| !beginning.contains(&0)) {
+                return Some(format!("{}...", value::quoted(&beginning, '"')));
             }
         }
         if matches!(to, Some((_, SourceType::Function))) {

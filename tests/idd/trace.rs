@@ -306,6 +306,29 @@ git add a.c && git commit -qm one";
 }
 
 #[test]
+fn the_beginning_of_a_long_string_is_shown() {
+    let program = r#"
+cat >a.c <<'END'
+#include <string.h>
+int main(void) {
+    char text[200];
+    memset(text, 'x', 150);
+    text[150] = 0;
+    const char *all = text, *end = text + 100;
+    return all[0] == end[0];
+}
+END
+git add a.c && git commit -qm one"#;
+    let fixture = Fixture::of(program);
+    text(&fixture.run(&["record", "--once", "--build", "$CC -o a a.c", "--", "./a"]));
+    let n_steps = json(&fixture, &["stat"])["n_steps"].to_string();
+    let last = json(&fixture, &["step", &n_steps]);
+    let value = |name: &str| named(&last["variables"], name)["value"].as_str().unwrap_or_default().to_owned();
+    assert!(value("all").ends_with(&format!(" \"{}\"...", "x".repeat(80))), "{last}");
+    assert!(value("end").ends_with(&format!(" \"{}\"", "x".repeat(50))), "{last}");
+}
+
+#[test]
 fn max_trace_keeps_the_end_of_a_run_or_the_beginning() {
     let program = r"
 cat >a.c <<'END'

@@ -36,29 +36,52 @@ def tokens(text):
     """What has to be equal: numbers, names, strings; pointers only as null or not."""
     text = re.sub(r"0x[0-9a-f]+(?: -> [^,{}]*| <[^>]*>)?", lambda m: "NULL" if m[0] == "0x0" else "POINTER", text)
     text = re.sub(r"\((?:[\w ]+\*+|[\w ]*\(\*\)[^)]*\)|operation)\s*\)?", "", text)
-    text = re.sub(r'POINTER "((?:\\.|[^"\\])*)"(?:\.\.\.)?', r'"\1"', text)
+    text = re.sub(r"\(\w+\) (?=POINTER|NULL)", "", text)
+    text = re.sub(r'POINTER ("(?:\\.|[^"\\])*")', r"\1", text)
     return TOKEN.findall(text)
 
 
+def unescaped(text):
+    """The characters of a string, which may be escaped in two ways."""
+    return text[1:-1].encode("utf-8", "replace").decode("unicode_escape", "replace")
+
+
+def alike(one, other):
+    if one == other:
+        return True
+    if other.startswith('"'):
+        # gdb looks behind every pointer to characters; we call what has no end by its name.
+        return one == "POINTER" or (one.startswith('"') and unescaped(one) == unescaped(other))
+    try:
+        return abs(float(one) - float(other)) <= 2e-7 * max(abs(float(one)), abs(float(other)))
+    except ValueError:
+        return False
+
+
 def same(ours, theirs):
-    one, other = tokens(ours), tokens(theirs)
-    if len(one) != len(other):
-        return False
-    for a, b in zip(one, other):
-        if a == b:
-            continue
-        try:
-            if abs(float(a) - float(b)) <= 2e-7 * max(abs(float(a)), abs(float(b))):
-                continue
-        except ValueError:
-            pass
-        return False
-    return True
+    """Whether two texts say the same, as far as ours goes: where it ends with `...`, theirs may go on."""
+    ours, theirs, at = tokens(ours), tokens(theirs), 0
+    for index, token in enumerate(ours):
+        if token != "...":
+            if at == len(theirs) or not (alike(token, theirs[at]) or is_beginning(ours[index:index + 2], theirs[at])):
+                return False
+            at += 1
+        elif not ours[index - 1].startswith('"'):
+            depth = 0
+            while at < len(theirs) and (depth > 0 or theirs[at] != "}"):
+                depth += {"{": 1, "}": -1}.get(theirs[at], 0)
+                at += 1
+    return theirs[at:] in ([], ["..."])
+
+
+def is_beginning(ours, theirs):
+    """Whether a string that is cut is the beginning of another."""
+    return len(ours) == 2 and ours[1] == "..." and ours[0].startswith('"') and theirs.startswith('"') and unescaped(theirs).startswith(unescaped(ours[0]))
 
 
 def ask(command, place, instance, names, directory):
     """The values of variables at the `instance`-th run of a line."""
-    commands = ["set pagination off", "set print repeats unlimited", "set print elements 200", "set print null-stop on",
+    commands = ["set pagination off", "set print repeats unlimited", "set print elements 4000", "set print null-stop on",
                 f"break {place}", f"ignore 1 {instance - 1}", f"run {command['arguments']} < {command['input']} > /dev/null"]
     commands += [f"output {name}\necho \\n@@\\n" for name in names]
     script = "set confirm off\n" + "\n".join(commands[:-len(names)]) + "\necho @@\\n\n" + "\n".join(commands[-len(names):]) + "\nkill\n"
