@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|\'\\\d{3}\'|0x[0-9a-f]+|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|\w+|[{}=,?]|\.\.\.')
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\\d{3}|\\.|[^\'\\])\'|0x[0-9a-f]+|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|\w+|[{}=,?]|\.\.\.')
 
 
 def run(*args, cwd, **options):
@@ -34,24 +34,27 @@ def run(*args, cwd, **options):
 
 def tokens(text):
     """What has to be equal: numbers, names, strings; pointers only as null or not."""
+    text = re.sub(r'", <incomplete sequence ([^>]*)>', r'\1"', text)
+    text = re.sub(r"<incomplete sequence ([^>]*)>", r'"\1"', text)
     text = re.sub(r"0x[0-9a-f]+(?: -> [^,{}]*| <[^>]*>)?", lambda m: "NULL" if m[0] == "0x0" else "POINTER", text)
     text = re.sub(r"\((?:[\w ]+\*+|[\w ]*\(\*\)[^)]*\)|operation)\s*\)?", "", text)
+    text = re.sub(r" L(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"(?:\.\.\.)?)", "", text)
     text = re.sub(r"\(\w+\) (?=POINTER|NULL)", "", text)
     text = re.sub(r'POINTER ("(?:\\.|[^"\\])*")', r"\1", text)
     return TOKEN.findall(text)
 
 
 def unescaped(text):
-    """The characters of a string, which may be escaped in two ways."""
+    """The characters of a literal, which may be escaped in two ways."""
     return text[1:-1].encode("utf-8", "replace").decode("unicode_escape", "replace")
 
 
 def alike(one, other):
     if one == other:
         return True
-    if other.startswith('"'):
-        # gdb looks behind every pointer to characters; we call what has no end by its name.
-        return one == "POINTER" or (one.startswith('"') and unescaped(one) == unescaped(other))
+    if other[0] in "\"'":
+        # gdb looks behind every pointer to characters; we call what is no text by its name.
+        return (one == "POINTER" and other[0] == '"') or (one[0] == other[0] and unescaped(one) == unescaped(other))
     try:
         return abs(float(one) - float(other)) <= 2e-7 * max(abs(float(one)), abs(float(other)))
     except ValueError:
