@@ -30,7 +30,7 @@ pub mod status;
 
 pub mod style;
 
-mod summary;
+pub mod summary;
 
 pub mod text;
 
