@@ -299,7 +299,7 @@ impl Machine {
             match self.frames.last_mut() {
                 Some(caller) => caller.returned = frame.step,
                 None if is_return => {
-                    self.left = Some((self.n_records, frame.shape.body.function.name.clone(), frame.step))
+                    self.left = Some((self.n_records, frame.shape.body.function.name.clone(), frame.step));
                 }
                 None => {}
             }

@@ -307,7 +307,7 @@ git add a.c && git commit -qm one";
 
 #[test]
 fn the_beginning_of_a_long_string_is_shown() {
-    let program = r#"
+    let program = r"
 cat >a.c <<'END'
 #include <string.h>
 int main(void) {
@@ -318,7 +318,7 @@ int main(void) {
     return all[0] == end[0];
 }
 END
-git add a.c && git commit -qm one"#;
+git add a.c && git commit -qm one";
     let fixture = Fixture::of(program);
     text(&fixture.run(&["record", "--once", "--build", "$CC -o a a.c", "--", "./a"]));
     let n_steps = json(&fixture, &["stat"])["n_steps"].to_string();
