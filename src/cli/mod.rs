@@ -4,8 +4,10 @@
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
 pub mod args;
+mod browser;
 mod cc;
 mod certificate;
+mod chronicle;
 pub mod commands;
 mod completions;
 mod estimate;
@@ -23,6 +25,7 @@ mod record;
 mod reproduce;
 pub mod saved;
 pub mod session;
+mod story;
 pub mod suite;
 pub mod tally;
 mod trace;
