@@ -43,16 +43,13 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
         }
     }
     page.element("div", &[("id", "filters"), ("class", "filters")], |_| {});
+    let all = format!("{} that the search used", plural(story.answers.len(), "answer"));
+    page.leaf("p", &[("id", "count"), ("class", "quiet"), ("role", "status")], all);
     page.element(
         "div",
-        &[("class", "scroll rows"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Answers")],
+        &[("class", "scroll rows"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Answers")],
         |page| {
-            page.element("table", &[("id", "answers")], |page| {
-                page.leaf(
-                    "caption",
-                    &[("id", "count")],
-                    format!("{} that the search used", plural(story.answers.len(), "answer")),
-                );
+            page.element("table", &[("id", "answers"), ("aria-labelledby", "all-title")], |page| {
                 head(&["No.", "For", "At revision", "Outcome", "Seen", "Seconds", "Output"], page);
                 page.element("tbody", &[], |page| {
                     for (nth, answer) in rows.iter().enumerate() {

@@ -181,7 +181,7 @@ fn source(step: &Step<'_>, sources: &[Source], page: &mut Markup) {
     let near = line.saturating_sub(N_AROUND)..=line.saturating_add(N_AROUND);
     page.element(
         "div",
-        &[("class", "source"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Source")],
+        &[("class", "source"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Source")],
         |page| {
             for (number, text) in source.lines.iter().filter(|(number, _)| near.contains(number)) {
                 let class = if *number == line { "l here" } else { "l" };
@@ -201,7 +201,7 @@ fn values(steps: &[Step<'_>], page: &mut Markup) {
     let last = steps.len() - 1;
     page.element(
         "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Values")],
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Values")],
         |page| {
             page.element("table", &[("class", "values")], |page| {
                 page.element("thead", &[], |page| {

@@ -17,8 +17,8 @@ use crate::report::story::Story;
 /// So many reductions are drawn, the last ones; the table has them, too.
 const MAX_DRAWN: usize = 120;
 
-/// Pixels between two reductions.
-const STEP: usize = 40;
+/// Pixels between two reductions, at least and at most; between them as many as make a picture of some width.
+const STEP: (usize, usize, usize) = (40, 90, 560);
 
 /// Room for the numbers at the left, and for the revisions below.
 const LEFT: usize = 56;
@@ -40,6 +40,7 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
         );
         return;
     }
+    page.leaf("p", &[("class", "lead")], "Lines of the patch before and after each reduction, on a logarithmic scale.");
     page.element("ul", &[("class", "legend"), ("aria-hidden", "true")], |page| {
         for (class, words) in [("input", "before the reduction"), ("kept", "after it")] {
             page.element("li", &[], |page| {
@@ -56,7 +57,7 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
     });
     page.element(
         "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Chart of patch sizes")],
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Chart of patch sizes")],
         |page| {
             draw(reductions, page);
         },
@@ -65,7 +66,7 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
         page.leaf("summary", &[], "The same as a table");
         page.element(
             "div",
-            &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Table of patch sizes")],
+            &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of patch sizes")],
             |page| {
                 table(reductions, shown, page);
             },
@@ -99,7 +100,9 @@ fn height(lines: u64, n_decades: u32) -> usize {
 fn draw(reductions: &[Reduction], page: &mut Markup) {
     let largest = reductions.iter().map(|reduction| reduction.before.max(reduction.after)).max().unwrap_or(1);
     let n_decades = (1..18).find(|n| 10_u64.pow(*n) >= largest).unwrap_or(18);
-    let (width, whole) = (LEFT + (reductions.len() + 1) * STEP, TOP + HEIGHT + 62);
+    let step = (STEP.2 / reductions.len()).clamp(STEP.0, STEP.1);
+    let x = |nth: usize| LEFT + step / 2 + nth * step;
+    let (width, whole) = (LEFT + reductions.len() * step + 20, TOP + HEIGHT + 62);
     let (view, width_text, whole) = (format!("0 0 {width} {whole}"), width.to_string(), whole.to_string());
     let name = format!(
         "Lines of a patch before and after each of {} reductions; the table below has the numbers.",
@@ -116,7 +119,7 @@ fn draw(reductions: &[Reduction], page: &mut Markup) {
     page.element("svg", &attributes, |page| {
         for decade in 0..=n_decades {
             let at = height(10_u64.pow(decade), n_decades);
-            let path = format!("M{LEFT} {at} H{}", width - STEP / 2);
+            let path = format!("M{LEFT} {at} H{}", width - 20);
             page.element("path", &[("class", "grid"), ("d", &path)], |_| {});
             let (x, y) = ((LEFT - 8).to_string(), (at + 4).to_string());
             page.leaf("text", &[("x", &x), ("y", &y), ("text-anchor", "end")], 10_u64.pow(decade).to_string());
@@ -137,10 +140,6 @@ fn draw(reductions: &[Reduction], page: &mut Markup) {
             page.leaf("text", &[("transform", &turn), ("text-anchor", "end")], &id[..7]);
         }
     });
-}
-
-fn x(nth: usize) -> usize {
-    LEFT + STEP / 2 + nth * STEP
 }
 
 impl Reduction {
@@ -198,11 +197,11 @@ pub fn reasons(report: &Report, page: &mut Markup) {
         words.iter().filter_map(|word| word.strip_prefix("unresolved(")?.strip_suffix(')')).collect();
     page.element(
         "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Table of outcomes")],
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of outcomes")],
         |page| {
             page.element("table", &[], |page| {
                 page.leaf("caption", &[], "Answers, by what they were for");
-                let mut names = vec!["", "pass", "fail"];
+                let mut names = vec!["For", "pass", "fail"];
                 names.extend(&unresolved);
                 head(&names, page);
                 page.element("tbody", &[], |page| {

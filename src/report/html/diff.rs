@@ -156,7 +156,8 @@ impl File {
             self.path = strip(name).into();
             return;
         }
-        let is_known = line.is_empty() || [&b"--- "[..], b"+++ ", b"index ", b"\\"].iter().any(|mark| line.starts_with(mark));
+        let is_known =
+            line.is_empty() || [&b"--- "[..], b"+++ ", b"index ", b"\\"].iter().any(|mark| line.starts_with(mark));
         // The rest of a binary patch says nothing to people.
         if !is_known && self.facts.len() < 4 {
             self.facts.push(short(line));
@@ -223,7 +224,7 @@ pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page
             }
             if !file.lines.is_empty() {
                 let name = format!("Lines of file {} of the patch", index + 1);
-                let attributes = [("class", "diff"), ("tabindex", "0"), ("role", "region"), ("aria-label", &*name)];
+                let attributes = [("class", "diff"), ("tabindex", "0"), ("role", "group"), ("aria-label", &*name)];
                 page.element("div", &attributes, |page| lines(file, (prefix, index), targets, page));
             }
         });
@@ -254,7 +255,7 @@ fn lines(file: &File, (prefix, index): (&str, usize), targets: &BTreeSet<(usize,
         };
         if is_folded {
             page.element("details", &[("class", "fold")], |page| {
-                page.leaf("summary", &[], format!("{} that need not be there", plural(n_run, "line")));
+                page.leaf("summary", &[], plural(n_run, "more line"));
                 run(page);
             });
         } else {

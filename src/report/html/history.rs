@@ -20,10 +20,10 @@ use crate::report::story::Verdict;
 use crate::revision::CommitId;
 
 /// Pixels between nodes of the graph, and between its lanes.
-const STEP: usize = 46;
+const STEP: usize = 54;
 
 /// Pixels between lanes.
-const LANE: usize = 40;
+const LANE: usize = 64;
 
 /// Room above and below for words, and beside for the last of them.
 const MARGIN: usize = 44;
@@ -107,7 +107,9 @@ impl Look {
 }
 
 /// Writes the section.
-pub fn write(report: &Report, story: &Story, shown: &mut Shown, page: &mut Markup) {
+///
+/// - `ran`: what was run at each revision.
+pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown, page: &mut Markup) {
     if story.revisions.is_empty() {
         page.leaf("p", &[], "The history of this hunt cannot be read here any more.");
         return;
@@ -121,7 +123,7 @@ pub fn write(report: &Report, story: &Story, shown: &mut Shown, page: &mut Marku
     legend(story, page);
     page.element(
         "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "History graph")],
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "History graph")],
         |page| {
             graph(report, story, page);
         },
@@ -144,7 +146,7 @@ pub fn write(report: &Report, story: &Story, shown: &mut Shown, page: &mut Marku
         }
         for revision in &story.revisions {
             let answers = by_commit.get(&revision.commit.commit).map(Vec::as_slice).unwrap_or_default();
-            describe(revision, answers, (report, story), shown, page);
+            describe(revision, answers, (report, story, ran), shown, page);
         }
     });
 }
@@ -234,7 +236,8 @@ fn way((x, y): (usize, usize), (to_x, lane_y): (usize, usize), to_y: usize) -> S
 
 fn node(revision: &Revision, (x, y): (usize, usize), label: Option<&str>, page: &mut Markup) {
     let look = Look::of(revision.verdict);
-    let name = format!("{}: {}", named(revision), look.words());
+    let nth = revision.verdict.map(|verdict| format!(", tested as number {}", verdict.nth)).unwrap_or_default();
+    let name = format!("{}: {}{nth}", named(revision), look.words());
     let name = label.map_or(name.clone(), |label| format!("{label}, {name}"));
     let target = format!("#{}", anchor(revision.commit.commit));
     page.element("a", &[("href", &target), ("aria-label", &name)], |page| {
@@ -243,19 +246,21 @@ fn node(revision: &Revision, (x, y): (usize, usize), label: Option<&str>, page: 
         let (cx, cy) = (x.to_string(), y.to_string());
         page.element("circle", &[("class", "hit"), ("cx", &cx), ("cy", &cy), ("r", "16")], |_| {});
         look.draw((x, y), page);
-        if let Some(label) = label {
-            let up = if label == "last good" { y + 36 } else { y - 20 };
-            text("label", (x, up), label, page);
-        }
-        if let Some(verdict) = revision.verdict {
-            text("nth", (x, y + 24), &verdict.nth.to_string(), page);
-        }
     });
+    // The name of the link says the same.
+    if let Some(label) = label {
+        let at = if label == "last good" { y + 38 } else { y - 18 };
+        text("label", (x, at), label, page);
+    }
+    if let Some(verdict) = revision.verdict {
+        text("nth", (x, y + 23), &verdict.nth.to_string(), page);
+    }
 }
 
 fn text(class: &str, (x, y): (usize, usize), words: &str, page: &mut Markup) {
     let (x, y) = (x.to_string(), y.to_string());
-    page.leaf("text", &[("class", class), ("x", &x), ("y", &y), ("text-anchor", "middle")], words);
+    let attributes = [("class", class), ("x", &*x), ("y", &*y), ("text-anchor", "middle"), ("aria-hidden", "true")];
+    page.leaf("text", &attributes, words);
 }
 
 /// `1234567890ab Subject`, for one line.
@@ -326,7 +331,7 @@ pub fn output_anchor(output: usize) -> String {
 fn describe(
     revision: &Revision,
     answers: &[&Answer],
-    (report, story): (&Report, &Story),
+    (report, story, ran): (&Report, &Story, &Markup),
     shown: &mut Shown,
     page: &mut Markup,
 ) {
@@ -360,6 +365,7 @@ fn describe(
                     page.element("pre", &[("tabindex", "0")], |page| page.block(&repair.patch));
                 });
             }
+            page.part(ran);
             runs(answers, story, shown, page);
         });
     });
@@ -368,8 +374,7 @@ fn describe(
 
 /// The runs at a revision that were about itself, not about candidates of a reduction.
 fn runs(answers: &[&Answer], story: &Story, shown: &mut Shown, page: &mut Markup) {
-    let is_about_itself =
-        |answer: &&&Answer| [&b"search"[..], b"reproduce", b"verify"].contains(&answer.phase.as_bytes());
+    let is_about_itself = |answer: &&&Answer| [&b"search"[..], b"reproduce"].contains(&answer.phase.as_bytes());
     let about: Vec<&&Answer> = answers.iter().filter(is_about_itself).collect();
     let n_others = answers.len() - about.len();
     for answer in about.iter().take(MAX_RUNS) {
@@ -385,11 +390,11 @@ fn runs(answers: &[&Answer], story: &Story, shown: &mut Shown, page: &mut Markup
     }
     let n_more = n_others + about.len().saturating_sub(MAX_RUNS);
     if n_more > 0 {
-        page.leaf(
-            "p",
-            &[("class", "quiet")],
-            format!("{} about this revision: see all answers.", plural(n_more, "more answer")),
-        );
+        page.element("p", &[("class", "quiet")], |page| {
+            page.words(&format!("{} about it and what is derived from it stand among ", plural(n_more, "more answer")));
+            page.leaf("a", &[("href", "#all")], "all answers");
+            page.words(".");
+        });
     }
 }
 
@@ -420,7 +425,7 @@ mod tests {
     #[test]
     fn an_edge_leaves_its_lane_only_near_its_ends() {
         assert_eq!(way((200, 44), (100, 44), 44), "M200 44 L100 44");
-        assert_eq!(way((200, 84), (100, 84), 44), "M200 84 L146 84 C123 84 123 44 100 44");
-        assert_eq!(way((200, 44), (100, 84), 84), "M200 44 C177 44 177 84 154 84 L100 84");
+        assert_eq!(way((200, 84), (100, 84), 44), "M200 84 L154 84 C127 84 127 44 100 44");
+        assert_eq!(way((200, 44), (100, 84), 84), "M200 44 C173 44 173 84 146 84 L100 84");
     }
 }

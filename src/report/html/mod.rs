@@ -156,7 +156,9 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
     if report.fix.is_some() {
         section("fix", "The fix", &mut |out| fix(report, out));
     }
-    section("history", "The hunt through history", &mut |out| history::write(report, story, &mut shown, out));
+    section("history", "The hunt through history", &mut |out| {
+        history::write((report, story), &ran(page), &mut shown, out)
+    });
     section("sizes", "Patch sizes", &mut |out| chart::sizes(story, &shown, out));
     section("reasons", "What could not be tested", &mut |out| chart::reasons(report, out));
     if !report.evidence.is_empty() {
@@ -164,6 +166,19 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
     }
     section("all", "All answers", &mut |out| answers::write(story, &mut shown, out));
     sections
+}
+
+/// What was run for each answer.
+fn ran(page: &Page<'_>) -> Markup {
+    let mut out = Markup::default();
+    out.element("p", &[], |out| {
+        if let Some(build) = page.build {
+            out.leaf("code", &[], build.clone());
+            out.words(", then ");
+        }
+        out.leaf("code", &[], page.test.clone());
+    });
+    out
 }
 
 /// The whole difference of the first bad commit, with the minimal change marked in it.
@@ -319,18 +334,17 @@ fn fix(report: &Report, out: &mut Markup) {
 }
 
 fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
-    let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Table of evidence")];
+    let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of evidence")];
     out.element("div", &attributes, |out| {
         out.element("table", &[], |out| {
-            chart::head(&["", "Claim", "At revision", "Seen", "Checkout"], out);
+            chart::head(&["Claim", "Holds", "At revision", "Seen", "Checkout"], out);
             out.element("tbody", &[], |out| {
                 for claim in &report.evidence {
                     let holds = claim.expected == claim.outcome;
-                    let (mark, class) =
-                        if holds { ("✓ holds", "outcome pass") } else { ("✗ fails", "outcome fail") };
+                    let (mark, class) = if holds { ("✓ yes", "outcome pass") } else { ("✗ no", "outcome fail") };
                     out.element("tr", &[], |out| {
-                        out.element("td", &[], |out| out.leaf("span", &[("class", class)], mark));
                         out.leaf("td", &[], claim.claim.clone());
+                        out.element("td", &[], |out| out.leaf("span", &[("class", class)], mark));
                         out.element("td", &[], |out| {
                             if let Some(commit) = claim.commit {
                                 shown.commit(commit, out);

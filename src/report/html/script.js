@@ -24,9 +24,19 @@
     byId("tools").append(button);
   };
 
-  // What a link leads to may lie in something closed, or in a row that is not there.
+  // Outputs that are not in the page until they are asked for, by id.
+  const away = new Map();
+  const fetched = (id) => {
+    const output = away.get(id);
+    if (!output) return null;
+    document.querySelector(".outputs").append(output);
+    away.delete(id);
+    return output;
+  };
+
+  // What a link leads to may lie in something closed, or not be there yet.
   const reveal = (id) => {
-    const target = id && byId(id);
+    const target = id && (byId(id) || fetched(id));
     if (!target) return;
     for (let part = target; part; part = part.parentElement) {
       if (part.tagName === "DETAILS") part.open = true;
@@ -112,6 +122,11 @@
       return { row, text: row.textContent.toLowerCase(), output: output && output.lastElementChild, phase: row.cells[1].textContent, outcome: row.cells[3].textContent };
     });
     body.replaceChildren();
+    const outputs = document.querySelector(".outputs");
+    if (outputs) {
+      for (const output of outputs.children) away.set(output.id, output);
+      outputs.replaceChildren(make("p", { className: "quiet", textContent: "An output appears here when its link is followed." }));
+    }
     const select = (name, key) => {
       const values = [...new Set(rows.map((row) => row[key]))].sort();
       const made = make("select", { id: `filter-${key}` }, new Option("all", ""), ...values.map((value) => new Option(value, value)));
