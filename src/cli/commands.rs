@@ -14,11 +14,13 @@ use crate::cli::completions;
 use crate::cli::estimate::Ahead;
 use crate::cli::explain;
 use crate::cli::failure::Failure;
+use crate::cli::failure::warn;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
 use crate::cli::hunt::build_cache_directory;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
+use crate::cli::notify;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
@@ -70,6 +72,8 @@ pub enum Answer {
     Shown(Box<Report>),
     /// Bytes as they are, and the exit code.
     Text(Vec<u8>, u8),
+    /// Bytes as they are, to be read at leisure.
+    Page(Vec<u8>),
 }
 
 /// How to talk to whoever called.
@@ -106,7 +110,7 @@ impl Console {
         }
     }
 
-    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it.
+    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it; what goes to a pager goes to a terminal.
     pub fn new(output: Output, around: &Surroundings, is_terminal: bool, is_err_terminal: bool) -> Self {
         let is_dumb = around.variable("TERM").is_none_or(|term| term == "dumb");
         let is_plain = is_dumb || around.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -168,8 +172,8 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
         Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
-        Request::Explain(args) => Ok(Answer::Text(explain::run(&args, &location, around, console)?, 0)),
-        Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?, 0)),
+        Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, around, console)?)),
+        Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
 }
@@ -240,8 +244,15 @@ fn hunt_with(
     let mut progress = progress(console);
     let saved = saved::open(plan, location)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
-    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
-    Ok(Answer::Report(Box::new(report)))
+    let result = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user);
+    if let Some(line) = &plan.args.effort.notify {
+        let test = Untrusted::from(plan.args.command.to_line());
+        if let Err(said) = notify::notify(line, (&result, &test), around) {
+            // Nobody can be told that stderr is closed.
+            let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());
+        }
+    }
+    Ok(Answer::Report(Box::new(result?)))
 }
 
 fn progress(console: Console) -> Progress {
@@ -371,7 +382,7 @@ fn log(location: &Location, format: LogFormat) -> Result<Answer, Failure> {
         let hash = if format == LogFormat::Bisect { "# " } else { "" };
         let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
     }
-    Ok(Answer::Text(text.into_bytes(), 0))
+    Ok(Answer::Page(text.into_bytes()))
 }
 
 fn named(user: &Repository, commit: CommitId) -> String {
@@ -416,7 +427,7 @@ fn report_as(
         }
     };
     result.map_err(|error| Failure::from_error(&error))?;
-    Ok(Answer::Text(out, 0))
+    Ok(Answer::Page(out))
 }
 
 /// The finding as a page.

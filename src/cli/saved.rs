@@ -141,6 +141,7 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.budget = None;
     saved.args.effort.max_probes = None;
     saved.args.effort.audit = None;
+    saved.args.effort.notify = None;
     saved.args.effort.fetch = false;
     saved.args.effort.build_cache = options::BuildCache::default();
     let text = serde_json::to_vec(&saved).map_err(|error| Failure::from_error(&error))?;

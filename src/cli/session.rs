@@ -562,6 +562,11 @@ impl Laboratory for Session<'_> {
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
+        if self.is_interrupted() {
+            // Also where everything is known.
+            self.land_all()?;
+            return Ok(Reply::Stop(Conclusion::Interrupted));
+        }
         self.vet(probes)?;
         loop {
             let mut outcomes = Vec::new();

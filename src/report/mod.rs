@@ -38,7 +38,7 @@ pub mod story;
 
 pub mod style;
 
-mod summary;
+pub mod summary;
 
 pub mod text;
 
