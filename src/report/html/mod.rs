@@ -157,7 +157,7 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
         section("fix", "The fix", &mut |out| fix(report, out));
     }
     section("history", "The hunt through history", &mut |out| {
-        history::write((report, story), &ran(page), &mut shown, out)
+        history::write((report, story), &ran(page), &mut shown, out);
     });
     section("sizes", "Patch sizes", &mut |out| chart::sizes(story, &shown, out));
     section("reasons", "What could not be tested", &mut |out| chart::reasons(report, out));
