@@ -150,7 +150,7 @@ const history = async (page, name) => {
 
 const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
-for (const file of files) {
+const check = async (file) => {
   const name = basename(file, ".html");
   const shot = (page, what, options) => page.screenshot({ path: join(shots, `${name}-${what}.png`), ...options });
 
@@ -202,5 +202,6 @@ for (const file of files) {
   assert.deepEqual(plain.wrong, []);
   await plain.context.close();
   console.log(`${name}: as it should be`);
-}
+};
+await Promise.all(files.map(check));
 await browser.close();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use git_idd::report::Status;
@@ -145,12 +146,12 @@ fn modules() -> PathBuf {
 #[test]
 fn the_page_of_a_report_can_be_used_by_everybody_and_does_nothing_else() {
     let (chromium, modules) = (chromium(), modules());
-    let fixtures = [
-        (explained(), "explained"),
-        (hunted(Fixture::make("merge-culprit"), &["--build", "make", "--", "./test.sh"]), "merge"),
-        (hunted(Fixture::of(HOSTILE), &[HOSTILE_TEST]), "hostile"),
-        (many(), "many"),
-    ];
+    let merge = || hunted(Fixture::make("merge-culprit"), &["--build", "make", "--", "./test.sh"]);
+    let hostile = || hunted(Fixture::of(HOSTILE), &[HOSTILE_TEST]);
+    let stories: [(fn() -> Fixture, &str); 4] =
+        [(explained, "explained"), (merge, "merge"), (hostile, "hostile"), (many, "many")];
+    let fixtures = stories.map(|(make, name)| (thread::spawn(make), name));
+    let fixtures = fixtures.map(|(fixture, name)| (fixture.join().unwrap(), name));
     let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
     fs::create_dir_all(&shots).unwrap();
     let mut command = Command::new("node");
