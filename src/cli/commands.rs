@@ -456,8 +456,7 @@ fn report_page(
     if page.file.as_ref().is_some_and(|file| file == "-") {
         return Ok(Answer::Text(bytes, 0));
     }
-    let own = || location.session_directory().join("report.html");
-    let file = page.file.as_ref().map_or_else(own, |file| around.directory.join(file));
+    let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| around.directory.join(file));
     files::replace(&file, &bytes).map_err(|error| {
         Failure::new(Status::Error, format!("failed to write the report `{}`: {error}", file.display()))
             .with_hint("`--html -` prints it")

@@ -395,14 +395,16 @@ pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
     journal::is_written(&segment_path(location, id)?).map_err(|error| journal_failure(&error))
 }
 
-/// Forgets the hunt of this worktree: pointer, patch and refs. Observations stay for other hunts.
+/// Forgets the hunt of this worktree: pointer, patch, page and refs. Observations stay for other hunts.
 pub fn forget(location: &Location) -> Result<(), Failure> {
     let _lock = lock(location)?;
     let failed = |error: RepoError| Failure::from_error(&error);
     for name in locate::finding_refs(location).map_err(failed)? {
         locate::set_ref(location, &name, None).map_err(failed)?;
     }
-    files::remove(&location.session_directory().join("fix.patch")).map_err(|error| Failure::from_error(&error))?;
+    for made in [location.session_directory().join("fix.patch"), page_path(location)] {
+        files::remove(&made).map_err(|error| Failure::from_error(&error))?;
+    }
     files::remove(&pointer_path(location)).map_err(|error| Failure::from_error(&error))
 }
 
@@ -428,6 +430,11 @@ pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> R
         locate::set_ref(location, name, None)?;
     }
     Ok(())
+}
+
+/// Where the page of a report is written if nobody says where.
+pub fn page_path(location: &Location) -> PathBuf {
+    location.session_directory().join("report.html")
 }
 
 fn pointer_path(location: &Location) -> PathBuf {

@@ -31,6 +31,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -69,7 +70,8 @@ pub fn read(
     let mut told = Journal::default();
     saved::each_record(location, id, &mut |record| told.take_in(record))?;
     let answers = told.answers(location, report);
-    let store = certificate::store(location).ok();
+    // Candidates are removed by gc; commits are there without them.
+    let store = certificate::store(location).ok().or_else(|| of_user(location));
     Ok(Story {
         revisions: revisions(&user, report, &told.verdicts),
         n_tested: told.verdicts.len(),
@@ -79,6 +81,11 @@ pub fn read(
         culprit: store.as_ref().and_then(|store| culprit(&user, store, report)),
         sources: explanation.map(|explanation| sources(&user, store.as_ref(), explanation)).unwrap_or_default(),
     })
+}
+
+/// The trees of the user's own repository.
+fn of_user(location: &Location) -> Option<TreeStore> {
+    TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
 }
 
 /// What is told by a journal, in its order.

@@ -22,7 +22,7 @@ pub struct Edge {
     pub to: usize,
     /// The lane in which it runs.
     pub lane: usize,
-    /// How many revisions that are left out lie on the way, counted where it is longest along the first parents.
+    /// How many revisions that are left out lie on the way; of several ways that of the first parents.
     pub n_between: u64,
 }
 

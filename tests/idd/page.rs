@@ -59,6 +59,10 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
     assert_eq!(locations[0]["state"]["n"]["text"], "3");
     let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
     assert!(page.contains("id=\"step-1\"") && page.contains("    int n = 3;"), "{page}");
+    assert!(page.contains("see it in the diff"), "{page}");
+    // What gc removes is not needed for it.
+    run(&fixture, &["gc"], 0);
+    assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
     let (finding, _) = run(&fixture, &["show"], 0);
     assert!(!finding.contains("Why it fails"));
 
@@ -129,5 +133,9 @@ fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user(
     // Without a name it is written into the git directory.
     assert_eq!(open(&["report", "--open"]).0, Some(0));
     assert!(fs::read_to_string(&opened).unwrap().contains(".git/idd/report.html"));
+    let own = fixture.repo().join(".git/idd/report.html");
+    assert!(own.exists());
+    run(&fixture, &["reset"], 0);
+    assert!(!own.exists() && file.exists());
     assert!(!touched.exists());
 }

@@ -146,7 +146,7 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
         sections.push((id, title, inside));
     };
     let nothing = Patch::default();
-    let patch = culprit.as_ref().unwrap_or(&nothing);
+    let patch = culprit.as_ref().filter(|_| explains_culprit(page)).unwrap_or(&nothing);
     if let Some(explanation) = page.explanation {
         section("why", "Why it fails", &mut |out| chain::write(explanation, &story.sources, (patch, CULPRIT), out));
     }
@@ -179,6 +179,12 @@ fn ran(page: &Page<'_>) -> Markup {
         out.leaf("code", &[], page.test.clone());
     });
     out
+}
+
+/// Whether the lines of the explanation are those of the first bad commit, and not of HEAD.
+fn explains_culprit(page: &Page<'_>) -> bool {
+    let first_bad = page.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+    page.explanation.is_some_and(|explanation| Some(explanation.commit) == first_bad)
 }
 
 /// The whole difference of the first bad commit, with the minimal change marked in it.
@@ -304,7 +310,8 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     out.element("p", &[("class", "quiet")], |out| {
         out.words("Lines with a bar at their left belong to a minimal change: the one that makes it fail, or the one to take back.");
     });
-    let targets = page.explanation.map(|explanation| chain::targets(explanation, culprit)).unwrap_or_default();
+    let explanation = page.explanation.filter(|_| explains_culprit(page));
+    let targets = explanation.map(|explanation| chain::targets(explanation, culprit)).unwrap_or_default();
     diff::write(culprit, CULPRIT, &targets, out);
 }
 
