@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::world::processors;
 use crate::world::repo::files;
 use crate::world::repo::stat::{Directory, Node};
 
@@ -20,8 +21,14 @@ const FEW: usize = 512;
 ///
 /// Cost: one `lstat` a file, one `open` a directory, over all processors.
 pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128) -> HashSet<Vec<u8>> {
+    let pool = processors::pool().filter(|_| written.totals.n_entries >= FEW);
+    let look = Look { last_ctime_ns, is_shared: pool.is_some() };
+    let looked = match pool {
+        Some(pool) => pool.install(|| look.directory(root, &[], written)),
+        None => look.directory(root, &[], written),
+    };
     let mut found = HashSet::new();
-    for mut path in (Look { last_ctime_ns }).directory(root, &[], written) {
+    for mut path in looked {
         while found.insert(path.clone()) && !path.is_empty() {
             path.truncate(path.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
         }
@@ -32,6 +39,8 @@ pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128)
 #[derive(Clone, Copy)]
 struct Look {
     last_ctime_ns: i128,
+    /// With other threads.
+    is_shared: bool,
 }
 
 impl Look {
@@ -39,7 +48,7 @@ impl Look {
     fn directory(self, handle: BorrowedFd<'_>, path: &[u8], written: &Directory) -> Vec<Vec<u8>> {
         let is_known = files::look_at(handle)
             .is_ok_and(|looks| written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns);
-        let mut found = if written.totals.n_entries < FEW {
+        let mut found = if !self.is_shared || written.totals.n_entries < FEW {
             written.entries.iter().flat_map(|(name, node)| self.entry(handle, path, (name, node))).collect()
         } else {
             let entries: Vec<_> = written.entries.iter().collect();

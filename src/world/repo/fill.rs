@@ -13,6 +13,7 @@ use rayon::slice::ParallelSlice as _;
 use rustix::io::Errno;
 
 use crate::revision::BlobId;
+use crate::world::processors;
 use crate::world::repo::conversion::is_lfs_pointer;
 use crate::world::repo::files;
 use crate::world::repo::object::Objects;
@@ -57,17 +58,17 @@ pub fn fill(
     (root, directory): (BorrowedFd<'_>, &Path),
     pending: &[Pending],
 ) -> Result<Vec<Filled>, Stop> {
-    if pending.len() < FEW {
+    let Some(pool) = processors::pool().filter(|_| pending.len() >= FEW) else {
         return fill_share(objects, (root, directory), pending);
-    }
-    let share = pending.len().div_ceil(SHARES * rayon::current_num_threads());
+    };
+    let share = pending.len().div_ceil(SHARES * pool.current_num_threads());
     let git_directory = repository.path();
     let shares = pending.par_chunks(share).map(|share| {
         let repository = git2::Repository::open(git_directory)
             .map_err(|source| WriteError::Repository { action: "open the repository once more".into(), source })?;
         fill_share(&Objects::open(&repository)?, (root, directory), share)
     });
-    let filled: Vec<Result<Vec<Filled>, Stop>> = shares.collect();
+    let filled: Vec<Result<Vec<Filled>, Stop>> = pool.install(|| shares.collect());
     Ok(filled.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
