@@ -14,13 +14,12 @@ use crate::cli::completions;
 use crate::cli::estimate::Ahead;
 use crate::cli::explain;
 use crate::cli::failure::Failure;
-use crate::cli::failure::warn;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
 use crate::cli::hunt::build_cache_directory;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
-use crate::cli::notify;
+use crate::cli::notify::Notice;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
@@ -61,13 +60,14 @@ use std::fmt::Write as _;
 use std::io;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
+use std::sync::Arc;
 use std::time::Duration;
 use std::time::SystemTime;
 
 /// What a command has to say on stdout.
 pub enum Answer {
-    /// A report, as text or JSON; its status is that of the program.
-    Report(Box<Report>),
+    /// A report, as text or JSON, and who is to be told of it then; its status is that of the program.
+    Report(Box<Report>, Option<Notice>),
     /// A report that is shown again: the program did what it was asked for.
     Shown(Box<Report>),
     /// Bytes as they are, and the exit code.
@@ -244,15 +244,17 @@ fn hunt_with(
     let mut progress = progress(console);
     let saved = saved::open(plan, location)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
+    let test = Untrusted::from(plan.args.command.to_line());
+    let notice = plan.args.effort.notify.clone().map(|line| Notice { line, test, interrupt: Arc::clone(&interrupt) });
     let result = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user);
-    if let Some(line) = &plan.args.effort.notify {
-        let test = Untrusted::from(plan.args.command.to_line());
-        if let Err(said) = notify::notify(line, (&result, &test), around) {
-            // Nobody can be told that stderr is closed.
-            let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());
+    match (result, notice) {
+        (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice)),
+        (Err(failure), Some(notice)) => {
+            notice.give(&failure.report(), around, console);
+            Err(failure)
         }
+        (Err(failure), None) => Err(failure),
     }
-    Ok(Answer::Report(Box::new(result?)))
 }
 
 fn progress(console: Console) -> Progress {
@@ -272,7 +274,7 @@ fn resume(
     if !saved::is_unfinished(replay.status.as_deref()) {
         let mut progress = progress(console);
         progress.say("The hunt of this worktree has ended already; this is what it found.");
-        return Ok(Answer::Report(Box::new(finding(location)?.1)));
+        return Ok(Answer::Report(Box::new(finding(location)?.1), None));
     }
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };

@@ -88,9 +88,13 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report)) => {
+        Ok(Answer::Report(report, notice)) => {
             tell_error(&report, console);
-            put(rendered(&report, console), console).unwrap_or(console.code(report.status))
+            let code = put(rendered(&report, console), console).unwrap_or(console.code(report.status));
+            if let Some(notice) = notice {
+                notice.give(&report, &around, console);
+            }
+            code
         }
         Ok(Answer::Shown(report)) => {
             tell_error(&report, console);
