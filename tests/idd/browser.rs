@@ -65,6 +65,9 @@ const HOSTILE: &str = r#"
 
 const HOSTILE_TEST: &str = r#"cat onload*; printf '\033[31m\342\200\250</pre><script>window.__pwned=1</script>FAIL: "<b>"\n'; grep -qx 3 d*/*/script*"#;
 
+/// Makes a history, and hunts in it.
+type Make = fn() -> Fixture;
+
 /// Writes the page of a fixture's hunt.
 fn write_page(fixture: &Fixture, name: &str) -> PathBuf {
     let file = fixture.place().join(format!("{name}.html"));
@@ -148,8 +151,7 @@ fn the_page_of_a_report_can_be_used_by_everybody_and_does_nothing_else() {
     let (chromium, modules) = (chromium(), modules());
     let merge = || hunted(Fixture::make("merge-culprit"), &["--build", "make", "--", "./test.sh"]);
     let hostile = || hunted(Fixture::of(HOSTILE), &[HOSTILE_TEST]);
-    let stories: [(fn() -> Fixture, &str); 4] =
-        [(explained, "explained"), (merge, "merge"), (hostile, "hostile"), (many, "many")];
+    let stories: [(Make, &str); 4] = [(explained, "explained"), (merge, "merge"), (hostile, "hostile"), (many, "many")];
     let fixtures = stories.map(|(make, name)| (thread::spawn(make), name));
     let fixtures = fixtures.map(|(fixture, name)| (fixture.join().unwrap(), name));
     let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
