@@ -4,8 +4,10 @@
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
 pub mod args;
+mod browser;
 mod cc;
 mod certificate;
+mod chronicle;
 pub mod commands;
 mod completions;
 mod estimate;
@@ -25,6 +27,7 @@ mod record;
 mod reproduce;
 pub mod saved;
 pub mod session;
+mod story;
 pub mod suite;
 pub mod tally;
 mod trace;
@@ -85,9 +88,13 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report)) => {
+        Ok(Answer::Report(report, notice)) => {
             tell_error(&report, console);
-            put(rendered(&report, console), console).unwrap_or(console.code(report.status))
+            let code = put(rendered(&report, console), console).unwrap_or(console.code(report.status));
+            if let Some(notice) = notice {
+                notice.give(&report, &around, console);
+            }
+            code
         }
         Ok(Answer::Shown(report)) => {
             tell_error(&report, console);

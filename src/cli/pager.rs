@@ -32,8 +32,8 @@ pub fn page(text: &[u8], around: &Surroundings) -> bool {
     // An interrupt is for the pager, which puts the terminal in order.
     let _interrupt = Interrupt::register();
     let words = [OsStr::new("-c"), OsStr::from_bytes(&pager)];
-    let shown = process::feed(OsStr::new("sh"), &words, (&around.directory, &environment), (text, Printed::Here));
-    !matches!(shown, Err(_) | Ok(126 | 127))
+    let shown = process::feed(OsStr::new("sh"), &words, (&around.directory, &environment), (text.to_vec(), Printed::Here, None));
+    !matches!(shown, Err(_) | Ok(Some(126 | 127)))
 }
 
 /// Whether git runs a pager for us, as it does after `git -p idd`, so that standard output leads to a terminal in the end.

@@ -1,7 +1,11 @@
 //! The subcommands, and each option of a hunt, on small histories.
 
 use std::fs;
+use std::io::BufRead as _;
+use std::io::BufReader;
 use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
 
 use git_idd::report::Report;
 use git_idd::report::Status;
@@ -433,6 +437,18 @@ fn a_command_is_told_how_the_hunt_ended() {
     let commit = report.first_bad.unwrap().commit.commit.to_string();
     assert_eq!(gist, format!("found|{commit}|{TEST} fails since {} (change 4)", &commit[..12]));
     assert!(finding.starts_with(&format!("{commit} is the first bad commit\n")), "{finding}");
+
+    // What hangs has lost nothing: the finding was printed before, and an interrupt ends it.
+    let mut hanging = fixture.command(&["--notify", "sleep 1000", "--", TEST]);
+    let mut child = hanging.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("outputs:") {
+        line.clear();
+        assert_ne!(stdout.read_line(&mut line).unwrap(), 0);
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 
     // Nobody need read all of it, and a resumed hunt tells, too.
     run(&fixture, &["reset"], 0);

@@ -171,3 +171,29 @@ fn fetch_that_fails_says_what_git_said() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("failed to fetch objects from `origin`: "), "{}", stderr(&output));
 }
+
+#[test]
+fn a_fetch_leaves_the_configuration_and_takes_no_name_for_an_option() {
+    let fixture = Fixture::of(HISTORY);
+    // Git would write down the filter that it is given, where none is.
+    let clone = Clone::new(&fixture, "unset", "--filter=blob:none");
+    clone.sh("git config --unset remote.origin.partialclonefilter");
+    let before = clone.state();
+    let report = clone.report(&["--fetch", "--no-cache", "--", TEST]);
+    assert_eq!(report.status, Status::Found, "{report:?}");
+    assert!(report.notes.iter().all(|note| !String::from_utf8_lossy(note.as_bytes()).contains("config")), "{report:?}");
+    assert_eq!(clone.state(), before);
+
+    let clone = Clone::new(&fixture, "odd", "--filter=blob:none");
+    let marker = fixture.place().join("marker");
+    let name = format!("--upload-pack=touch {};", marker.display());
+    clone.sh("git remote remove origin");
+    for (key, value) in [("url", "."), ("promisor", "true")] {
+        clone.sh(&format!("git config 'remote.{name}.{key}' '{value}'"));
+    }
+    let before = clone.state();
+    let output = clone.run(&["--fetch", "--no-cache", "--", TEST]);
+    assert!(stderr(&output).contains("its name could be taken for something else"), "{}", stderr(&output));
+    assert!(!marker.exists());
+    assert_eq!(clone.state(), before);
+}

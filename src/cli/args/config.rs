@@ -262,7 +262,7 @@ fn warnings(config: &[(String, String)]) -> Vec<String> {
 
 fn is_known(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    key == "color.ui"
+    ["color.ui", "pager.idd"].contains(&key.as_str())
         || key == promisor::OLD_KEY
         || key.starts_with("remote.")
         || FLAGS

@@ -55,19 +55,25 @@ impl Remote {
 
     /// Fetches objects by their ids, without what they name.
     pub fn objects(&self, ids: &[String]) -> Result<(), RepoError> {
-        ids.chunks(MAX_IDS).try_for_each(|ids| self.fetch(&["--filter=blob:none"], ids))
+        // Said on the command line as an option, git would keep it as the filter of the remote in the user's configuration.
+        let filter = format!("remote.{}.partialclonefilter=blob:none", self.name);
+        ids.chunks(MAX_IDS).try_for_each(|ids| self.fetch(&["-c", &filter], &[], ids))
     }
 
     /// Fetches all that lies behind the borders of a shallow clone, so that they are none any more.
     pub fn history_behind(&self, borders: &[String]) -> Result<(), RepoError> {
-        self.fetch(&["--unshallow"], borders)
+        self.fetch(&[], &["--unshallow"], borders)
     }
 
-    fn fetch(&self, options: &[&str], ids: &[String]) -> Result<(), RepoError> {
+    fn fetch(&self, more: &[&str], options: &[&str], ids: &[String]) -> Result<(), RepoError> {
+        if self.name.starts_with('-') || self.name.contains('=') {
+            let said = "its name could be taken for something else".to_owned();
+            return Err(RepoError::NotFetched { remote: self.name.clone(), said });
+        }
         // What is missing is asked for by name: there is nothing to negotiate, and asking git what it has would fetch it.
-        let settings = ["-c", "core.hooksPath=/dev/null", "-c", "fetch.negotiationAlgorithm=noop", "--git-dir"];
-        let mut words: Vec<&OsStr> = settings.iter().map(OsStr::new).collect();
-        words.push(self.git_directory.as_os_str());
+        let settings = ["-c", "core.hooksPath=/dev/null", "-c", "fetch.negotiationAlgorithm=noop"];
+        let mut words: Vec<&OsStr> = settings.iter().chain(more).map(OsStr::new).collect();
+        words.extend(["--git-dir".as_ref(), self.git_directory.as_os_str()]);
         words.extend(OBJECTS_ONLY.iter().chain(options).map(OsStr::new));
         words.push(OsStr::new(&self.name));
         words.extend(ids.iter().map(OsStr::new));

@@ -18,6 +18,9 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::process::ExitStatus;
 use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -257,28 +260,56 @@ pub enum Printed {
     ToStderr,
 }
 
-/// Runs a program of the user's that reads `input`; returns its exit code (128 + n for signal n). It need not read all of it.
+/// Runs a program of the user's that reads `input`, of which it need not read all; returns its exit code (128 + n for signal n).
 ///
 /// - `environment`: added to, and in the place of, what this process was given.
+/// - `limit`: after this time, or once that is set, it is ended with what it started in its group, and `None` returned. Without a
+///   limit it stays in our group, so that it can read keys.
 pub fn feed(
     program: &OsStr,
     words: &[&OsStr],
     (directory, environment): (&Path, &[(OsString, OsString)]),
-    (input, printed): (&[u8], Printed),
-) -> io::Result<i32> {
+    (input, printed, limit): (Vec<u8>, Printed, Option<(Duration, &AtomicBool)>),
+) -> io::Result<Option<i32>> {
+    /// Between two looks at a program that may be ended.
+    const POLL: Duration = Duration::from_millis(20);
     let variables = environment.iter().map(|(name, value)| (name, value));
     let mut command = std::process::Command::new(program);
     command.args(words).current_dir(directory).envs(variables).stdin(Stdio::piped());
     if printed == Printed::ToStderr {
         command.stdout(io::stderr());
     }
-    let mut child = command.spawn()?;
-    let fed = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input));
-    let status = child.wait()?;
-    match fed {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())),
+    if limit.is_some() {
+        command.process_group(0);
     }
+    let mut child = command.spawn()?;
+    let (stdin, group) = (child.stdin.take(), Pid::from_child(&child));
+    let begin = Instant::now();
+    // Who never reads keeps nobody else waiting.
+    let fed = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
+    let status = match limit {
+        None => child.wait()?,
+        Some((limit, is_interrupted)) => loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if begin.elapsed() >= limit || is_interrupted.load(Ordering::Relaxed) {
+                // It may be gone already.
+                let _ = rustix::process::kill_process_group(group, Signal::KILL);
+                child.wait()?;
+                return Ok(None);
+            }
+            thread::sleep(POLL);
+        },
+    };
+    // What it left running may hold the other end, and what it did not read it did not want.
+    if fed.is_finished()
+        && let Err(error) = fed.join().expect("writing does not panic")
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        return Err(error);
+    }
+    Ok(Some(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())))
 }
 
 #[cfg(test)]
@@ -287,7 +318,6 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::atomic::AtomicU32;
     use std::sync::atomic::Ordering;
-    use std::thread;
 
     use super::*;
     use crate::world::run::kill_leftover;
