@@ -32,7 +32,12 @@ pub fn page(text: &[u8], around: &Surroundings) -> bool {
     // An interrupt is for the pager, which puts the terminal in order.
     let _interrupt = Interrupt::register();
     let words = [OsStr::new("-c"), OsStr::from_bytes(&pager)];
-    let shown = process::feed(OsStr::new("sh"), &words, (&around.directory, &environment), (text.to_vec(), Printed::Here, None));
+    let shown = process::feed(
+        OsStr::new("sh"),
+        &words,
+        (&around.directory, &environment),
+        (text.to_vec(), Printed::Here, None),
+    );
     !matches!(shown, Err(_) | Ok(Some(126 | 127)))
 }
 

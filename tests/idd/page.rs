@@ -62,6 +62,8 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
     assert!(page.contains("see it in the diff"), "{page}");
     // What gc removes is not needed for it.
     run(&fixture, &["gc"], 0);
+    let (_, said) = run(&fixture, &["explain"], 1);
+    assert!(said.contains("not there any more\n\nhint: `git idd gc` removes it"), "{said}");
     assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
     let (finding, _) = run(&fixture, &["show"], 0);
     assert!(!finding.contains("Why it fails"));

@@ -10,9 +10,11 @@ use crate::cli::saved::SavedPlan;
 use crate::report::Status;
 use crate::report::certificate::Role;
 use crate::report::certificate::proven;
+use crate::revision::TreeId;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
+use crate::world::repo::private;
 
 /// What the reference is called where it is a run of the failing version.
 const SWITCHED: &str = "the same with one decision switched";
@@ -79,6 +81,12 @@ fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs
         };
         return Err(Failure::new(Status::Error, message).with_hint(hint));
     };
+    let private = private::open(&private::private_directory(&location.idd_directory()));
+    let is_there = |tree: TreeId| private.as_ref().is_ok_and(|private| graph::has_tree(private, tree));
+    if ![failing.0, reference].into_iter().all(is_there) {
+        return Err(Failure::new(Status::Error, "what the hunt has tested is not there any more")
+            .with_hint("`git idd gc` removes it; hunt again, results that are known are not run again"));
+    }
     let short = failing.1.to_string().chars().take(10).collect::<String>();
     let names = match args.at {
         _ if args.switch_budget.is_some() => (short, SWITCHED.to_owned()),

@@ -161,6 +161,11 @@ fn person(line: &[u8]) -> (String, (i64, i32)) {
     (String::from_utf8_lossy(who).trim().to_owned(), (seconds, offset))
 }
 
+/// Whether the repository, or the one that it borrows from, has a tree.
+pub fn has_tree(repository: &Repository, tree: TreeId) -> bool {
+    repository.find_tree(oid(tree.0)).is_ok()
+}
+
 /// The tree of a commit.
 pub fn tree_of(repository: &Repository, id: CommitId) -> Result<TreeId, RepoError> {
     Ok(revision_of(repository, id)?.tree)
