@@ -15,13 +15,13 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use crate::explain::align::Alignment;
+use crate::explain::align::objects::Side;
 use crate::explain::align::run;
 use crate::explain::align::run::Run;
 use crate::explain::align::run::Said;
 use crate::explain::align::state;
 use crate::explain::align::state::Cell;
-use crate::explain::align::state::Layouts;
-use crate::explain::align::state::Side;
+use crate::explain::align::state::Known;
 use crate::explain::chain::Definition;
 use crate::explain::chain::Executions;
 use crate::explain::chain::Goal;

@@ -232,4 +232,42 @@ fn a_hunt_and_its_explanation_lead_from_the_culprit_to_the_failure() {
     assert!(text.contains("* prefixed.c:96  prefixed_units[89].factor is given 20.1168 (reference 2011.68)"), "{text}");
 }
 
+#[test]
+fn explain_knows_an_object_in_another_list_by_the_step_that_made_it() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct job { struct job *next; int id; };
+
+static struct job *queues[2];
+
+static void push(int queue, int id)
+{
+    struct job *job = malloc(sizeof *job);
+    job->id = id;
+    job->next = queues[queue];
+    queues[queue] = job;
+}
+
+int main(void)
+{
+    int urgent = 1;
+    push(0, 1);
+    push(urgent, 2);
+    push(0, 3);
+    if (queues[1] == NULL)
+        puts(\"none\");
+    else
+        printf(\"%d\\n\", queues[1]->id);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("urgent = 1", "urgent = 0"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 2", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[0], link(18, "urgent", "0", "1"), "{explanation}");
+    assert!(found.iter().any(|link| link.1 == "queues[1]" && link.2 == "NULL"), "{explanation}");
+    assert_eq!(explanation["remarks"], serde_json::json!([]));
+}
+
 /// Sets of real runs are stable (the paper's property 2): where they are kept point by point they are kept over leaps.
