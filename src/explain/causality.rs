@@ -126,7 +126,6 @@ pub struct Causality<F: Forks> {
     point_of: HashMap<u32, Point>,
     variables: HashMap<(u64, u64), Variable>,
     places: Vec<(u64, u64)>,
-    times: HashMap<(Step, u64), u64>,
     states: Vec<(Point, Rc<State>)>,
     layouts: Layouts,
     /// Forks run so far.
@@ -152,7 +151,6 @@ impl<F: Forks> Causality<F> {
             point_of,
             variables: HashMap::new(),
             places: Vec::new(),
-            times: HashMap::new(),
             states: Vec::new(),
             layouts: Layouts::default(),
             n_forks: 0,
@@ -208,7 +206,7 @@ impl<F: Forks> Causality<F> {
         self.n_unpatched = self.n_unpatched.max(n_unpatched);
         let mut cells = Vec::new();
         for cell in found.into_iter().filter(|cell| cell.reference.is_some()) {
-            let time = self.time(cell.writer, cell.address, n_records)?;
+            let time = self.failing.run.time(cell.writer, cell.address, n_records);
             let variable = self.variable(cell.address, cell.length);
             cells.push((Definition { time, variable }, cell));
         }
@@ -228,23 +226,6 @@ impl<F: Forks> Causality<F> {
             self.places.push((address, length));
         }
         variable
-    }
-
-    /// How many steps had begun when `writer` wrote last to an address, before so many records.
-    fn time(&mut self, writer: Step, address: u64, n_records: u64) -> Result<u64, TraceError> {
-        if !self.failing.run.returns.contains_key(&writer.0) {
-            return Ok(u64::from(writer.0));
-        }
-        if let Some(time) = self.times.get(&(writer, address)) {
-            return Ok(*time);
-        }
-        let returned = self.failing.run.returns[&writer.0];
-        let mut moment = Moment { writer, address, returned, n_records, time: None, is_over: false };
-        self.failing.player.seek(self.failing.run.records[writer.0 as usize])?;
-        self.failing.player.play(&mut moment)?;
-        let time = u64::from(moment.time.unwrap_or(writer.0));
-        self.times.insert((writer, address), time);
-        Ok(time)
     }
 
     /// What a step that is not in the reference runs because of: the last decision around it that is, and that went another way.
@@ -394,33 +375,6 @@ impl<F: Forks> Executions for Causality<F> {
         found.reverse();
         found.truncate(MAX_AROUND);
         Ok(found)
-    }
-}
-
-/// When a step wrote to an address.
-struct Moment {
-    writer: Step,
-    address: u64,
-    returned: u32,
-    n_records: u64,
-    time: Option<u32>,
-    is_over: bool,
-}
-
-impl Watch for Moment {
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
-        let is_here = self.address >= address && self.address - address < length;
-        if step == self.writer && is_here && machine.n_records <= self.n_records {
-            self.time = Some(machine.n_steps);
-        }
-    }
-
-    fn step(&mut self, machine: &Machine) {
-        self.is_over = machine.n_steps > self.returned || machine.n_records > self.n_records;
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
     }
 }
 

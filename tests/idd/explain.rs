@@ -271,3 +271,54 @@ int main(void)
 }
 
 /// Sets of real runs are stable (the paper's property 2): where they are kept point by point they are kept over leaps.
+#[test]
+fn explain_finds_the_same_sets_by_each_algorithm_also_where_only_a_waiting_value_leads_to_an_object() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct node { struct node *rest; int value; };
+
+static struct node *make(int value)
+{
+    struct node *node = malloc(sizeof *node);
+    node->value = value;
+    node->rest = NULL;
+    return node;
+}
+
+static struct node *join(struct node *node, struct node *rest)
+{
+    node->rest = rest;
+    return node;
+}
+
+static struct node *tail(int n)
+{
+    struct node *last = NULL;
+    for (int i = 0; i < n; i++)
+        last = join(make(i), last);
+    return last;
+}
+
+int main(void)
+{
+    int first = 4;
+    struct node *list = join(make(first), tail(3));
+    int sum = 0;
+    for (; list != NULL; list = list->rest)
+        sum += list->value;
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("first = 4", "first = 5"));
+    let by = |algorithm| explained(place.path(), "test \"$(./a)\" = 7", &["--algorithm", algorithm]);
+    let leaping = by("dependence");
+    assert_eq!(links(&leaping)[0], link(30, "first", "5", "4"), "{leaping}");
+    assert!(links(&leaping).iter().any(|link| link.0 == 9 && link.2 == "5"), "{leaping}");
+    for algorithm in ["hierarchical", "linear"] {
+        let other = by(algorithm);
+        assert_eq!((&other["sets"], &other["end"]), (&leaping["sets"], &leaping["end"]), "{algorithm}");
+        assert_eq!(links(&other), links(&leaping), "{algorithm}");
+    }
+}

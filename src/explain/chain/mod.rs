@@ -86,8 +86,7 @@ pub enum End {
     /// If the first definition is of an earlier time than that point's position, it was right until the reference went on to
     /// overwrite it, between this point and the next: an omission.
     Benign,
-    /// The set holds only what was there at the start (input, or what should have been overwritten), or is needed from the
-    /// first aligned point on.
+    /// The set is needed from the first aligned point on: what was there at the start.
     Start,
     /// Not even the whole faulty state of the point before induces the set.
     Stuck,
@@ -124,9 +123,6 @@ pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Ch
             (point, set) = around;
         }
         sets.push((point, set.clone()));
-        if set.iter().all(|definition| definition.time == 0) {
-            break End::Start;
-        }
         next = match options.method {
             Method::Linear => linear::last_change(&mut session, point, &set)?,
             Method::Hierarchical => hierarchical::last_change(&mut session, point, &set)?,
