@@ -322,3 +322,25 @@ int main(void)
         assert_eq!(links(&other), links(&leaping), "{algorithm}");
     }
 }
+
+#[test]
+fn explain_sees_what_was_left_out_although_it_goes_on_with_something_else() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    int lowest = 0, n = 0;
+    for (int i = 2; i >= lowest; i--) {
+        printf(\"%d runs\\n\", i);
+        n++;
+    }
+    printf(\"%d ran\\n\", n);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("lowest = 0", "lowest = 1"));
+    let explanation = explained(place.path(), "./a | grep -q '3 ran'", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[0], link(5, "lowest", "1", "0"), "{explanation}");
+    assert!(explanation["failure"]["what"].as_str().unwrap().contains("does not say \"0 runs"), "{explanation}");
+}
