@@ -324,6 +324,67 @@ int main(void)
 }
 
 #[test]
+fn explain_tells_a_decision_behind_the_calls_that_it_waits_for() {
+    let good = "#include <stdio.h>
+
+static int may_climb(int height)
+{
+    if (height >= 41000)
+        return 0;
+    return 1;
+}
+
+int main(void)
+{
+    int chosen = 1;
+    if (chosen && !may_climb(5000))
+        chosen = 2;
+    printf(\"%d\\n\", chosen);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("41000", "4100"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 1", &[]);
+    let lines: Vec<u64> = links(&explanation).iter().map(|link| link.0).collect();
+    assert_eq!(lines, [5, 6, 8, 13, 14], "{explanation}");
+    assert_eq!(explanation["chain"][0]["in_change"], true);
+}
+
+#[test]
+fn explain_tells_a_missing_statement_where_it_is_missing() {
+    let good = "#include <stdio.h>
+
+static int last;
+
+static int settle(int wanted)
+{
+    int after = wanted + 1;
+    last = after;
+    return after;
+}
+
+int main(void)
+{
+    last = 7;
+    settle(3);
+    printf(\"%d\\n\", last);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("    last = after;\n", ""));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 4", &[]);
+    let found = links(&explanation);
+    assert_eq!(found, [link(8, "last", "7", "4")], "{explanation}");
+    assert_eq!(
+        (&explanation["chain"][0]["in_change"], &explanation["chain"][0]["function"]),
+        (&true.into(), &"settle".into())
+    );
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test \"$(./a)\" = 4"];
+    let (text, _, _) = idd(place.path(), &words);
+    assert!(text.contains("* a.c:8  last stays 7 (reference 4)"), "{text}");
+}
+
+#[test]
 fn explain_sees_what_was_left_out_although_it_goes_on_with_something_else() {
     let good = "#include <stdio.h>
 
