@@ -194,6 +194,12 @@ impl<F: Forks> Causality<F> {
         self.points[point.0 as usize]
     }
 
+    /// The last point up to right before a step.
+    pub fn point_until(&self, step: Step) -> Option<Point> {
+        let index = self.points.partition_point(|(at, _)| *at <= step).checked_sub(1)?;
+        u32::try_from(index).ok().map(Point)
+    }
+
     /// The faulty state at a point; variables that were written later come first.
     pub fn state(&mut self, point: Point) -> Result<Rc<State>, CausalityError<F::Error>> {
         if let Some((_, state)) = self.states.iter().find(|(other, _)| *other == point) {

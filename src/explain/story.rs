@@ -51,6 +51,8 @@ pub enum Did {
         /// In the reference.
         reference: String,
     },
+    /// It is of the change, and leads to the next link in a way that no variable shows.
+    Differs,
 }
 
 /// A link of the chain.

@@ -21,7 +21,9 @@ use crate::explain::causality::Recorded;
 use crate::explain::chain;
 use crate::explain::chain::Method;
 use crate::explain::chain::Options;
+use crate::explain::roots;
 use crate::explain::story;
+use crate::instrument::debug::Place;
 use crate::report::Status;
 use crate::trace::play::Player;
 use std::io;
@@ -87,8 +89,16 @@ impl Explainer<'_> {
         {
             remarks.push(format!("asked again, the chain does not hold: {what}"));
         }
-        let links =
+        let mut links =
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
+        if switched.is_none() && self.args.method != Method::Global {
+            let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+            let mut is_touched = |place: &Place| {
+                let touched = changed.get(&sources.path(&place.file));
+                touched.is_some_and(|lines| lines.contains(&place.line))
+            };
+            roots::lead(&mut causality, &found, &mut links, &mut is_touched).map_err(told)?;
+        }
         let mut sets = Vec::new();
         for (point, set) in &found.sets {
             let state = causality.state(*point).map_err(told)?;

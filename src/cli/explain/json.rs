@@ -28,9 +28,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
         .map(|link| {
             let (file, line, in_change) = place(link.place.as_ref());
             let (kind, variable, value, reference) = match &link.did {
-                Did::Gave { variable, value, reference, .. } => ("value", Some(variable.as_str()), value, reference),
-                Did::Returned { function, value, reference } => ("return", Some(&**function), value, reference),
-                Did::Decided { outcome, reference } => ("decision", None, outcome, reference),
+                Did::Gave { variable, value, reference, .. } => ("value", Some(variable.as_str()), Some(value), Some(reference)),
+                Did::Returned { function, value, reference } => ("return", Some(&**function), Some(value), Some(reference)),
+                Did::Decided { outcome, reference } => ("decision", None, Some(outcome), Some(reference)),
+                Did::Differs => ("change", None, None, None),
             };
             json!({
                 "kind": kind, "file": file, "line": line, "function": link.function.as_deref(), "variable": variable, "value": value,
