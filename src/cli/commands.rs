@@ -1,22 +1,26 @@
 //! The subcommands, each a short story over the saved hunt.
 
 use crate::cli::args::HuntArgs;
+use crate::cli::args::PageArgs;
 use crate::cli::args::Request;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
+use crate::cli::browser;
 use crate::cli::certificate;
 use crate::cli::completions;
 use crate::cli::estimate::Ahead;
 use crate::cli::explain;
 use crate::cli::failure::Failure;
+use crate::cli::failure::warn;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
 use crate::cli::hunt::build_cache_directory;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
+use crate::cli::notify;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
@@ -25,13 +29,16 @@ use crate::cli::record;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
 use crate::cli::saved::SavedPlan;
+use crate::cli::story;
 use crate::cli::trace;
 use crate::cli::unknown;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::report::chain::Explanation;
 use crate::report::escape::Terminal;
+use crate::report::html;
 use crate::report::style::Style;
 use crate::revision::CommitId;
 use crate::revision::Revision;
@@ -53,6 +60,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -64,6 +72,8 @@ pub enum Answer {
     Shown(Box<Report>),
     /// Bytes as they are, and the exit code.
     Text(Vec<u8>, u8),
+    /// Bytes as they are, to be read at leisure.
+    Page(Vec<u8>),
 }
 
 /// How to talk to whoever called.
@@ -100,7 +110,7 @@ impl Console {
         }
     }
 
-    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it.
+    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it; what goes to a pager goes to a terminal.
     pub fn new(output: Output, around: &Surroundings, is_terminal: bool, is_err_terminal: bool) -> Self {
         let is_dumb = around.variable("TERM").is_none_or(|term| term == "dumb");
         let is_plain = is_dumb || around.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -155,14 +165,15 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Status => status(&location, console),
         Request::Log { format } => log(&location, format),
         Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
-        Request::Report { format } => report_as(format, &location, around, console),
+        Request::Report { format, page: None } => report_as(format, &location, around, console),
+        Request::Report { page: Some(page), .. } => report_page(&page, &location, around, console),
         Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location),
         Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
-        Request::Explain(args) => Ok(Answer::Text(explain::run(&args, &location, around, console)?, 0)),
-        Request::Trace(args) => Ok(Answer::Text(trace::run(&args, &location, console)?, 0)),
+        Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, around, console)?)),
+        Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
 }
@@ -233,8 +244,15 @@ fn hunt_with(
     let mut progress = progress(console);
     let saved = saved::open(plan, location)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
-    let report = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user)?;
-    Ok(Answer::Report(Box::new(report)))
+    let result = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user);
+    if let Some(line) = &plan.args.effort.notify {
+        let test = Untrusted::from(plan.args.command.to_line());
+        if let Err(said) = notify::notify(line, (&result, &test), around) {
+            // Nobody can be told that stderr is closed.
+            let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());
+        }
+    }
+    Ok(Answer::Report(Box::new(result?)))
 }
 
 fn progress(console: Console) -> Progress {
@@ -364,7 +382,7 @@ fn log(location: &Location, format: LogFormat) -> Result<Answer, Failure> {
         let hash = if format == LogFormat::Bisect { "# " } else { "" };
         let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
     }
-    Ok(Answer::Text(text.into_bytes(), 0))
+    Ok(Answer::Page(text.into_bytes()))
 }
 
 fn named(user: &Repository, commit: CommitId) -> String {
@@ -389,7 +407,9 @@ fn report_as(
         _ if console.is_json => report::json::write(&report, &mut out),
         ReportFormat::Json => report::json::write(&report, &mut out),
         ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
-        ReportFormat::Markdown => report::markdown::write(&report, &test, &mut out),
+        ReportFormat::Markdown => {
+            report::markdown::write(&report, &test, explanation(location, &id, &report, console).as_ref(), &mut out)
+        }
         ReportFormat::Github => report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
         ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
@@ -402,11 +422,61 @@ fn report_as(
         }
         ReportFormat::Sarif => {
             let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
-            report::sarif::write(&report, &test, origin::address(&user).as_deref(), &mut out)
+            let explanation = explanation(location, &id, &report, console);
+            report::sarif::write(&report, &test, origin::address(&user).as_deref(), explanation.as_ref(), &mut out)
         }
     };
     result.map_err(|error| Failure::from_error(&error))?;
-    Ok(Answer::Text(out, 0))
+    Ok(Answer::Page(out))
+}
+
+/// The finding as a page.
+fn report_page(
+    page: &PageArgs,
+    location: &Location,
+    around: &Surroundings,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let (id, replay) = saved::current_replay(location)?;
+    let (_, report) = finding(location)?;
+    let plan: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
+    let explanation = explanation(location, &id, &report, console);
+    let story = story::read(location, &id, &report, explanation.as_ref())?;
+    let test = Untrusted::from(plan.args.command.to_line());
+    let build = plan.args.test.build.map(|line| Untrusted::from(line.into_vec()));
+    let written = html::Page {
+        report: &report,
+        test: &test,
+        build: build.as_ref(),
+        story: &story,
+        explanation: explanation.as_ref(),
+    };
+    let mut bytes = Vec::new();
+    html::write(&written, &mut bytes).map_err(|error| Failure::from_error(&error))?;
+    if page.file.as_ref().is_some_and(|file| file == "-") {
+        return Ok(Answer::Text(bytes, 0));
+    }
+    let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| around.directory.join(file));
+    files::replace(&file, &bytes).map_err(|error| {
+        Failure::new(Status::Error, format!("failed to write the report `{}`: {error}", file.display()))
+            .with_hint("`--html -` prints it")
+    })?;
+    if page.is_opened {
+        browser::open(&file, around)?;
+    }
+    if console.is_json {
+        return Ok(Answer::Shown(Box::new(report)));
+    }
+    let name = Terminal.line(&Untrusted::from(file.to_string_lossy().as_ref()));
+    Ok(Answer::Text(format!("Wrote {name}\n").into_bytes(), 0))
+}
+
+/// What was kept of the explanation of a hunt, if it can be used; if not, that is said.
+fn explanation(location: &Location, id: &str, report: &Report, console: Console) -> Option<Explanation> {
+    saved::explanation(location, id, report).unwrap_or_else(|why| {
+        progress(console).say(&why);
+        None
+    })
 }
 
 /// No certificate is longer: patches of this size are not proved in a lifetime.

@@ -16,6 +16,7 @@ use crate::cli::plan::Surroundings;
 use crate::cli::progress::Progress;
 use crate::cli::record;
 use crate::cli::saved;
+use crate::cli::trace::json_line;
 use crate::explain;
 use crate::explain::align::run::Run;
 use crate::explain::chain::Chain;
@@ -68,6 +69,8 @@ pub struct Pair {
     pub reference: TreeId,
     /// How both are called.
     pub names: (String, String),
+    /// The hunt that found them, if one did.
+    pub hunt: Option<String>,
 }
 
 /// What was found.
@@ -144,11 +147,14 @@ pub fn run(
             place.line = sources.touched(&place.file, place.line, &explanation.changed);
         }
     }
-    Ok(if console.is_json {
-        json::write(&explanation, &mut sources)
-    } else {
-        text::write(&explanation, &mut sources, console).into_bytes()
-    })
+    let value = json::value(&explanation, &mut sources);
+    if let Some(hunt) = &explanation.pair.hunt
+        && let Err(failure) = saved::keep_explanation(location, hunt, explanation.pair.failing, &value)
+    {
+        let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
+        progress.say(&format!("The explanation could not be kept for reports: {why}."));
+    }
+    Ok(if console.is_json { json_line(&value) } else { text::write(&explanation, &mut sources, console).into_bytes() })
 }
 
 /// Both runs, and the failing program.

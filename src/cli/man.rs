@@ -20,7 +20,7 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 10] = [
+const SYNOPSIS: [&str; 11] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "(status | show | apply | reset | gc) [--json]",
@@ -29,6 +29,7 @@ const SYNOPSIS: [&str; 10] = [
     "record [<options>] -- <test-cmd> [<args>...]",
     "trace (stat | tree | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
     "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
+    "report [--html=<file>] [--open]",
     "verify [--yes] <certificate>",
     "completions (bash | zsh | fish)",
 ];

@@ -4,8 +4,10 @@
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
 pub mod args;
+mod browser;
 mod cc;
 mod certificate;
+mod chronicle;
 pub mod commands;
 mod completions;
 mod estimate;
@@ -16,6 +18,8 @@ pub mod hold;
 pub mod hunt;
 mod interrupt;
 pub mod man;
+mod notify;
+mod pager;
 pub mod plan;
 pub mod precheck;
 pub mod progress;
@@ -23,6 +27,7 @@ mod record;
 mod reproduce;
 pub mod saved;
 pub mod session;
+mod story;
 pub mod suite;
 pub mod tally;
 mod trace;
@@ -76,42 +81,62 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         }
     };
     let Invocation { request, output, warnings } = invocation;
-    let console = Console::new(output, &around, io::stdout().is_terminal(), io::stderr().is_terminal());
+    let is_terminal = io::stdout().is_terminal() || pager::is_in_use(&around);
+    let console = Console::new(output, &around, is_terminal, io::stderr().is_terminal());
     for warning in warnings {
         // Nobody can be told that stderr is closed.
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report)) => print(&report, console).unwrap_or(console.code(report.status)),
-        Ok(Answer::Shown(report)) => print(&report, console).unwrap_or(0),
-        Ok(Answer::Text(text, code)) => {
-            let mut out = io::stdout();
-            written(out.write_all(&text).and_then(|()| out.flush()), console).unwrap_or(code)
+        Ok(Answer::Report(report)) => {
+            tell_error(&report, console);
+            put(rendered(&report, console), console).unwrap_or(console.code(report.status))
         }
+        Ok(Answer::Shown(report)) => {
+            tell_error(&report, console);
+            show(rendered(&report, console), &around, console)
+        }
+        Ok(Answer::Text(text, code)) => put(Ok(text), console).unwrap_or(code),
+        Ok(Answer::Page(text)) => show(Ok(text), &around, console),
         Err(failure) => fail(&failure, console),
     }
 }
 
-/// Prints a report to stdout and, if there is an error in it, that to stderr; returns the exit code if that fails.
-fn print(report: &Report, console: Console) -> Option<u8> {
+/// Tells on stderr what went wrong, if something did.
+fn tell_error(report: &Report, console: Console) {
     if let Some(error) = &report.error
         && !console.is_json
     {
         let failure = Failure { status: report.status, message: error.message.clone(), hint: error.hint.clone() };
         let _ = failure.write(console.err_style, &mut io::stderr());
     }
-    let mut out = io::stdout();
-    let result = if console.is_json {
-        report::json::write(report, &mut out)
+}
+
+/// The report as it is printed to stdout.
+fn rendered(report: &Report, console: Console) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    if console.is_json {
+        report::json::write(report, &mut out)?;
     } else {
         let is_verbose = console.volume == Volume::Verbose;
-        report::text::write(
-            report,
-            Look { style: console.out_style, is_raw: !console.is_terminal, is_verbose },
-            &mut out,
-        )
-    };
-    written(result.and_then(|()| out.flush()), console)
+        let look = Look { style: console.out_style, is_raw: !console.is_terminal, is_verbose };
+        report::text::write(report, look, &mut out)?;
+    }
+    Ok(out)
+}
+
+/// Shows something long: on a terminal with a pager.
+fn show(text: io::Result<Vec<u8>>, around: &Surroundings, console: Console) -> u8 {
+    match text {
+        Ok(text) if io::stdout().is_terminal() && !console.is_json && pager::page(&text, around) => 0,
+        text => put(text, console).unwrap_or(0),
+    }
+}
+
+/// Prints to stdout; returns the exit code if that fails.
+fn put(text: io::Result<Vec<u8>>, console: Console) -> Option<u8> {
+    let mut out = io::stdout();
+    written(text.and_then(|text| out.write_all(&text)).and_then(|()| out.flush()), console)
 }
 
 /// The exit code of a failure to write the result. That nobody reads it is none.

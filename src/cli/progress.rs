@@ -104,7 +104,7 @@ impl Progress {
                 self.line("Porting the fix to");
                 self.revision(*revision);
             }
-            Event::Refused { .. } | Event::Carried { rung: Rung::Merge, .. } => {}
+            Event::Refused { .. } | Event::Reduced { .. } | Event::Carried { rung: Rung::Merge, .. } => {}
             Event::Carried { revision, rung } => {
                 let means = match rung {
                     Rung::Merge | Rung::Lines => "line by line",

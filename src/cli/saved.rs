@@ -4,17 +4,23 @@ use crate::cli::args::HuntArgs;
 use crate::cli::args::options;
 use crate::cli::estimate::Ahead;
 use crate::cli::estimate::Pace;
+use crate::cli::failure;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Plan;
 use crate::hunt::finding::Finding;
+use crate::report::Report;
 use crate::report::Status;
+use crate::report::chain;
+use crate::report::chain::Explanation;
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::cache::Key;
 use crate::world::files;
 use crate::world::journal;
 use crate::world::journal::FileLock;
 use crate::world::journal::JournalError;
 use crate::world::journal::PlanRecord;
+use crate::world::journal::Reader;
 use crate::world::journal::Record;
 use crate::world::journal::Replay;
 use crate::world::journal::Segment;
@@ -135,6 +141,7 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.budget = None;
     saved.args.effort.max_probes = None;
     saved.args.effort.audit = None;
+    saved.args.effort.notify = None;
     saved.args.effort.fetch = false;
     saved.args.effort.build_cache = options::BuildCache::default();
     let text = serde_json::to_vec(&saved).map_err(|error| Failure::from_error(&error))?;
@@ -283,10 +290,7 @@ pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, 
     let mut verdicts: Vec<(CommitId, String, bool)> = Vec::new();
     for record in read.records {
         let Record::Note { text } = record else { continue };
-        let mut words = text.split(' ');
-        let (Some("tested"), Some(id), Some(outcome)) = (words.next(), words.next(), words.next()) else { continue };
-        let Ok(id) = id.parse::<CommitId>() else { continue };
-        let is_repaired = words.next() == Some("repaired");
+        let Some((id, outcome, is_repaired)) = verdict_of(&text) else { continue };
         verdicts.retain(|(known, ..)| *known != id);
         verdicts.push((id, outcome.to_owned(), is_repaired));
     }
@@ -301,6 +305,23 @@ pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure>
         _ => None,
     };
     Ok(read.records.iter().rev().find_map(limit))
+}
+
+/// What a note of [`verdict_note`] says; `None` if it is another one.
+pub fn verdict_of(text: &str) -> Option<(CommitId, &str, bool)> {
+    let mut words = text.split(' ');
+    let (Some("tested"), Some(id), Some(outcome)) = (words.next(), words.next(), words.next()) else { return None };
+    Some((id.parse().ok()?, outcome, words.next() == Some("repaired")))
+}
+
+/// Goes through the journal of a hunt, a record at a time.
+pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record)) -> Result<(), Failure> {
+    let failed = |error: JournalError| journal_failure(&error);
+    let mut reader = Reader::open(&segment_path(location, id)?, 0).map_err(failed)?;
+    while let Some((_, record)) = reader.next_record().map_err(failed)? {
+        take_in(record);
+    }
+    Ok(())
 }
 
 /// The note that [`verdicts`] reads.
@@ -334,19 +355,56 @@ pub fn ahead_note(ahead: Ahead, n_jobs: usize) -> Record {
     Record::Note { text: format!("{AHEAD}{text}") }
 }
 
+/// Keeps what `git idd explain --json` says of a hunt, in place of what was kept before.
+///
+/// - `failing`: the failing version.
+pub fn keep_explanation(
+    location: &Location,
+    id: &str,
+    failing: (TreeId, CommitId),
+    explanation: &serde_json::Value,
+) -> Result<(), Failure> {
+    let (tree, commit) = failing;
+    let path = explanation_path(location, id)?;
+    let text = serde_json::to_vec(&chain::wrap(id, (commit, tree), explanation))
+        .map_err(|error| Failure::from_error(&error))?;
+    files::replace(&path, &text)
+        .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", path.display())))
+}
+
+/// What was kept of the explanation of a hunt; `None` if there is nothing.
+///
+/// Errors: a sentence about what is there and cannot be used.
+pub fn explanation(location: &Location, id: &str, report: &Report) -> Result<Option<Explanation>, String> {
+    let Ok(path) = explanation_path(location, id) else { return Ok(None) };
+    let unusable = |why: String| format!("The explanation in `{}` is left out: {why}.", path.display());
+    let bytes = match files::bytes_up_to(&path, chain::MAX_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unusable(error.to_string())),
+    };
+    chain::read(&bytes, report).map(Some).map_err(|error| unusable(failure::chain(&error)))
+}
+
+fn explanation_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    Ok(journal::explanation_of(&segment_path(location, id)?))
+}
+
 /// Whether some process works on this hunt now.
 pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
     journal::is_written(&segment_path(location, id)?).map_err(|error| journal_failure(&error))
 }
 
-/// Forgets the hunt of this worktree: pointer, patch and refs. Observations stay for other hunts.
+/// Forgets the hunt of this worktree: pointer, patch, page and refs. Observations stay for other hunts.
 pub fn forget(location: &Location) -> Result<(), Failure> {
     let _lock = lock(location)?;
     let failed = |error: RepoError| Failure::from_error(&error);
     for name in locate::finding_refs(location).map_err(failed)? {
         locate::set_ref(location, &name, None).map_err(failed)?;
     }
-    files::remove(&location.session_directory().join("fix.patch")).map_err(|error| Failure::from_error(&error))?;
+    for made in [location.session_directory().join("fix.patch"), page_path(location)] {
+        files::remove(&made).map_err(|error| Failure::from_error(&error))?;
+    }
     files::remove(&pointer_path(location)).map_err(|error| Failure::from_error(&error))
 }
 
@@ -372,6 +430,11 @@ pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> R
         locate::set_ref(location, name, None)?;
     }
     Ok(())
+}
+
+/// Where the page of a report is written if nobody says where.
+pub fn page_path(location: &Location) -> PathBuf {
+    location.session_directory().join("report.html")
 }
 
 fn pointer_path(location: &Location) -> PathBuf {

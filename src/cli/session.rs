@@ -5,6 +5,7 @@
 
 mod flights;
 
+use crate::cli::chronicle::Told;
 use crate::cli::estimate::Ahead;
 use crate::cli::plan::Plan;
 use crate::cli::precheck::Check;
@@ -561,6 +562,11 @@ impl Laboratory for Session<'_> {
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
+        if self.is_interrupted() {
+            // Also where everything is known.
+            self.land_all()?;
+            return Ok(Reply::Stop(Conclusion::Interrupted));
+        }
         self.vet(probes)?;
         loop {
             let mut outcomes = Vec::new();
@@ -600,6 +606,15 @@ impl Laboratory for Session<'_> {
             let keys = keys.into_iter().flatten();
             let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
             self.tally.n_cached += u64::from(run.is_empty());
+            let told = Told::Answer {
+                phase: probe.phase.word().to_owned(),
+                revision: probe.revision,
+                tree: probe.tree,
+                key: self.key(probe).to_string(),
+                sequence: run.last().copied(),
+                outcome: outcome.to_string(),
+            };
+            self.lock().append(&told.note())?;
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
             }
@@ -615,6 +630,9 @@ impl Laboratory for Session<'_> {
                 let note = verdict_note(*revision, &outcome.to_string(), *is_repaired);
                 // As with a process group: a full disk shows again when an observation is written.
                 let _ = self.lock().append(&note);
+            }
+            if let Some(told) = Told::of(event) {
+                let _ = self.lock().append(&told.note());
             }
             if let Event::Refused { tree } = event {
                 self.list_refused(*tree, "syntax");

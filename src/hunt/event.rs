@@ -82,6 +82,17 @@ pub enum Event {
         /// Units at the beginning.
         n_total: usize,
     },
+    /// A reduction has ended.
+    Reduced {
+        /// What was reduced, in a few words.
+        what: &'static str,
+        /// The revision whose change it was.
+        revision: CommitId,
+        /// Added plus removed lines that it began with.
+        n_lines_before: usize,
+        /// Those that are left.
+        n_lines: usize,
+    },
     /// A reduction turned this tree down without a probe; told only where the order asks for it.
     Refused {
         /// The tree.

@@ -184,7 +184,10 @@ impl Hunter<'_> {
             }
         }
         self.tell_refused(set, older, &refused.into_inner())?;
-        Ok(candidate(set, phase, &kept))
+        let kept = candidate(set, phase, &kept);
+        let (n_lines_before, n_lines) = (set.n_lines(&set.full()), set.n_lines(&kept));
+        self.tell(Event::Reduced { what, revision, n_lines_before, n_lines });
+        Ok(kept)
     }
 
     /// Tells the trees of refused candidates, each once.

@@ -9,11 +9,20 @@ use crate::report::Change;
 use crate::report::Commit;
 use crate::report::Report;
 use crate::report::Untrusted;
+use crate::report::chain::Explanation;
+use crate::report::chain::Switched;
 use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 
 /// Writes `report`; `test` is the command that was hunted for.
-pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+///
+/// - `explanation`: why it fails, if that was looked for.
+pub fn write(
+    report: &Report,
+    test: &Untrusted,
+    explanation: Option<&Explanation>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     headline(report, test, out)?;
     facts(report, out)?;
     let Changes { sufficient, necessary } = changes(report);
@@ -22,6 +31,9 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
     }
     if let Some(change) = necessary {
         block("A minimal change to take back so that it passes", change, out)?;
+    }
+    if let Some(explanation) = explanation {
+        why(explanation, out)?;
     }
     if let Some(fix) = &report.fix {
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
@@ -92,6 +104,37 @@ fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", Markdown.block("diff", &change.patch))
 }
 
+/// The chain, one link a line.
+fn why(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    let (bad, good) = (Markdown.code(&explanation.bad), Markdown.code(&explanation.good));
+    writeln!(out, "**Why it fails**: {bad} compared with {good}\n")?;
+    if let Some(Switched { file: Some(file), line }) = &explanation.switched {
+        writeln!(out, "The decision at {} was switched.\n", place(file, *line))?;
+    }
+    let mut number = 0;
+    let mut item = |file: &Option<Untrusted>, line: Option<u64>, in_change: bool, clause: &str| {
+        number += 1;
+        let place = file.as_ref().map(|file| format!("{}: ", place(file, line))).unwrap_or_default();
+        let mark = if in_change { "**in the change**, " } else { "" };
+        writeln!(out, "{number}. {mark}{place}{clause}")
+    };
+    for link in &explanation.links {
+        item(&link.file, link.line, link.in_change, &link.clause(|text| Markdown.code(text)))?;
+    }
+    let failure = &explanation.failure;
+    item(&failure.file, failure.line, failure.in_change, &format!("thus {}", Markdown.code(&failure.what)))?;
+    writeln!(out)?;
+    if !explanation.links.is_empty() {
+        writeln!(out, "{}\n", explanation.end.sentence())?;
+    }
+    explanation.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+}
+
+fn place(file: &Untrusted, line: Option<u64>) -> String {
+    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+    Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into())
+}
+
 fn evidence(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.evidence.is_empty() {
         return Ok(());
@@ -124,14 +167,25 @@ mod tests {
     use crate::report::samples;
 
     fn written(report: &Report) -> String {
+        explained(report, None)
+    }
+
+    fn explained(report: &Report, explanation: Option<&Explanation>) -> String {
         let mut out = Vec::new();
-        write(report, &"./t.sh `x`".into(), &mut out).unwrap();
+        write(report, &"./t.sh `x`".into(), explanation, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_finding_is_written_with_its_changes_and_a_trailer() {
         insta::assert_snapshot!(written(&samples::found()));
+    }
+
+    #[test]
+    fn a_chain_tells_why_it_fails() {
+        let written = explained(&samples::found(), Some(&samples::explanation()));
+        let (_, why) = written.split_once("**Why it fails**").unwrap();
+        insta::assert_snapshot!(why.split("**Fix for").next().unwrap());
     }
 
     #[test]

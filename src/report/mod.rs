@@ -10,6 +10,8 @@ pub mod escape;
 
 mod base64;
 
+pub mod chain;
+
 pub mod commit;
 
 pub mod github;
@@ -18,7 +20,11 @@ pub mod gitlab;
 
 pub mod json;
 
+pub mod html;
+
 pub mod junit;
+
+pub mod lineage;
 
 pub mod markdown;
 
@@ -28,9 +34,11 @@ pub mod sarif;
 
 pub mod status;
 
+pub mod story;
+
 pub mod style;
 
-mod summary;
+pub mod summary;
 
 pub mod text;
 

@@ -177,7 +177,7 @@ impl Reader {
 }
 
 /// A name of a header without its `a/` or `b/`.
-fn strip(name: &[u8]) -> Vec<u8> {
+pub(super) fn strip(name: &[u8]) -> Vec<u8> {
     let name = unquote(name);
     match name.as_slice() {
         [b'a' | b'b', b'/', rest @ ..] => rest.to_vec(),

@@ -24,8 +24,16 @@ use crate::report::Suite;
 use crate::report::Unit;
 use crate::report::Untrusted;
 use crate::report::Verified;
+use crate::report::chain;
+use crate::report::chain::End;
+use crate::report::chain::Explanation;
+use crate::report::chain::Failure;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use serde_json::Value;
+use serde_json::json;
 
 fn commit(digit: u8, subject: &str) -> Commit {
     Commit {
@@ -172,5 +180,88 @@ pub fn error() -> Report {
         error: Some(ErrorReport { message: "failed to write the journal: no space left".into(), hint: None }),
         bad: Some(commit(0x44, "release: 1.4")),
         ..Report::new(Status::Error, "The work could not be done; the message says why.")
+    }
+}
+
+/// [`found`], with a claim that proves the failing version of [`explanation`].
+pub fn explained() -> Report {
+    let mut report = found();
+    report.evidence.push(Evidence {
+        claim: "the first bad revision fails".into(),
+        commit: Some(CommitId([0x33; 20])),
+        tree: Some(TreeId([0x3a; 20])),
+        expected: Outcome::Fail,
+        outcome: Outcome::Fail,
+        is_clean: true,
+        verified: Verified::Verified,
+    });
+    report
+}
+
+/// What `git idd explain --json` prints.
+pub fn told() -> Value {
+    let link = |kind: &str, line: u64, variable: Value, value: &str, reference: &str, in_change: bool| {
+        json!({
+            "kind": kind, "file": "src/parse.c", "line": line, "function": "parse", "variable": variable, "value": value,
+            "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false,
+        })
+    };
+    json!({
+        "schema": "git-idd explanation 1",
+        "bad": "3333333333",
+        "good": "the same without the necessary change",
+        "switched": null,
+        "chain": [
+            link("decision", 8, Value::Null, "true", "false", true),
+            link("value", 9, "n".into(), "5", "4 <b>`x`|</b>", false),
+            link("return", 12, "parse".into(), "5", "4", false),
+        ],
+        "sets": [],
+        "end": "benign",
+        "failure": {
+            "what": "the program says \"5\" (reference \"4\")", "file": "src/main.c", "line": 3, "step": 20, "in_change": false,
+        },
+        "remarks": ["1 of 9 statements have no counterpart in the reference"],
+    })
+}
+
+/// [`told`] of the hunt of [`explained`], as it is stored.
+pub fn stored(told: &Value) -> Vec<u8> {
+    let failing = (CommitId([0x33; 20]), TreeId([0x3a; 20]));
+    serde_json::to_vec(&chain::wrap("20260301-093000-1", failing, told)).unwrap()
+}
+
+/// What is read of [`stored`].
+pub fn explanation() -> Explanation {
+    let link = |kind, line, variable: Option<&str>, value: &str, reference: &str, in_change| Link {
+        kind,
+        file: Some("src/parse.c".into()),
+        line: Some(line),
+        function: Some("parse".into()),
+        variable: variable.map(Untrusted::from),
+        value: value.into(),
+        reference: reference.into(),
+        in_change,
+        kept: false,
+    };
+    Explanation {
+        commit: CommitId([0x33; 20]),
+        tree: TreeId([0x3a; 20]),
+        bad: "3333333333".into(),
+        good: "the same without the necessary change".into(),
+        switched: None,
+        links: vec![
+            link(Kind::Decision, 8, None, "true", "false", true),
+            link(Kind::Value, 9, Some("n"), "5", "4 <b>`x`|</b>", false),
+            link(Kind::Return, 12, Some("parse"), "5", "4", false),
+        ],
+        failure: Failure {
+            what: "the program says \"5\" (reference \"4\")".into(),
+            file: Some("src/main.c".into()),
+            line: Some(3),
+            in_change: false,
+        },
+        end: End::Benign,
+        remarks: vec!["1 of 9 statements have no counterpart in the reference".into()],
     }
 }

@@ -15,6 +15,9 @@ use serde_json::json;
 
 use crate::report::Report;
 use crate::report::Untrusted;
+use crate::report::chain::Explanation;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::places::Lines;
@@ -29,7 +32,14 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 ///
 /// - `test`: the command that was hunted for.
 /// - `repository`: the address of the repository, an absolute URI without secrets, if it has one.
-pub fn write(report: &Report, test: &Untrusted, repository: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+/// - `explanation`: why it fails, which is a code flow of the first result.
+pub fn write(
+    report: &Report,
+    test: &Untrusted,
+    repository: Option<&str>,
+    explanation: Option<&Explanation>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let places = places(report);
     let commit = places.as_ref().map(|places| places.commit).or(report.bad.as_ref().map(|bad| bad.commit));
     let places = places.map(|places| places.places).unwrap_or_default();
@@ -37,6 +47,9 @@ pub fn write(report: &Report, test: &Untrusted, repository: Option<&str>, out: &
         places.iter().enumerate().map(|(nth, place)| result(report, test, nth, place)).collect();
     if let (Some(first), Some(fix)) = (results.first_mut(), fix(&places)) {
         first["fixes"] = json!([fix]);
+    }
+    if let (Some(first), Some(explanation)) = (results.first_mut(), explanation) {
+        first["codeFlows"] = json!([code_flow(explanation)]);
     }
     let mut run = json!({
         "tool": { "driver": {
@@ -90,6 +103,52 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
         "partialFingerprints": { "commitAndPlace/v1": fingerprint(report, nth) },
         "locations": [{ "physicalLocation": physical }],
     })
+}
+
+/// The chain from the change to the failure, with the values that each statement gave.
+fn code_flow(explanation: &Explanation) -> Value {
+    let mut locations: Vec<Value> = explanation.links.iter().map(link).collect();
+    let failure = &explanation.failure;
+    let what = format!("thus {}", Terminal.line(&failure.what));
+    locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
+    for (nth, location) in locations.iter_mut().enumerate() {
+        location["executionOrder"] = json!(nth + 1);
+    }
+    let (bad, good) = (Terminal.line(&explanation.bad), Terminal.line(&explanation.good));
+    let sentence = format!("How the change leads to the failure: {bad} compared with {good}.");
+    json!({
+        "message": { "text": sentence },
+        "threadFlows": [{ "locations": locations }],
+        "properties": { "commit": explanation.commit.to_string() },
+    })
+}
+
+fn link(link: &Link) -> Value {
+    let clause = link.clause(|text| Terminal.line(text));
+    let mut location = flow_location((link.file.as_ref(), link.line), &clause, link.in_change);
+    if let Some(function) = &link.function {
+        let name = Terminal.line(function);
+        location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+    }
+    if let (Some(variable), Kind::Value) = (&link.variable, link.kind) {
+        location["state"] = json!({ Terminal.line(variable): { "text": Terminal.line(&link.value) } });
+    }
+    location
+}
+
+/// - `place`: path and line, as far as they are known. A path that is not one of the repository's stands by itself.
+fn flow_location((file, line): (Option<&Untrusted>, Option<u64>), text: &str, in_change: bool) -> Value {
+    let importance = if in_change { "essential" } else { "important" };
+    let mut location = json!({ "message": { "text": text } });
+    if let Some(file) = file {
+        let is_absolute = file.as_bytes().starts_with(b"/");
+        let artifact = if is_absolute { json!({ "uri": format!("file://{}", uri(file)) }) } else { artifact(file) };
+        location["physicalLocation"] = json!({ "artifactLocation": artifact });
+        if let Some(line) = line {
+            location["physicalLocation"]["region"] = json!({ "startLine": line });
+        }
+    }
+    json!({ "location": location, "importance": importance, "properties": { "inChange": in_change } })
 }
 
 fn artifact(file: &Untrusted) -> Value {
@@ -149,8 +208,12 @@ mod tests {
     use crate::report::samples;
 
     fn written(report: &Report) -> Value {
+        explained(report, None)
+    }
+
+    fn explained(report: &Report, explanation: Option<&Explanation>) -> Value {
         let mut out = Vec::new();
-        write(report, &"./t.sh".into(), Some("https://example.com/x.git"), &mut out).unwrap();
+        write(report, &"./t.sh".into(), Some("https://example.com/x.git"), explanation, &mut out).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -164,8 +227,9 @@ mod tests {
         let schema = schema();
         let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
         let samples = [samples::found(), samples::range(), samples::never_passed(), samples::error()];
-        for report in ends.iter().chain(&samples) {
-            let value = written(report);
+        let explanation = samples::explanation();
+        let written_twice = |report: &Report| [written(report), explained(report, Some(&explanation))];
+        for (report, value) in ends.iter().chain(&samples).flat_map(|it| written_twice(it).map(|value| (it, value))) {
             let complaints: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
             assert!(complaints.is_empty(), "{:?}: {complaints:?}", report.status);
         }
@@ -189,6 +253,12 @@ mod tests {
         insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"]).unwrap());
         assert_eq!(log["runs"][0]["versionControlProvenance"][0]["revisionId"], "44".repeat(20));
         assert_eq!(written(&Report::new(Status::Range, "x"))["runs"][0]["results"], json!([]));
+    }
+
+    #[test]
+    fn a_chain_is_a_code_flow_of_the_first_result() {
+        let log = explained(&samples::found(), Some(&samples::explanation()));
+        insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"][0]["codeFlows"]).unwrap());
     }
 
     #[test]

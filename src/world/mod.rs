@@ -6,6 +6,8 @@ pub mod run;
 
 pub mod journal;
 
+pub mod processors;
+
 pub mod record;
 
 pub mod cache;

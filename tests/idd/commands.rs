@@ -1,6 +1,7 @@
 //! The subcommands, and each option of a hunt, on small histories.
 
 use std::fs;
+use std::path::Path;
 
 use git_idd::report::Report;
 use git_idd::report::Status;
@@ -414,4 +415,71 @@ fn timeout_that_cut_a_probe_is_said_in_the_finding() {
     let notes: Vec<String> =
         report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect();
     assert!(notes.iter().any(|note| note.contains("cut at the time limit of 4 s")), "{report:?}");
+}
+
+#[test]
+fn a_command_is_told_how_the_hunt_ended() {
+    let fixture = Fixture::of(HISTORY);
+    let told = fixture.place().join("told");
+    let take = || fs::read_to_string(&told).map(|text| (text, fs::remove_file(&told))).unwrap().0;
+    let notify = "{ echo \"$IDD_STATUS|$IDD_COMMIT|$IDD_SUMMARY\"; cat; } >../told; echo printed; exit 3";
+    let notify = notify.replace("../told", &told.to_string_lossy());
+    let (stdout, stderr) = run(&fixture, &["--json", "--notify", &notify, "--", TEST], 0);
+    let report = json::read(stdout.as_bytes()).unwrap();
+    check_found(&report, "change 4");
+    assert!(stderr.contains("printed\n") && stderr.contains("the command of `--notify` ended with 3"), "{stderr}");
+    let text = take();
+    let (gist, finding) = text.split_once('\n').unwrap();
+    let commit = report.first_bad.unwrap().commit.commit.to_string();
+    assert_eq!(gist, format!("found|{commit}|{TEST} fails since {} (change 4)", &commit[..12]));
+    assert!(finding.starts_with(&format!("{commit} is the first bad commit\n")), "{finding}");
+
+    // Nobody need read all of it, and a resumed hunt tells, too.
+    run(&fixture, &["reset"], 0);
+    fixture.git(&["config", "idd.notify", &format!("echo $IDD_STATUS >>{}", told.display())]);
+    run(&fixture, &["--no-cache", "--max-probes", "3", "--", TEST], 6);
+    run(&fixture, &["resume", "--max-probes", "100"], 0);
+    assert_eq!(take(), "budget\nfound\n");
+    run(&fixture, &["show"], 0);
+    run(&fixture, &["status"], 0);
+    assert!(!told.exists());
+}
+
+/// What `git idd` shows on a terminal, which `script` makes (package bsdutils).
+fn on_terminal(fixture: &Fixture, line: &str) -> String {
+    let log = fixture.place().join("typescript");
+    let programs = Path::new(env!("CARGO_BIN_EXE_git-idd")).parent().unwrap();
+    let shown = fixture.sh(&format!(
+        "PATH='{}':\"$PATH\" TERM=xterm script -qec '{line}' '{}' >/dev/null; cat '{1}'",
+        programs.display(),
+        log.display()
+    ));
+    let lines = shown.lines().filter(|line| !line.starts_with("Script "));
+    let shown: String = lines.map(|line| line.replace('\r', "") + "\n").collect();
+    shown.trim_end().to_owned() + "\n"
+}
+
+#[test]
+fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.report(&[TEST]);
+    let plain = run(&fixture, &["show"], 0).0;
+    fixture.git(&["config", "core.pager", "sed \"s/^/| /; s/\\x1b/ESC/g\""]);
+    let shown = on_terminal(&fixture, "git idd --color never show");
+    let expected = format!("| {}\n", plain.trim_end().replace('\n', "\n| "));
+    assert_eq!(shown, expected);
+    assert!(on_terminal(&fixture, "git idd log").starts_with("| "));
+    assert!(on_terminal(&fixture, "git idd show").contains("ESC[32m"), "in colour");
+    // One that git runs itself.
+    assert!(on_terminal(&fixture, "git -p idd show").contains("ESC[32m"));
+    for direct in
+        ["git --no-pager idd", "git -c pager.idd=false idd", "GIT_PAGER=cat git idd", "git -c core.pager=/none idd"]
+    {
+        let shown = on_terminal(&fixture, &format!("{direct} --color never show"));
+        assert!(shown.contains(&plain), "{direct}: {shown}");
+    }
+    let json = on_terminal(&fixture, "git idd --json show");
+    assert_eq!(json::read(json.as_bytes()).unwrap().status, Status::Found);
+    // Nothing but an answer that is read at leisure.
+    assert!(!on_terminal(&fixture, "git idd status").starts_with("| "));
 }

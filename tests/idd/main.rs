@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod browser;
 mod build_cache;
 mod certificate;
 mod commands;
@@ -18,6 +19,7 @@ mod hostile;
 mod hunt;
 mod measuring;
 mod nightly;
+mod page;
 mod places;
 mod precheck;
 mod product;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -255,6 +256,35 @@ fn ctrl_c_ends_children_and_says_how_to_go_on() {
         assert!(extra_runs(&expected.runs, &runs(&fixture)) <= 1, "{name}");
         check_nothing_is_left(&fixture, &before);
     }
+}
+
+/// All answers but those of reproduction are known, so that nothing runs which could notice an interrupt.
+#[test]
+fn ctrl_c_ends_a_hunt_that_lives_on_what_is_known() {
+    /// Less than it has to say.
+    const PIPE_BYTES: usize = 4096;
+    let fixture = Fixture::of(
+        "seq 1 40 > values; commit zero; sed -i 's/^/x/' values; commit one; echo more > other; commit two",
+    );
+    let args = ["-v", "--json", "-j1", "--", "test $(grep -c '^x' values) -lt 25"];
+    assert_eq!(fixture.run(&args).status.code(), Some(0));
+    let (reader, writer) = io::pipe().unwrap();
+    rustix::pipe::fcntl_setpipe_size(&writer, PIPE_BYTES).unwrap();
+    let mut command = fixture.command(&args);
+    let mut child = command.stdout(Stdio::piped()).stderr(writer).spawn().unwrap();
+    drop(command);
+    // It waits for somebody to read what it says.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while rustix::io::ioctl_fionread(&reader).unwrap() + 256 < PIPE_BYTES as u64 {
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "-INT");
+    let said = thread::spawn(move || io::read_to_string(reader).unwrap());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(report_of(&output).status, Status::Interrupted, "{}", said.join().unwrap());
+    let again = fixture.run(&["resume"]);
+    assert_eq!(again.status.code(), Some(0));
 }
 
 #[test]

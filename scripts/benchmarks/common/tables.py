@@ -2,12 +2,13 @@
 
 
 def shown(value):
-    """A cell: nothing known is a dash, times get one digit, a bar is escaped."""
+    """A cell: nothing known is a dash, times get one digit, a bar is escaped, and so is what would not be seen."""
     if value is None:
         return "–"
     if isinstance(value, float):
         return f"{value:.1f}"
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    text = str(value).replace("|", "\\|").replace("\n", " ")
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def short(text, n_letters=44):

@@ -29,7 +29,8 @@ parser.add_argument("--runs", type=int, default=5, help="hunts, whose medians ar
 parser.add_argument("--keep", type=Path, help="a directory for the repository, which is made unless it is there")
 
 # When a test begins, what its parent has used of the processors by then (in ticks), and when it ends.
-TEST = ('echo "$(date +%s%N) $(cut -d" " -f14,15 /proc/$PPID/stat)" >>"$BENCH_LOG"; ! grep -q bad value; code=$?; '
+TEST = ('echo "$(date +%s%N) $(cut -d" " -f14,15 /proc/$PPID/stat) $(sed -n "s/RssAnon:[^0-9]*\\([0-9]*\\).*/\\1/p" /proc/$PPID/status)" '
+        '>>"$BENCH_LOG"; ! grep -q bad value; code=$?; '
         'date +%s%N >>"$BENCH_LOG"; exit $code')
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -52,12 +53,13 @@ def hunt(repo, env, log):
     report = json.loads(stdout)
     lines = [[int(word) for word in line.split()] for line in log.read_text().splitlines()]
     begins, ends = lines[::2], [line[0] / 1e9 for line in lines[1::2]]
-    cpu = [(user + system) / TICKS for _, user, system in begins]
+    cpu = [(user + system) / TICKS for _, user, system, _ in begins]
+    own_memory = max(kib for _, _, _, kib in begins) / 1024
     # The first two are reproduction at one revision; the rest is the search.
     return {"startup": begins[0][0] / 1e9 - begin, "startup_cpu": cpu[0],
             "pauses": [later[0] / 1e9 - end for end, later in zip(ends, begins[1:])][2:],
             "pauses_cpu": [later - earlier for earlier, later in zip(cpu, cpu[1:])][2:],
-            "seconds": seconds, "memory": memory, "status": report["status"],
+            "seconds": seconds, "memory": memory, "own_memory": own_memory, "status": report["status"],
             "first_bad": (report["first_bad"] or {}).get("commit"), "n_probes": report["probes"]["run"], "load": os.getloadavg()[0]}
 
 
@@ -80,6 +82,7 @@ def measure(repo, env, log):
         ["`git rev-list --bisect`, ms", ms(median("rev_list")), None],
         ["`git rev-list --bisect --first-parent`, ms", ms(median("rev_list_first_parent")), None],
         ["memory (with the packs that are mapped), MiB", f"{median('memory'):.0f}", None],
+        ["memory of its own while a test runs, MiB", f"{median('own_memory'):.0f}", None],
         ["tests", str(rows[0]["n_probes"]), None],
         ["load", f"{median('load'):.1f}", None],
     ]))

@@ -220,6 +220,12 @@ pub enum Subcommand {
         /// Form of the report.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: ReportFormat,
+        /// Write a page for people into this file; `-` is stdout. It needs nothing else, and can be sent as it is.
+        #[arg(long, value_name = "FILE", conflicts_with = "format")]
+        html: Option<OsString>,
+        /// Open the page in the browser (`web.browser` of git's configuration, or `xdg-open`).
+        #[arg(long, conflicts_with = "format")]
+        open: bool,
         #[command(flatten)]
         output: Output,
     },

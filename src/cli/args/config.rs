@@ -66,7 +66,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 21] = [
+pub const SETTINGS: [Setting; 22] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -87,6 +87,7 @@ pub const SETTINGS: [Setting; 21] = [
     Setting::one("jobs", "idd.jobs"),
     Setting::one("budget", "idd.budget"),
     Setting::one("max_probes", "idd.maxProbes"),
+    Setting::one("notify", "idd.notify"),
     Setting::one("color", "idd.color"),
 ];
 

@@ -81,6 +81,8 @@ pub enum Request {
     Report {
         /// In which form.
         format: ReportFormat,
+        /// As a page instead.
+        page: Option<PageArgs>,
     },
     /// Run what proves a finding again.
     Verify {
@@ -121,6 +123,15 @@ pub struct HuntArgs {
     pub test: Test,
     /// How much work is done, and how.
     pub effort: Effort,
+}
+
+/// A report as a page, as asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageArgs {
+    /// Where it is written; `-` is stdout, and `None` a file in the git directory.
+    pub file: Option<OsString>,
+    /// Whether it is opened in a browser.
+    pub is_opened: bool,
 }
 
 /// A recording, as asked for.
@@ -320,7 +331,19 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Resume { allowance, output }) => (Request::Resume { allowance }, output),
         Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
         Some(Subcommand::Show { output }) => (Request::Show, output),
-        Some(Subcommand::Report { format, output }) => (Request::Report { format }, output),
+        Some(Subcommand::Report { format, html, open, output }) => {
+            let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
+            if let Some(PageArgs { file: Some(file), is_opened }) = &page
+                && file == "-"
+                && (*is_opened || output.json)
+            {
+                return Err((
+                    "`--html -` goes to stdout, and nothing else can",
+                    "give a file: git idd report --html report.html --open",
+                ));
+            }
+            (Request::Report { format, page }, output)
+        }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
         Some(Subcommand::Apply { output }) => (Request::Apply, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),

@@ -184,6 +184,13 @@ pub struct Effort {
     /// Stop after this many runs of the test; `git idd resume` goes on.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
+
+    /// Shell line to run when the hunt has ended; it reads the finding.
+    ///
+    /// `IDD_STATUS`, `IDD_COMMIT` (the first bad revision) and `IDD_SUMMARY` (one line) are in its environment. It runs where `git idd` was
+    /// started, also after an error, but not if the hunt was interrupted; it does not change the exit code.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
 }
 
 /// What is kept of a run that is too long.

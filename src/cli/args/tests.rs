@@ -70,7 +70,7 @@ fn a_hunt_without_options_has_the_documented_defaults() {
 fn every_option_of_a_hunt_is_understood() {
     let line = "git-idd --bad b --good g --good=h --build make_-s --timeout 90s --match E.* --pass-match ok --signature regex \
                 --hold a --hold b --overlay o.patch --first-parent --walk linear --path src --level hunk --reducer artho-flat --retry --audit a \
-                --repeat 3 --clean --no-cache --no-port -j4 --budget 1h30m --max-probes 100 --suite s --expose-commit \
+                --repeat 3 --clean --no-cache --no-port -j4 --budget 1h30m --max-probes 100 --notify n --suite s --expose-commit \
                 --isolate-home --json -q --color never --exit-zero -- t";
     let invocation = parse_with(line, &[]).unwrap();
     insta::assert_debug_snapshot!(invocation);
@@ -83,7 +83,14 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd -q --color never resume"), Request::Resume { allowance: Allowance::default() });
     assert_eq!(request("git-idd log --format=bisect"), Request::Log { format: LogFormat::Bisect });
     assert_eq!(request("git-idd --json show"), Request::Show);
-    assert_eq!(request("git-idd report --format sarif"), Request::Report { format: ReportFormat::Sarif });
+    assert_eq!(request("git-idd report --format sarif"), Request::Report { format: ReportFormat::Sarif, page: None });
+    let page = |file: Option<&str>, is_opened| {
+        let page = PageArgs { file: file.map(OsString::from), is_opened };
+        Request::Report { format: ReportFormat::Markdown, page: Some(page) }
+    };
+    assert_eq!(request("git-idd report --html r.html"), page(Some("r.html"), false));
+    assert_eq!(request("git-idd report --open --html=-x"), page(Some("-x"), true));
+    assert_eq!(request("git-idd report --open"), page(None, true));
     assert_eq!(request("git-idd apply"), Request::Apply);
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);

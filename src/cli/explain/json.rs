@@ -3,7 +3,6 @@
 use crate::cli::explain::Explanation;
 use crate::cli::explain::change::Sources;
 use crate::cli::explain::text;
-use crate::cli::trace::json_line;
 use crate::explain::chain::End;
 use crate::explain::story::Did;
 use crate::instrument::debug::Place;
@@ -11,8 +10,8 @@ use crate::trace::step::Step;
 use serde_json::Value;
 use serde_json::json;
 
-/// Writes it: one object in one line.
-pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
+/// The object.
+pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
     let mut place = |place: Option<&Place>| {
         let path = place.map(|place| sources.path(&place.file));
         let line = place.map(|place| place.line);
@@ -33,10 +32,11 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
                 Did::Decided { outcome, reference } => ("decision", None, Some(outcome), Some(reference)),
                 Did::Differs => ("change", None, None, None),
             };
+            let kept = matches!(link.did, Did::Gave { is_kept: true, .. });
             json!({
                 "kind": kind, "file": file, "line": line, "function": link.function.as_deref(), "variable": variable, "value": value,
                 "reference": reference, "step": link.step.0, "reference_step": link.reference.map(|step| step.0),
-                "in_change": in_change,
+                "in_change": in_change, "kept": kept,
             })
         })
         .collect();
@@ -56,7 +56,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
         End::Start => "start",
         End::Stuck => "stuck",
     };
-    json_line(&json!({
+    json!({
         "schema": "git-idd explanation 1",
         "bad": explanation.pair.names.0,
         "good": explanation.pair.names.1,
@@ -76,5 +76,5 @@ pub fn write(explanation: &Explanation, sources: &mut Sources) -> Vec<u8> {
         "build_seconds": figures.seconds.0,
         "seconds": figures.seconds.1,
         "remarks": explanation.remarks,
-    }))
+    })
 }

@@ -29,14 +29,19 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
             if failing.0 == reference {
                 return Err(Failure::new(Status::Error, format!("`{bad}` and `{good}` are the same tree")));
             }
-            Ok((Pair { failing, reference, names: (bad.clone(), good.clone()) }, args.clone()))
+            Ok((Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None }, args.clone()))
         }
         (bad, None, Some(_)) if args.switch_budget.is_some() => {
             let name = bad.as_deref().unwrap_or("HEAD");
             let commit = graph::resolve(user, name).map_err(failed)?;
             let tree = graph::tree_of(user, commit).map_err(failed)?;
             Ok((
-                Pair { failing: (tree, commit), reference: tree, names: (name.to_owned(), SWITCHED.to_owned()) },
+                Pair {
+                    failing: (tree, commit),
+                    reference: tree,
+                    names: (name.to_owned(), SWITCHED.to_owned()),
+                    hunt: None,
+                },
                 args.clone(),
             ))
         }
@@ -51,7 +56,7 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
 }
 
 fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {
-    let (_, report) = commands::finding(location)?;
+    let (id, report) = commands::finding(location)?;
     let (_, replay) = saved::current_replay(location)?;
     let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
         Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
@@ -86,5 +91,5 @@ fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs
         timeout: args.timeout.or(plan.args.test.timeout),
         ..args.clone()
     };
-    Ok((Pair { failing, reference, names }, completed))
+    Ok((Pair { failing, reference, names, hunt: Some(id) }, completed))
 }

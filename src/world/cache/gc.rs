@@ -53,6 +53,7 @@ pub(super) fn collect(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Res
     let mut n_bytes: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     for candidate in candidates {
         if (candidate.age > keep.max_age || n_bytes > keep.max_bytes) && remove_ended(&candidate.path)? {
+            freed.bytes += remove_explanation(&candidate.path)?;
             n_bytes -= candidate.bytes;
             freed.bytes += candidate.bytes;
             freed.segments += 1;
@@ -87,6 +88,14 @@ fn remove_ended(path: &Path) -> Result<bool, CacheError> {
         Ok(_) | Err(JournalError::NoPlan { .. } | JournalError::Version { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Removes what is kept beside a segment; returns its size.
+fn remove_explanation(segment: &Path) -> Result<u64, CacheError> {
+    let path = journal::explanation_of(segment);
+    let Some(metadata) = metadata(&path)? else { return Ok(0) };
+    fs::remove_file(&path).map_err(CacheError::io("remove", &path))?;
+    Ok(metadata.len())
 }
 
 /// Removes files and directories `*.damaged-<n>` that are older than `max_age`; returns their size.
@@ -184,11 +193,17 @@ mod tests {
         let (ended, bytes) = start(idd, "ended", 31, true);
         drop(ended);
         drop(start(idd, "recent", 29, true));
+        for hunt in ["ended", "recent"] {
+            let segment = journal::segment_path(idd, hunt).unwrap();
+            fs::write(journal::explanation_of(&segment), "12345").unwrap();
+        }
         drop(start(idd, "resumable", 99, false));
         let (_running, _) = start(idd, "running", 99, true);
         let keep = Keep { max_age: DAY * 30, max_bytes: u64::MAX };
-        assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes, segments: 1 });
+        assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: bytes + 5, segments: 1 });
         assert_eq!(hunts(idd), ["recent", "resumable", "running"]);
+        let explanation = |hunt: &str| journal::explanation_of(&journal::segment_path(idd, hunt).unwrap());
+        assert!(!explanation("ended").exists() && explanation("recent").exists());
     }
 
     #[test]

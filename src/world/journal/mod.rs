@@ -113,6 +113,11 @@ pub fn segment_path(idd_directory: &Path, id: &str) -> Result<PathBuf, JournalEr
     }
 }
 
+/// Where the explanation of the hunt of a segment is kept, if there is one. It goes when the segment goes.
+pub fn explanation_of(segment: &Path) -> PathBuf {
+    segment.with_extension("explanation.json")
+}
+
 /// All segments inside `idd_directory` as (hunt id, path), in the order of the ids; empty if there is no directory yet.
 pub fn segments(idd_directory: &Path) -> Result<Vec<(String, PathBuf)>, JournalError> {
     let directory = segments_directory(idd_directory);

@@ -19,10 +19,10 @@ const MAX_OPEN_LEVELS: usize = 64;
 ///
 /// [`Errno::NOTDIR`] or [`Errno::LOOP`] if something else stands there.
 pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let directory = match open_here(parent, name) {
+    let directory = match open_as_it_is(parent, name) {
         Err(Errno::ACCESS) => {
             unlock_directory(parent, name)?;
-            open_here(parent, name)?
+            open_as_it_is(parent, name)?
         }
         other => other?,
     };
@@ -30,11 +30,11 @@ pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Er
     Ok(directory)
 }
 
-/// Opens a directory of the same mount: behind a mount that a test left are files that nobody wrote here.
+/// Opens a directory of the same mount, whose mode stays what it is: behind a mount that a test left are files that nobody wrote here.
 ///
 /// [`Errno::XDEV`] if something is mounted there.
 #[cfg(target_os = "linux")]
-fn open_here(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::openat2(parent, name, flags, Mode::empty(), fs::ResolveFlags::NO_XDEV) {
         // Before Linux 5.6, and under some filters of system calls.
@@ -43,9 +43,9 @@ fn open_here(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Opens a directory.
+/// Opens a directory, whose mode stays what it is.
 #[cfg(not(target_os = "linux"))]
-fn open_here(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fs::openat(parent, name, flags, Mode::empty())
 }

@@ -47,6 +47,44 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
     Ok((in_order(found, n_children), shallow))
 }
 
+/// The revisions from `tips` back to the oldest of them, children before parents; empty if none can be read.
+///
+/// What cannot be read, such as what lies behind the border of a shallow clone, is left out with what only it leads to. Cost: one
+/// read a commit that is newer than the oldest tip, at most `limit`.
+pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<Revision> {
+    let mut found: HashMap<CommitId, Revision> = HashMap::new();
+    let mut n_children: HashMap<CommitId, usize> = HashMap::new();
+    let mut read: HashMap<CommitId, Revision> = HashMap::new();
+    let mut ready: BinaryHeap<(i64, CommitId)> = BinaryHeap::new();
+    let wait = |id: CommitId, ready: &mut BinaryHeap<(i64, CommitId)>, read: &mut HashMap<CommitId, Revision>| {
+        if let Ok(revision) = revision_of(repository, id) {
+            ready.push((revision.commit_time, id));
+            read.insert(id, revision);
+        }
+    };
+    for tip in tips {
+        wait(*tip, &mut ready, &mut read);
+    }
+    let mut left: HashSet<CommitId> = read.keys().copied().collect();
+    while let Some((_, id)) = ready.pop() {
+        if left.is_empty() || found.len() >= limit {
+            break;
+        }
+        left.remove(&id);
+        let Some(revision) = read.remove(&id) else { continue };
+        for parent in &revision.parents {
+            if !found.contains_key(parent) && !read.contains_key(parent) {
+                wait(*parent, &mut ready, &mut read);
+            }
+        }
+        found.insert(id, revision);
+    }
+    for parent in found.values().flat_map(|revision| &revision.parents) {
+        *n_children.entry(*parent).or_default() += 1;
+    }
+    in_order(found, n_children)
+}
+
 /// Children before parents, and the newer first among those that are free to come.
 fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<CommitId, usize>) -> Vec<Revision> {
     let free =

@@ -78,10 +78,10 @@ fn answers(
     questions.iter().map(|question| Ok(trimmed(&ask(&[question])?).to_vec())).collect()
 }
 
-/// The keys and values of `idd.*`, `color.ui` and of what makes a clone a partial one, in the order of the files; empty outside
+/// The keys and values of `idd.*`, `color.ui`, `pager.idd` and of what makes a clone a partial one, in the order of the files; empty outside
 /// a repository.
 pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
-    const KEYS: &str = "^(idd\\.|color\\.ui$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
+    const KEYS: &str = "^(idd\\.|color\\.ui$|pager\\.idd$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
     let words = ["config", "-z", "--get-regexp", KEYS];
     let Ok(output) = git(directory, environment, &words) else { return Vec::new() };
     output
@@ -95,6 +95,11 @@ pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> 
             }
         })
         .collect()
+}
+
+/// The pager that git would use, as a shell line; `None` if git cannot tell.
+pub fn pager(directory: &Path, environment: &[(OsString, OsString)]) -> Option<Vec<u8>> {
+    git(directory, environment, &["var", "GIT_PAGER"]).ok().map(|line| trimmed(&line).to_vec())
 }
 
 /// Sets or (with `None`) deletes a ref of this worktree; hooks do not run.

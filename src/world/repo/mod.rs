@@ -9,6 +9,7 @@
 //!   [`promisor`] and [`fetch`] (what only a remote has).
 //! - Raw objects: [`object`]. What stops a writer, and what is only an answer: [`refusal`].
 
+pub mod attention;
 pub mod attributes;
 pub mod conversion;
 pub mod distance;
@@ -16,6 +17,7 @@ pub mod division;
 pub mod edit;
 pub mod fetch;
 pub mod files;
+pub mod fill;
 pub mod generated;
 pub mod graph;
 pub mod ignored;

@@ -1,5 +1,6 @@
 //! After a probe: tracked files are made what was written, untracked ones go unless the tree ignores them.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,6 +9,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use crate::world::repo::attention::attention;
 use crate::world::repo::files;
 use crate::world::repo::ignored::{IgnoreFile, IgnoreStack};
 use crate::world::repo::object::Objects;
@@ -44,14 +46,16 @@ pub fn settle(
     written: &mut Directory,
     (is_same_rules, cut_ns): (bool, Option<i128>),
 ) -> Result<Settled, WriteError> {
+    let last_ctime_ns = last_ctime_ns(written);
+    let may_know_names = is_same_rules && cut_ns.is_none();
     let mut settler = Settler {
         objects,
         directory,
         path: Vec::new(),
         depth: 0,
         ignored: IgnoreStack::default(),
-        last_ctime_ns: last_ctime_ns(written),
-        may_know_names: is_same_rules && cut_ns.is_none(),
+        attention: may_know_names.then(|| attention(root, written, last_ctime_ns)),
+        last_ctime_ns,
         cut_ns,
         settled: Settled::default(),
     };
@@ -81,8 +85,9 @@ struct Settler<'a> {
     path: Vec<u8>,
     depth: usize,
     ignored: IgnoreStack,
+    /// What needs a look; `None`: everything.
+    attention: Option<HashSet<Vec<u8>>>,
     last_ctime_ns: i128,
-    may_know_names: bool,
     cut_ns: Option<i128>,
     settled: Settled,
 }
@@ -103,7 +108,7 @@ impl Settler<'_> {
         self.depth += 1;
         let looks = files::look_at(handle).map_err(|errno| self.failed(errno, "look at"))?;
         let is_known = written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns;
-        if !(is_known && self.may_know_names) {
+        if !(is_known && self.attention.is_some()) {
             let mut is_settled = true;
             // Untracked first: on a file system without regard to case one may stand where a tracked file belongs.
             for (name, file_type) in files::list(handle).map_err(|errno| self.failed(errno, "list"))? {
@@ -200,6 +205,9 @@ impl Settler<'_> {
         node: &mut Node,
         is_ignored: bool,
     ) -> Result<(), WriteError> {
+        if self.attention.as_ref().is_some_and(|attention| !attention.contains(&self.path)) {
+            return Ok(());
+        }
         let mut nothing = Directory::default();
         let below = match node {
             Node::File(record) => return self.file(parent, name, record),

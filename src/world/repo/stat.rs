@@ -24,6 +24,14 @@ pub struct Stat {
     pub file_type: FileType,
 }
 
+/// How nothing looks.
+impl Default for Stat {
+    fn default() -> Self {
+        let (mode, file_type) = (Mode::empty(), FileType::Unknown);
+        Self { mtime_ns: 0, ctime_ns: 0, n_bytes: 0, inode: 0, mode, file_type }
+    }
+}
+
 impl From<rustix::fs::Stat> for Stat {
     fn from(stat: rustix::fs::Stat) -> Self {
         let ns = |seconds: i128, ns: i128| seconds * 1_000_000_000 + ns;
@@ -94,6 +102,20 @@ impl Directory {
         match self.entries.get(name) {
             Some(Node::File(Record { blob_id, form: Form::File { .. }, .. })) => Some(*blob_id),
             _ => None,
+        }
+    }
+
+    /// Notes how the file at `path`, which was not there, looks now.
+    pub fn set_stat(&mut self, path: &[u8], stat: Stat) {
+        self.totals.n_bytes = self.totals.n_bytes.saturating_add(stat.n_bytes);
+        let (name, below) = match path.iter().position(|byte| *byte == b'/') {
+            Some(slash) => (&path[..slash], Some(&path[slash + 1..])),
+            None => (path, None),
+        };
+        match (self.entries.get_mut(name), below) {
+            (Some(Node::Directory(directory)), Some(below)) => directory.set_stat(below, stat),
+            (Some(Node::File(record)), None) => record.stat = stat,
+            _ => unreachable!("what was written is in the record"),
         }
     }
 }

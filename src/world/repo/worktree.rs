@@ -121,8 +121,8 @@ impl Worktree {
         self.is_doubtful = true;
         let older = mem::take(&mut self.written);
         let has_products = older.tree_id.is_some();
-        let mut writer = Writer::new(&objects, &self.directory, &mut self.notices);
-        match split(writer.update(self.root.as_fd(), older, tree_id, false))? {
+        let mut writer = Writer::new((repository, &objects), &self.directory, &mut self.notices);
+        match split(writer.update(self.root.as_fd(), older, tree_id))? {
             Ok(newer) => self.written = newer,
             Err(refusal) => return Ok(Err(refusal)),
         }

@@ -1,7 +1,8 @@
 //! Writes what differs between the files that are there and a tree.
 //!
 //! The record of what was written plays the older tree: it is walked beside the newer one, and directories with the
-//! same tree object are not entered. In each directory what is gone is removed before anything is written.
+//! same tree object are not entered. In each directory what is gone is removed before anything is written. The contents come
+//! last, all [at once](crate::world::repo::fill).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,10 +15,11 @@ use rustix::io::Errno;
 
 use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::attributes::{AttributeFile, AttributeStack};
-use crate::world::repo::conversion::{Conversion, Notice, is_lfs_pointer};
+use crate::world::repo::conversion::{Conversion, Notice};
 use crate::world::repo::files;
+use crate::world::repo::fill::{self, Filled, Pending, fill};
 use crate::world::repo::object::{Entry, EntryKind, Objects};
-use crate::world::repo::refusal::{Refusal, Stop, WriteError};
+use crate::world::repo::refusal::{Stop, WriteError};
 use crate::world::repo::stat::{Directory, Form, Node, Record, Stat, Totals};
 
 /// Notices kept; a tree can have any number of them.
@@ -34,11 +36,14 @@ pub struct Moved {
 
 /// One move under way; the record that it returns is only valid if it comes to its end.
 pub struct Writer<'a> {
+    repository: &'a git2::Repository,
     objects: &'a Objects<'a>,
     directory: &'a Path,
     notices: &'a mut BTreeSet<Notice>,
     path: Vec<u8>,
     attributes: AttributeStack,
+    /// What is still to be written.
+    pending: Vec<Pending>,
     /// What was done so far.
     pub moved: Moved,
     /// Whether a `.gitignore` was added, changed or removed.
@@ -47,22 +52,43 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// `directory`: only named in messages.
-    pub fn new(objects: &'a Objects<'a>, directory: &'a Path, notices: &'a mut BTreeSet<Notice>) -> Self {
+    pub fn new(
+        (repository, objects): (&'a git2::Repository, &'a Objects<'a>),
+        directory: &'a Path,
+        notices: &'a mut BTreeSet<Notice>,
+    ) -> Self {
         Self {
+            repository,
             objects,
             directory,
             notices,
             path: Vec::new(),
             attributes: AttributeStack::default(),
+            pending: Vec::new(),
             moved: Moved::default(),
             has_new_ignore_rules: false,
         }
     }
 
-    /// Turns the files of `older` into those of the tree, which was surveyed.
+    /// Turns the files of `older`, below `root`, into those of the tree, which was surveyed.
+    pub fn update(&mut self, root: BorrowedFd<'_>, older: Directory, tree_id: TreeId) -> Result<Directory, Stop> {
+        let mut newer = self.prepare(root, older, tree_id, false)?;
+        let pending = mem::take(&mut self.pending);
+        let filled = fill((self.repository, self.objects), (root, self.directory), &pending)?;
+        self.moved.n_written += filled.len();
+        for (Pending { path, .. }, Filled { stat, is_lfs_pointer }) in pending.into_iter().zip(filled) {
+            newer.set_stat(&path, stat);
+            if is_lfs_pointer {
+                self.notice(Notice::LfsPointer { path });
+            }
+        }
+        Ok(newer)
+    }
+
+    /// Removes what is gone, makes directories, and notes what is to be written: the record has an empty [`Stat`] there.
     ///
     /// - `has_new_attributes`: whether a `.gitattributes` above differs, so that equal blobs may look different.
-    pub fn update(
+    fn prepare(
         &mut self,
         directory: BorrowedFd<'_>,
         mut older: Directory,
@@ -131,7 +157,7 @@ impl<'a> Writer<'a> {
             (EntryKind::Tree, older) => {
                 let below = if let Some(Node::Directory(below)) = older { below } else { Directory::default() };
                 let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
-                Ok(Node::Directory(self.update(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
+                Ok(Node::Directory(self.prepare(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
             }
             (EntryKind::Submodule, Some(Node::Submodule(_))) => Ok(Node::Submodule(CommitId(entry.id))),
             (EntryKind::Submodule, _) => {
@@ -151,29 +177,18 @@ impl<'a> Writer<'a> {
                 for notice in notices {
                     self.notice(notice);
                 }
-                self.file(parent, older, &entry.name, (blob_id, Form::File { is_executable, conversion }))
+                Ok(self.file(older, blob_id, Form::File { is_executable, conversion }))
             }
-            (EntryKind::Link, older) => self.file(parent, older, &entry.name, (BlobId(entry.id), Form::Link)),
+            (EntryKind::Link, older) => Ok(self.file(older, BlobId(entry.id), Form::Link)),
         }
     }
 
-    fn file(
-        &mut self,
-        parent: BorrowedFd<'_>,
-        older: Option<Node>,
-        name: &[u8],
-        (blob_id, form): (BlobId, Form),
-    ) -> Result<Node, Stop> {
+    fn file(&mut self, older: Option<Node>, blob_id: BlobId, form: Form) -> Node {
         match older {
-            Some(Node::File(record)) if record.blob_id == blob_id && record.form == form => Ok(Node::File(record)),
+            Some(Node::File(record)) if record.blob_id == blob_id && record.form == form => Node::File(record),
             _ => {
-                let content = content(self.objects, blob_id, form)?;
-                if form != Form::Link && is_lfs_pointer(&content) {
-                    self.notice(Notice::LfsPointer { path: self.path.clone() });
-                }
-                let stat = write(parent, name, &content, form).map_err(|errno| self.stop(errno))?;
-                self.moved.n_written += 1;
-                Ok(Node::File(Record { blob_id, form, stat }))
+                self.pending.push(Pending { path: self.path.clone(), blob_id, form });
+                Node::File(Record { blob_id, form, stat: Stat::default() })
             }
         }
     }
@@ -208,12 +223,7 @@ impl<'a> Writer<'a> {
     }
 
     fn stop(&self, errno: Errno) -> Stop {
-        match errno {
-            Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL => {
-                Refusal::Path { path: self.path.clone(), why: "the file system does not take this name" }.into()
-            }
-            errno => WriteError::from_errno(errno, "write", self.full_path()).into(),
-        }
+        fill::stop(errno, self.directory, &self.path)
     }
 
     fn full_path(&self) -> PathBuf {

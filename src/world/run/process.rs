@@ -10,6 +10,7 @@ use std::io;
 use std::io::ErrorKind;
 use std::io::PipeReader;
 use std::io::PipeWriter;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -245,6 +246,39 @@ pub fn relay(
     let variables = environment.iter().map(|(name, value)| (name, value));
     let status = std::process::Command::new(program).args(words).current_dir(directory).envs(variables).status()?;
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
+}
+
+/// Where what a program prints goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// To our standard output.
+    Here,
+    /// To our standard error, because the other holds an answer.
+    ToStderr,
+}
+
+/// Runs a program of the user's that reads `input`; returns its exit code (128 + n for signal n). It need not read all of it.
+///
+/// - `environment`: added to, and in the place of, what this process was given.
+pub fn feed(
+    program: &OsStr,
+    words: &[&OsStr],
+    (directory, environment): (&Path, &[(OsString, OsString)]),
+    (input, printed): (&[u8], Printed),
+) -> io::Result<i32> {
+    let variables = environment.iter().map(|(name, value)| (name, value));
+    let mut command = std::process::Command::new(program);
+    command.args(words).current_dir(directory).envs(variables).stdin(Stdio::piped());
+    if printed == Printed::ToStderr {
+        command.stdout(io::stderr());
+    }
+    let mut child = command.spawn()?;
+    let fed = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input));
+    let status = child.wait()?;
+    match fed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())),
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,13 @@ use std::os::unix::fs::MetadataExt as _;
 use proptest::prelude::*;
 
 use crate::world::repo::conversion::Notice;
+use crate::world::repo::settle::Settled;
+use crate::world::repo::stat::{Directory, Node};
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files, picture};
 use crate::world::repo::write::Moved;
+
+/// What stands in the place of a file that Git LFS keeps elsewhere.
+const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
 
 fn ordinary() -> Leaves {
     let mut leaves = files(&[
@@ -46,6 +51,64 @@ fn the_files_are_those_of_git_checkout_index() {
     assert_eq!(moved, Moved { n_written: 13, n_removed: 0 });
 }
 
+/// More leaves than one thread writes or looks at: `n` in one directory, and as many below others.
+pub fn many(n: usize) -> Leaves {
+    let leaf = |number: usize| match number % 5 {
+        0 => Leaf::Executable(format!("run {number}").into()),
+        1 => Leaf::Link(format!("to {number}").into()),
+        _ => Leaf::File(format!("file {number}").into()),
+    };
+    let flat = (0..n).map(|number| (format!("flat/{number}").into_bytes(), leaf(number)));
+    let deep = (0..n).map(|number| (format!("{}/{}/{number}", number % 7, number % 3).into_bytes(), leaf(number + 1)));
+    flat.chain(deep).collect()
+}
+
+#[test]
+fn many_files_are_written_at_once_as_one_by_one() {
+    let mut bench = Bench::new();
+    let mut leaves = many(700);
+    leaves.insert(b"large".into(), Leaf::File(LFS_POINTER.into()));
+    assert_eq!(bench.go(&leaves), Moved { n_written: 1401, n_removed: 0 });
+    assert_eq!(bench.picture(), leaves);
+    assert!(bench.worktree.notices().contains(&Notice::LfsPointer { path: b"large".into() }));
+    // What the record says of them is how they look, and what they hold.
+    let written = bench.worktree.written().clone();
+    assert_eq!(bench.settle(), Settled::default());
+    let record = |directory: &Directory, name: &[u8]| match &directory.entries[name] {
+        Node::File(record) => record.clone(),
+        _ => panic!("it is a file"),
+    };
+    assert_eq!(record(bench.worktree.written(), b"large"), record(&written, b"large"));
+    let n_bytes = |leaf: &Leaf| match leaf {
+        Leaf::File(content) | Leaf::Executable(content) | Leaf::Link(content) => content.len() as u64,
+        Leaf::Submodule => 0,
+    };
+    assert_eq!(written.totals.n_bytes, leaves.values().map(n_bytes).sum::<u64>());
+}
+
+#[test]
+fn a_damaged_object_among_many_is_named() {
+    let mut bench = Bench::new();
+    let mut leaves = many(300);
+    let content =
+        (0..2000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect::<Vec<u8>>();
+    leaves.insert(b"3/damaged".into(), Leaf::File(content.clone()));
+    let tree = bench.tree(&leaves);
+    let id = bench.repository.blob(&content).unwrap().to_string();
+    // Its header, which the survey before the move reads, is whole.
+    let object = bench.sandbox.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+    let bytes = fs::read(&object).unwrap();
+    fs::remove_file(&object).unwrap();
+    let middle = bytes.len() / 2;
+    fs::write(&object, [&bytes[..middle], &[0xff; 99], &bytes[middle + 99..]].concat()).unwrap();
+    let error = bench.worktree.move_to(&bench.repository, tree).unwrap_err();
+    assert!(error.to_string().contains(&id), "{error}");
+    assert_eq!(bench.worktree.tree_id(), None);
+    fs::write(&object, bytes).unwrap();
+    assert_eq!(bench.go(&leaves).n_written, 601);
+    assert_eq!(bench.picture(), leaves);
+}
+
 #[test]
 fn a_move_touches_only_what_differs() {
     let mut bench = Bench::new();
@@ -80,8 +143,7 @@ fn changed_attributes_rewrite_exactly_the_files_that_look_different_now() {
 #[test]
 fn filters_and_lfs_pointers_are_written_as_stored_and_noticed() {
     let mut bench = Bench::new();
-    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
-    let leaves = files(&[(".gitattributes", "*.bin filter=lfs\n"), ("d/x.bin", pointer)]);
+    let leaves = files(&[(".gitattributes", "*.bin filter=lfs\n"), ("d/x.bin", LFS_POINTER)]);
     bench.go(&leaves);
     assert_eq!(bench.picture(), leaves);
     let notices: Vec<_> = bench.worktree.notices().iter().cloned().collect();

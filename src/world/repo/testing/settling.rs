@@ -13,6 +13,7 @@ use rustix::process::Uid;
 use crate::world::repo::files::{make_directory, write_file};
 use crate::world::repo::settle::Settled;
 use crate::world::repo::stat::Node;
+use crate::world::repo::testing::moving::many;
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files};
 use crate::world::repo::write::Moved;
 
@@ -61,6 +62,25 @@ fn a_file_that_was_only_touched_is_not_tampered_with() {
     fs::File::options().write(true).open(bench.path("x")).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
     assert_eq!(bench.settle(), Settled::default());
     assert_eq!(fs::metadata(bench.path("x")).unwrap().modified().unwrap(), SystemTime::UNIX_EPOCH);
+}
+
+#[test]
+fn among_many_files_each_that_was_changed_is_found() {
+    let mut bench = Bench::new();
+    let leaves = many(1500);
+    bench.go(&leaves);
+    let changed = ["0/1/1498", "1/1/1", "flat/0", "flat/1497", "flat/2"];
+    // Until every file but those written last is known to be as it was.
+    settle_until_known(&mut bench, "flat/3", "flat");
+    for path in changed {
+        fs::remove_file(bench.path(path)).unwrap();
+        bench.write(path, "other");
+    }
+    bench.write("3/2/junk", "x");
+    let tampered = changed.map(|path| path.as_bytes().to_vec());
+    assert_eq!(bench.settle(), Settled { tampered: tampered.into(), removed_untracked: 1 });
+    assert_eq!(bench.picture(), leaves);
+    assert_eq!(bench.settle(), Settled::default());
 }
 
 #[test]
@@ -245,7 +265,7 @@ fn what_a_killed_build_wrote_goes_and_what_was_built_before_stays() {
 }
 
 /// Settles until every directory of the tree is older than the clock's last tick that is known to have passed.
-fn settle_until_known(bench: &mut Bench, touched: &str) {
+fn settle_until_known(bench: &mut Bench, touched: &str, looked_at: &str) {
     loop {
         fs::File::options()
             .write(true)
@@ -254,7 +274,7 @@ fn settle_until_known(bench: &mut Bench, touched: &str) {
             .set_modified(SystemTime::UNIX_EPOCH)
             .unwrap();
         bench.settle();
-        let directory = fs::symlink_metadata(bench.path("d")).unwrap();
+        let directory = fs::symlink_metadata(bench.path(looked_at)).unwrap();
         let file = fs::symlink_metadata(bench.path(touched)).unwrap();
         if (directory.ctime(), directory.ctime_nsec()) < (file.ctime(), file.ctime_nsec()) {
             return;
@@ -273,7 +293,7 @@ fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
     }
     let mut expected = leaves.clone();
     expected.extend(files(&kept.map(|path| (path, "product"))));
-    settle_until_known(&mut bench, "z");
+    settle_until_known(&mut bench, "z", "d");
     let settled = |bench: &Bench, name: &[u8]| match &bench.worktree.written().entries[name] {
         Node::Directory(directory) => directory.settled.is_some(),
         _ => panic!("it is a directory"),
@@ -282,14 +302,14 @@ fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
     assert!(!settled(&bench, b"d"));
     fs::remove_dir_all(bench.path("d/new")).unwrap();
     expected.remove(&b"d/new/x.o"[..]);
-    settle_until_known(&mut bench, "z");
-    settle_until_known(&mut bench, "z");
+    settle_until_known(&mut bench, "z", "d");
+    settle_until_known(&mut bench, "z", "d");
     assert!(settled(&bench, b"d"));
     assert_eq!(bench.settle(), Settled::default());
     for junk in ["d/junk", "d/e/junk", "d/more/junk", "junk"] {
         bench.write(junk, "x");
         assert_eq!(bench.settle().removed_untracked, 1 + usize::from(junk.contains("more")), "{junk}");
-        settle_until_known(&mut bench, "z");
+        settle_until_known(&mut bench, "z", "d");
         assert_eq!(bench.picture(), expected);
     }
     bench.write("d/out/b", "product");

@@ -1,0 +1,31 @@
+//! Opens a file in the user's browser, as git does it.
+
+use crate::cli::failure::Failure;
+use crate::cli::plan::Surroundings;
+use crate::report::Status;
+use crate::world::run::process::relay;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Opens `file` by `git web--browse`, which reads `web.browser` and `browser.<tool>.cmd`, else by `xdg-open`.
+///
+/// Only the configuration of the user and of the system counts: that of a repository may be somebody else's. Neither is run in
+/// the working tree, so that nothing in it is found as a program.
+pub fn open(file: &Path, around: &Surroundings) -> Result<(), Failure> {
+    let mut environment = around.environment.clone();
+    environment.retain(|(name, _)| name != "GIT_DIR");
+    // There is no repository, and none is looked for.
+    environment.push((OsString::from("GIT_DIR"), OsString::from("/dev/null")));
+    let by = |program: &str, words: &[&OsStr]| {
+        let words = [words, &[file.as_os_str()]].concat();
+        matches!(relay(OsStr::new(program), &words, Path::new("/"), &environment), Ok(0))
+    };
+    if by("git", &[OsStr::new("web--browse")]) || by("xdg-open", &[]) {
+        return Ok(());
+    }
+    let message = format!("failed to open `{}`: neither `git web--browse` nor `xdg-open` could", file.display());
+    Err(Failure::new(Status::Error, message).with_hint(
+        "the report is there and can be opened by hand; `git config --global web.browser <program>` names a browser",
+    ))
+}

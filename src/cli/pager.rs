@@ -1,0 +1,49 @@
+//! Long answers on a terminal are shown by the user's pager, as those of git are.
+
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+
+use crate::cli::interrupt::Interrupt;
+use crate::cli::plan::Surroundings;
+use crate::world::repo::locate;
+use crate::world::run::process;
+use crate::world::run::process::Printed;
+
+/// Shows `text` with the pager that git would use (`GIT_PAGER`, `core.pager`, `PAGER`, else `less`), if that is one.
+///
+/// `false`: there is none, it is `cat`, git itself runs one already, or it cannot be run; nothing was shown then. `less` gets git's defaults, so
+/// that it ends by itself where all fits on the screen.
+pub fn page(text: &[u8], around: &Surroundings) -> bool {
+    if is_in_use(around) || around.configured("pager.idd").last().is_some_and(is_off) {
+        return false;
+    }
+    let Some(pager) = locate::pager(&around.directory, &around.environment) else { return false };
+    if pager.is_empty() || pager == b"cat" {
+        return false;
+    }
+    let mut environment = around.environment.clone();
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+        if around.variable(name).is_none() {
+            environment.push((name.into(), value.into()));
+        }
+    }
+    environment.push((IN_USE.into(), OsString::from("true")));
+    // An interrupt is for the pager, which puts the terminal in order.
+    let _interrupt = Interrupt::register();
+    let words = [OsStr::new("-c"), OsStr::from_bytes(&pager)];
+    let shown = process::feed(OsStr::new("sh"), &words, (&around.directory, &environment), (text, Printed::Here));
+    !matches!(shown, Err(_) | Ok(126 | 127))
+}
+
+/// Whether git runs a pager for us, as it does after `git -p idd`, so that standard output leads to a terminal in the end.
+pub fn is_in_use(around: &Surroundings) -> bool {
+    around.variable(IN_USE).is_some_and(|value| !value.to_str().is_some_and(is_off))
+}
+
+/// Set where git, or we, write to a pager.
+const IN_USE: &str = "GIT_PAGER_IN_USE";
+
+fn is_off(value: &str) -> bool {
+    ["false", "no", "off", "0", ""].iter().any(|no| value.eq_ignore_ascii_case(no))
+}

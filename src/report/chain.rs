@@ -1,0 +1,284 @@
+//! The explanation of a finding, as a report has it: the chain of faulty values from the change to the failure.
+//!
+//! `git idd explain` keeps what it found beside the journal of the hunt that it explains ([`wrap`]); every form of report reads
+//! it through [`read`], which takes no more than a report can show.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::report::Report;
+use crate::report::Untrusted;
+use crate::report::certificate::proven;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+/// The name of the stored form.
+const SCHEMA: &str = "git-idd hunt explanation 1";
+
+/// The name of what `git idd explain --json` prints, which is in it.
+const EXPLANATION_SCHEMA: &str = "git-idd explanation 1";
+
+/// No stored explanation is longer, in bytes.
+pub const MAX_BYTES: u64 = 16 << 20;
+
+/// A chain is shown up to here.
+const MAX_LINKS: usize = 400;
+
+/// A value or a name is shown up to here, in bytes.
+const MAX_TEXT: usize = 600;
+
+/// Why a stored explanation is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainError {
+    /// It is damaged, or another version wrote it.
+    #[error("it cannot be understood")]
+    Form(#[from] serde_json::Error),
+    /// It has another form.
+    #[error("it has another form than `{SCHEMA}`")]
+    Schema,
+    /// The hunt went on since, and found something else.
+    #[error("it explains something else than the finding")]
+    Other,
+}
+
+/// A chain of faulty values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The commit that the failing version is, or is closest to.
+    pub commit: CommitId,
+    /// The failing version as it was run.
+    pub tree: TreeId,
+    /// How the failing version is called.
+    pub bad: Untrusted,
+    /// How the reference is called.
+    pub good: Untrusted,
+    /// The decision that makes the reference, if it is a run of the failing version.
+    pub switched: Option<Switched>,
+    /// What leads to the failure, in the order of time.
+    pub links: Vec<Link>,
+    /// The failure.
+    pub failure: Failure,
+    /// Where the chain begins.
+    pub end: End,
+    /// What could not be done, and what is left out here; in words.
+    pub remarks: Vec<Untrusted>,
+}
+
+/// A link: a statement, and what it did in both runs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Link {
+    /// What it did.
+    pub kind: Kind,
+    /// The path of its file.
+    pub file: Option<Untrusted>,
+    /// Its line in the failing version, from 1.
+    pub line: Option<u64>,
+    /// Its function.
+    pub function: Option<Untrusted>,
+    /// The variable that was given a value, or the function that returned one; `None` for a decision.
+    pub variable: Option<Untrusted>,
+    /// The value, or how it was decided, in the failing run.
+    pub value: Untrusted,
+    /// The same in the reference.
+    pub reference: Untrusted,
+    /// Whether the change touches the line.
+    pub in_change: bool,
+    /// Whether the value is faulty only because the reference overwrote it.
+    #[serde(default)]
+    pub kept: bool,
+}
+
+/// What a link did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It gave a variable a value.
+    Value,
+    /// A call came back with a value.
+    Return,
+    /// It decided.
+    Decision,
+}
+
+/// How the failure is seen.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Failure {
+    /// In a clause: `the program says "1" (reference "2")`.
+    pub what: Untrusted,
+    /// The path of the file where it is seen.
+    pub file: Option<Untrusted>,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// Whether the change touches the line.
+    pub in_change: bool,
+}
+
+/// A decision that was made to go the other way.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Switched {
+    /// The path of its file.
+    pub file: Option<Untrusted>,
+    /// Its line, from 1.
+    pub line: Option<u64>,
+}
+
+/// Where a chain begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// What comes before is the same in both versions.
+    Benign,
+    /// At what was there at the start.
+    Start,
+    /// Nothing earlier leads to it by itself.
+    Stuck,
+}
+
+impl End {
+    /// The same in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Benign => "Nothing before it is needed: what it uses is the same in both versions.",
+            Self::Start => {
+                "It begins with what was there at the start: an input, or something that only the reference does."
+            }
+            Self::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
+        }
+    }
+}
+
+impl Link {
+    /// What happened in a clause; `code` writes a name or a value.
+    pub fn clause(&self, code: impl Fn(&Untrusted) -> String) -> String {
+        let (value, reference) = (code(&self.value), code(&self.reference));
+        let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
+        match self.kind {
+            Kind::Decision => format!("the condition is {value} (reference {reference})"),
+            Kind::Return => format!("{what} returns {value} (reference {reference})"),
+            Kind::Value if self.kept => format!("{what} stays {value} (reference {reference})"),
+            Kind::Value if self.value == self.reference => {
+                format!("{what} is given {value} (reference: the same, elsewhere)")
+            }
+            Kind::Value => format!("{what} is given {value} (reference {reference})"),
+        }
+    }
+}
+
+/// The stored form of what `git idd explain --json` says of a hunt.
+///
+/// - `failing`: the failing version, as a proven claim of the report has it.
+pub fn wrap(hunt: &str, (commit, tree): (CommitId, TreeId), explanation: &Value) -> Value {
+    json!({ "schema": SCHEMA, "hunt": hunt, "commit": commit, "tree": tree, "explanation": explanation })
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    schema: String,
+    hunt: String,
+    commit: CommitId,
+    tree: TreeId,
+    explanation: Told,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    schema: String,
+    bad: Untrusted,
+    good: Untrusted,
+    switched: Option<Switched>,
+    chain: Vec<Link>,
+    failure: Failure,
+    end: End,
+    remarks: Vec<Untrusted>,
+}
+
+/// Reads what [`wrap`] made, cut to what can be shown, if it explains `report`.
+pub fn read(bytes: &[u8], report: &Report) -> Result<Explanation, ChainError> {
+    let Stored { schema, hunt, commit, tree, explanation } = serde_json::from_slice(bytes)?;
+    if schema != SCHEMA || explanation.schema != EXPLANATION_SCHEMA {
+        return Err(ChainError::Schema);
+    }
+    let is_proven = proven(report).iter().any(|(_, proven, tested)| (*proven, *tested) == (commit, tree));
+    if report.hunt.as_ref() != Some(&hunt) || !is_proven {
+        return Err(ChainError::Other);
+    }
+    let Told { bad, good, switched, chain, failure, end, remarks, .. } = explanation;
+    let n_links = chain.len();
+    let links = chain.iter().take(MAX_LINKS).map(bounded).collect();
+    let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
+    if n_links > MAX_LINKS {
+        remarks.push(format!("of {n_links} links the first {MAX_LINKS} are shown").into());
+    }
+    let switched = switched.map(|switched| Switched { file: switched.file.as_ref().map(cut), ..switched });
+    let failure = Failure {
+        what: cut(&failure.what),
+        file: failure.file.as_ref().map(cut),
+        line: failure.line.filter(|line| *line > 0),
+        ..failure
+    };
+    Ok(Explanation { commit, tree, bad: cut(&bad), good: cut(&good), switched, links, failure, end, remarks })
+}
+
+fn bounded(link: &Link) -> Link {
+    let some = |text: &Option<Untrusted>| text.as_ref().map(cut);
+    Link {
+        file: some(&link.file),
+        line: link.line.filter(|line| *line > 0),
+        function: some(&link.function),
+        variable: some(&link.variable),
+        value: cut(&link.value),
+        reference: cut(&link.reference),
+        ..*link
+    }
+}
+
+fn cut(text: &Untrusted) -> Untrusted {
+    match text.as_bytes().get(..MAX_TEXT) {
+        Some(begin) if begin.len() < text.as_bytes().len() => {
+            let begin = String::from_utf8_lossy(begin);
+            format!("{}…", begin.trim_end_matches(char::REPLACEMENT_CHARACTER)).into()
+        }
+        _ => text.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn a_stored_explanation_is_read_if_it_fits_the_finding() {
+        let report = samples::explained();
+        let read_back = read(&samples::stored(&samples::told()), &report).unwrap();
+        assert_eq!(read_back, samples::explanation());
+        let other = Report { hunt: Some("another".to_owned()), ..report.clone() };
+        assert!(matches!(read(&samples::stored(&samples::told()), &other), Err(ChainError::Other)));
+        assert!(matches!(read(&samples::stored(&samples::told()), &samples::error()), Err(ChainError::Other)));
+    }
+
+    #[test]
+    fn damage_and_other_forms_are_errors_and_never_a_panic() {
+        let report = samples::explained();
+        let bytes = samples::stored(&samples::told());
+        for end in 0..bytes.len() {
+            assert!(matches!(read(&bytes[..end], &report), Err(ChainError::Form(_))), "{end}");
+        }
+        let mut told = samples::told();
+        told["schema"] = json!("git-idd explanation 9");
+        assert!(matches!(read(&samples::stored(&told), &report), Err(ChainError::Schema)));
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_with_a_word_about_it() {
+        let mut told = samples::told();
+        let link = told["chain"][0].clone();
+        told["chain"] = vec![link; MAX_LINKS + 9].into();
+        told["chain"][0]["value"] = "é".repeat(MAX_TEXT).into();
+        let read = read(&samples::stored(&told), &samples::explained()).unwrap();
+        assert_eq!(read.links.len(), MAX_LINKS);
+        assert_eq!(read.remarks.last().unwrap(), &"of 409 links the first 400 are shown".into());
+        assert_eq!(read.links[0].value, format!("{}…", "é".repeat(MAX_TEXT / 2)).into());
+    }
+}

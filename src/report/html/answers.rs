@@ -1,0 +1,104 @@
+//! All answers of a hunt in one table, and the outputs that were not shown elsewhere.
+//!
+//! The rows stand in the page, so that they can be read without the script. The script takes them out, and shows those that
+//! are asked for.
+
+use std::collections::BTreeSet;
+
+use crate::report::html::chart::head;
+use crate::report::html::diff::plural;
+use crate::report::html::history::Shown;
+use crate::report::html::history::outcome;
+use crate::report::html::history::output_anchor;
+use crate::report::html::markup::Markup;
+use crate::report::story::Answer;
+use crate::report::story::Story;
+
+/// So many rows are written.
+const MAX_ROWS: usize = 50_000;
+
+/// Outputs are written up to here, in bytes, all together.
+const MAX_OUTPUTS: usize = 4 << 20;
+
+/// Writes the section.
+pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
+    if story.answers.is_empty() {
+        page.leaf(
+            "p",
+            &[],
+            "The journal of this hunt is gone, or was written by an older version; it holds no answers.",
+        );
+        return;
+    }
+    let rows = &story.answers[..story.answers.len().min(MAX_ROWS)];
+    let used: BTreeSet<usize> = rows.iter().filter_map(|row| row.seen.as_ref()?.output).collect();
+    let new: Vec<usize> = used.into_iter().filter(|output| !shown.has_output(*output)).collect();
+    let mut others = Markup::default();
+    let mut n_left_out = 0;
+    for output in new {
+        if others.len() < MAX_OUTPUTS {
+            shown.output(output, story, &mut others);
+        } else {
+            n_left_out += 1;
+        }
+    }
+    page.element("div", &[("id", "filters"), ("class", "filters")], |_| {});
+    let all = format!("{} that the search used", plural(story.answers.len(), "answer"));
+    page.leaf("p", &[("id", "count"), ("class", "quiet"), ("role", "status")], all);
+    page.element(
+        "div",
+        &[("class", "scroll rows"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Answers")],
+        |page| {
+            page.element("table", &[("id", "answers"), ("aria-labelledby", "all-title")], |page| {
+                head(&["No.", "For", "At revision", "Outcome", "Seen", "Seconds", "Output"], page);
+                page.element("tbody", &[], |page| {
+                    for (nth, answer) in rows.iter().enumerate() {
+                        row(nth + 1, answer, shown, page);
+                        page.newline();
+                    }
+                });
+            });
+        },
+    );
+    if rows.len() < story.answers.len() {
+        let n_more = plural(story.answers.len() - rows.len(), "more answer");
+        page.leaf("p", &[("class", "quiet")], format!("{n_more} are left out; the journal of the hunt has them."));
+    }
+    if others.len() > 0 {
+        page.leaf("h3", &[], "Other outputs");
+        page.element("div", &[("class", "outputs")], |page| page.part(&others));
+    }
+    if n_left_out > 0 {
+        let n_left_out = plural(n_left_out, "more output");
+        page.leaf(
+            "p",
+            &[("class", "quiet")],
+            format!("{n_left_out} are left out for their size; the journal of the hunt has them."),
+        );
+    }
+}
+
+fn row(nth: usize, answer: &Answer, shown: &Shown, page: &mut Markup) {
+    page.element("tr", &[], |page| {
+        page.leaf("td", &[("class", "num")], nth.to_string());
+        page.leaf("td", &[], answer.phase.clone());
+        page.element("td", &[], |page| shown.commit(answer.commit, page));
+        page.element("td", &[], |page| outcome(answer.outcome, page));
+        let Some(seen) = &answer.seen else {
+            page.leaf("td", &[("class", "quiet")], "not known any more");
+            page.element("td", &[], |_| {});
+            page.element("td", &[], |_| {});
+            return;
+        };
+        let clean = if seen.is_clean { ", clean" } else { "" };
+        let known = if answer.is_known { ", known" } else { "" };
+        page.leaf("td", &[], format!("{}{clean}{known}", seen.ending));
+        page.leaf("td", &[("class", "num")], format!("{:.2}", seen.seconds));
+        page.element("td", &[], |page| {
+            if let Some(output) = seen.output.filter(|output| shown.has_output(*output)) {
+                let target = format!("#{}", output_anchor(output));
+                page.leaf("a", &[("href", &target), ("aria-label", &format!("output of {nth}"))], "output");
+            }
+        });
+    });
+}

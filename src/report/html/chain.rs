@@ -1,0 +1,236 @@
+//! Why it fails: the chain of faulty values, a step at a time.
+//!
+//! Without the script all steps stand below each other. The script shows one of them, and goes from one to the next.
+
+use std::collections::BTreeSet;
+
+use crate::report::Untrusted;
+use crate::report::chain::Explanation;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
+use crate::report::escape::Terminal;
+use crate::report::html::diff::Patch;
+use crate::report::html::markup::Markup;
+use crate::report::story::Source;
+
+/// So many lines of the source are shown before and behind a step.
+const N_AROUND: u64 = 5;
+
+/// So many values of the steps before are shown beside those of a step.
+const N_BEFORE: usize = 5;
+
+/// Where a step stands, what it did, and which values it gave.
+struct Step<'e> {
+    file: Option<&'e Untrusted>,
+    line: Option<u64>,
+    function: Option<&'e Untrusted>,
+    in_change: bool,
+    clause: String,
+    /// `None` for the failure.
+    link: Option<&'e Link>,
+}
+
+fn steps(explanation: &Explanation) -> Vec<Step<'_>> {
+    let failure = &explanation.failure;
+    let last = Step {
+        file: failure.file.as_ref(),
+        line: failure.line,
+        function: None,
+        in_change: failure.in_change,
+        clause: format!("thus {}", Terminal.line(&failure.what)),
+        link: None,
+    };
+    explanation.links.iter().map(of_link).chain([last]).collect()
+}
+
+fn of_link(link: &Link) -> Step<'_> {
+    Step {
+        file: link.file.as_ref(),
+        line: link.line,
+        function: link.function.as_ref(),
+        in_change: link.in_change,
+        clause: link.clause(|text| Terminal.line(text)),
+        link: Some(link),
+    }
+}
+
+/// The lines of the patch that the chain comes through, to be linked to.
+pub fn targets(explanation: &Explanation, patch: &Patch) -> BTreeSet<(usize, u64)> {
+    steps(explanation).iter().filter_map(|step| target(step, patch)).collect()
+}
+
+fn target(step: &Step<'_>, patch: &Patch) -> Option<(usize, u64)> {
+    patch.has_line(step.file?, step.line?)
+}
+
+/// Writes the section.
+///
+/// - `patch`, `prefix`: the change, and what the ids of its lines begin with.
+pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&Patch, &str), page: &mut Markup) {
+    page.element("p", &[("class", "lead")], |page| {
+        page.leaf("code", &[], explanation.bad.clone());
+        page.words(" fails; ");
+        page.line(&explanation.good);
+        page.words(" passes. Each value below makes the next one wrong; this was tried in the running program.");
+    });
+    if let Some(switched) = &explanation.switched
+        && let Some(file) = &switched.file
+    {
+        page.element("p", &[], |page| {
+            page.words("The decision at ");
+            page.leaf("code", &[], place(file, switched.line));
+            page.words(" was switched.");
+        });
+    }
+    let steps = steps(explanation);
+    page.element("div", &[("id", "stepper"), ("class", "stepper")], |page| {
+        overview(&steps, page);
+        page.element("div", &[("class", "steps"), ("id", "steps")], |page| {
+            for (index, step) in steps.iter().enumerate() {
+                write_step(index, &steps, (sources, target(step, patch), prefix), page);
+            }
+        });
+    });
+    if !explanation.links.is_empty() {
+        page.leaf("p", &[], explanation.end.sentence());
+    }
+    if !explanation.remarks.is_empty() {
+        page.element("ul", &[("class", "notes")], |page| {
+            explanation.remarks.iter().for_each(|remark| page.leaf("li", &[], remark.clone()));
+        });
+    }
+}
+
+fn overview(steps: &[Step<'_>], page: &mut Markup) {
+    page.element(
+        "ol",
+        &[("class", "overview"), ("tabindex", "0"), ("aria-label", "Steps from the change to the failure")],
+        |page| {
+            for (index, step) in steps.iter().enumerate() {
+                page.element("li", &[], |page| {
+                    let target = format!("#step-{}", index + 1);
+                    let class = if step.in_change { "changed" } else { "" };
+                    page.element("a", &[("href", &target), ("class", class)], |page| {
+                        page.words(&step.clause);
+                        if step.in_change {
+                            page.leaf("span", &[("class", "vh")], " (in the change)");
+                        }
+                    });
+                });
+            }
+        },
+    );
+}
+
+fn write_step(
+    index: usize,
+    steps: &[Step<'_>],
+    (sources, target, prefix): (&[Source], Option<(usize, u64)>, &str),
+    page: &mut Markup,
+) {
+    let step = &steps[index];
+    let (id, number) = (format!("step-{}", index + 1), format!("Step {} of {}", index + 1, steps.len()));
+    let title = format!("{id}-title");
+    page.element("section", &[("class", "step"), ("id", &id), ("aria-labelledby", &title)], |page| {
+        page.element("h3", &[("id", &title)], |page| {
+            page.leaf("span", &[("class", "quiet")], number);
+            page.words(" ");
+            page.words(&step.clause);
+        });
+        page.element("p", &[("class", "where")], |page| {
+            if let Some(file) = step.file {
+                page.leaf("code", &[], place(file, step.line));
+            }
+            if let Some(function) = step.function {
+                page.words(" in ");
+                page.leaf("code", &[], function.clone());
+            }
+            if step.in_change {
+                page.words(" ");
+                page.leaf("span", &[("class", "tag")], "in the change");
+            }
+            if let Some((file, line)) = target {
+                page.words(" ");
+                page.leaf(
+                    "a",
+                    &[("href", &format!("#{prefix}{file}-{line}")), ("class", "jump")],
+                    "see it in the diff",
+                );
+            }
+        });
+        page.element("div", &[("class", "pair")], |page| {
+            source(step, sources, page);
+            values(&steps[..=index], page);
+        });
+    });
+    page.newline();
+}
+
+fn place(file: &Untrusted, line: Option<u64>) -> Untrusted {
+    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+    [file.as_bytes(), line.as_bytes()].concat().into()
+}
+
+fn source(step: &Step<'_>, sources: &[Source], page: &mut Markup) {
+    let found = sources.iter().find(|source| Some(&source.file) == step.file).zip(step.line);
+    let Some((source, line)) = found.filter(|(source, line)| source.lines.iter().any(|(number, _)| number == line))
+    else {
+        page.leaf("p", &[("class", "quiet")], "The source of this step is not in the repository.");
+        return;
+    };
+    let near = line.saturating_sub(N_AROUND)..=line.saturating_add(N_AROUND);
+    page.element(
+        "div",
+        &[("class", "source"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Source")],
+        |page| {
+            for (number, text) in source.lines.iter().filter(|(number, _)| near.contains(number)) {
+                let class = if *number == line { "l here" } else { "l" };
+                page.element("div", &[("class", class)], |page| {
+                    page.leaf("span", &[("class", "n")], number.to_string());
+                    page.element("code", &[], |page| page.block(text));
+                });
+            }
+        },
+    );
+}
+
+/// The values of this step and those before it, in both runs.
+fn values(steps: &[Step<'_>], page: &mut Markup) {
+    let links: Vec<(usize, &Link)> =
+        steps.iter().enumerate().filter_map(|(index, step)| Some((index, step.link?))).collect();
+    let last = steps.len() - 1;
+    page.element(
+        "div",
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Values")],
+        |page| {
+            page.element("table", &[("class", "values")], |page| {
+                page.element("thead", &[], |page| {
+                    page.element("tr", &[], |page| {
+                        for name in ["Value", "Failing run", "Passing run"] {
+                            page.leaf("th", &[("scope", "col")], name);
+                        }
+                    });
+                });
+                page.element("tbody", &[], |page| {
+                    for (index, link) in links.iter().skip(links.len().saturating_sub(N_BEFORE + 1)) {
+                        let class = if *index == last { "now" } else { "before" };
+                        page.element("tr", &[("class", class)], |page| {
+                            page.element("th", &[("scope", "row")], |page| match (&link.variable, link.kind) {
+                                (Some(variable), Kind::Value) => page.leaf("code", &[], variable.clone()),
+                                (Some(function), _) => {
+                                    page.leaf("code", &[], function.clone());
+                                    page.words(" returns");
+                                }
+                                (None, _) => page.words("the condition"),
+                            });
+                            page.element("td", &[("class", "wrong")], |page| {
+                                page.leaf("code", &[], link.value.clone());
+                            });
+                            page.element("td", &[], |page| page.leaf("code", &[], link.reference.clone()));
+                        });
+                    }
+                });
+            });
+        },
+    );
+}

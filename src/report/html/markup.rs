@@ -1,0 +1,118 @@
+//! A writer of HTML that cannot be made to write somebody else's.
+//!
+//! Names of elements and attributes are words of this program; everything else goes through one function, [`escaped`]. A
+//! template engine would escape as well, but could not forbid the raw text that all of them allow.
+
+use std::fmt::Write as _;
+
+use crate::report::escape::Untrusted;
+use crate::report::escape::Xml;
+
+/// The one way of text into a page: what acts on a screen is shown as such, what acts in HTML is an entity.
+fn escaped(text: &Untrusted) -> String {
+    Xml.text(text)
+}
+
+/// Names and values of attributes.
+pub type Attributes<'a> = &'a [(&'static str, &'a str)];
+
+/// A page, or a part of one.
+#[derive(Debug, Default)]
+pub struct Markup {
+    text: String,
+}
+
+impl Markup {
+    /// The page so far.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// How long it is, in bytes.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// An element and what is in it.
+    pub fn element(&mut self, name: &'static str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
+        self.open(name, attributes);
+        inside(self);
+        write!(self.text, "</{name}>").expect("a string takes all");
+    }
+
+    /// An element with a text in one line.
+    pub fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: impl Into<Untrusted>) {
+        let text = text.into();
+        self.element(name, attributes, |inside| inside.line(&text));
+    }
+
+    /// An element without anything in it, such as `meta`; in SVG it has to be closed by [`element`](Self::element).
+    pub fn open(&mut self, name: &'static str, attributes: Attributes<'_>) {
+        write!(self.text, "<{name}").expect("a string takes all");
+        for (attribute, value) in attributes {
+            let value = Xml.attribute(&Untrusted::from(*value));
+            write!(self.text, " {attribute}=\"{value}\"").expect("a string takes all");
+        }
+        self.text.push('>');
+    }
+
+    /// Words of this program.
+    pub fn words(&mut self, words: &str) {
+        self.text.push_str(&escaped(&words.into()));
+    }
+
+    /// A text of others in one line: breaks and tabs are shown as such.
+    pub fn line(&mut self, text: &Untrusted) {
+        self.text.push_str(&Xml.attribute(text));
+    }
+
+    /// A text of others, with its lines.
+    pub fn block(&mut self, text: &Untrusted) {
+        self.text.push_str(&escaped(text));
+    }
+
+    /// A break between elements, for people who look at the source.
+    pub fn newline(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A part that was written by itself.
+    pub fn part(&mut self, part: &Self) {
+        self.text.push_str(&part.text);
+    }
+
+    /// The style or the script of this program, which stands there as it is.
+    pub fn own(&mut self, text: &'static str) {
+        self.text.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nothing_of_others_ends_an_element_or_an_attribute() {
+        let mut page = Markup::default();
+        let evil: Untrusted = "</p><script>a('\"&')</script>\u{202e}\x1b".into();
+        page.element("p", &[("title", "\"><b onclick='x'>\n")], |page| page.block(&evil));
+        assert_eq!(
+            page.as_str(),
+            "<p title=\"&quot;&gt;&lt;b onclick=&#39;x&#39;&gt;\\n\">&lt;/p&gt;&lt;script&gt;a(&#39;&quot;&amp;&#39;)&lt;/script&gt;\\u{202e}\\x1b</p>"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_markup(bytes: Vec<u8>, text: String) {
+            for text in [Untrusted::from(bytes), Untrusted::from(text)] {
+                let mut page = Markup::default();
+                page.block(&text);
+                page.line(&text);
+                prop_assert!(!page.as_str().contains(['<', '>', '"', '\'']));
+            }
+        }
+    }
+}

@@ -1,0 +1,515 @@
+//! The report as one HTML file: nothing is fetched, nothing of others is run, and all of it can be read without its script.
+//!
+//! [`markup`] writes, and lets no text of others be anything but text. The page allows exactly its own style and its own
+//! script, by their hashes. What is shown is data by then: [`Page`].
+
+mod answers;
+mod chain;
+mod chart;
+mod diff;
+mod history;
+mod markup;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::io::Write;
+
+use sha2::Digest;
+use sha2::Sha256;
+
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Rung;
+use crate::report::Suite;
+use crate::report::Untrusted;
+use crate::report::Verified;
+use crate::report::base64;
+use crate::report::chain::Explanation;
+use crate::report::html::diff::Patch;
+use crate::report::html::diff::plural;
+use crate::report::html::history::Shown;
+use crate::report::html::markup::Markup;
+use crate::report::story::Story;
+use crate::report::summary;
+
+const STYLE: &str = include_str!("style.css");
+
+const SCRIPT: &str = include_str!("script.js");
+
+/// What the ids of the lines of the culprit begin with.
+const CULPRIT: &str = "c";
+
+/// Everything that is shown.
+#[derive(Debug)]
+pub struct Page<'p> {
+    /// The finding.
+    pub report: &'p Report,
+    /// The command that was hunted for.
+    pub test: &'p Untrusted,
+    /// The command that was run before it.
+    pub build: Option<&'p Untrusted>,
+    /// What the hunt did.
+    pub story: &'p Story,
+    /// Why it fails, if that was looked for.
+    pub explanation: Option<&'p Explanation>,
+}
+
+/// Writes the file.
+pub fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut markup = Markup::default();
+    document(page, &mut markup);
+    writeln!(out, "<!doctype html>\n{}", markup.as_str())
+}
+
+/// The source expression of a Content-Security-Policy for a text in the page.
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", base64::encode(&Sha256::digest(text)))
+}
+
+fn document(page: &Page<'_>, out: &mut Markup) {
+    let policy = format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    );
+    out.element("html", &[("lang", "en")], |out| {
+        out.element("head", &[], |out| {
+            out.open("meta", &[("charset", "utf-8")]);
+            out.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+            out.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+            out.open("meta", &[("name", "referrer"), ("content", "no-referrer")]);
+            out.leaf("title", &[], summary::title(page.report, page.test));
+            out.element("style", &[], |out| out.own(STYLE));
+        });
+        out.newline();
+        out.element("body", &[], |out| {
+            body(page, out);
+            out.element("script", &[], |out| out.own(SCRIPT));
+        });
+    });
+}
+
+/// A part of the page: its id, its title, and what is in it.
+type Section<'s> = (&'static str, &'static str, Markup);
+
+fn body(page: &Page<'_>, out: &mut Markup) {
+    let sections = sections(page);
+    out.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the report");
+    out.element("header", &[("class", "top")], |out| {
+        out.element("p", &[("class", "brand")], |out| {
+            out.leaf("strong", &[], "git idd");
+            out.words(" regression report");
+        });
+        out.element("div", &[("id", "tools"), ("class", "tools")], |_| {});
+    });
+    out.newline();
+    out.element("div", &[("class", "frame")], |out| {
+        out.element("nav", &[("aria-label", "Sections")], |out| {
+            out.element("ul", &[], |out| {
+                for (id, title, _) in &sections {
+                    let target = format!("#{id}");
+                    out.element("li", &[], |out| out.leaf("a", &[("href", &target)], *title));
+                }
+            });
+        });
+        out.newline();
+        out.element("main", &[("id", "main"), ("tabindex", "-1")], |out| {
+            headline(page, out);
+            for (id, title, inside) in &sections {
+                let heading = format!("{id}-title");
+                out.newline();
+                out.element("section", &[("id", id), ("aria-labelledby", &heading)], |out| {
+                    out.leaf("h2", &[("id", &heading)], *title);
+                    out.part(inside);
+                });
+            }
+        });
+    });
+    out.newline();
+    out.element("footer", &[], |out| {
+        out.words(concat!("Made by git-idd ", env!("CARGO_PKG_VERSION")));
+        if let Some(hunt) = &page.report.hunt {
+            out.words(&format!(" from the hunt {hunt}"));
+        }
+        out.words(". This file fetches nothing and can be sent as it is.");
+    });
+}
+
+fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
+    let (report, story) = (page.report, page.story);
+    let culprit = marked_culprit(page);
+    let mut shown = Shown::new(story);
+    let mut sections = Vec::new();
+    let mut section = |id, title, write: &mut dyn FnMut(&mut Markup)| {
+        let mut inside = Markup::default();
+        write(&mut inside);
+        sections.push((id, title, inside));
+    };
+    let nothing = Patch::default();
+    let patch = culprit.as_ref().filter(|_| explains_culprit(page)).unwrap_or(&nothing);
+    if let Some(explanation) = page.explanation {
+        section("why", "Why it fails", &mut |out| chain::write(explanation, &story.sources, (patch, CULPRIT), out));
+    }
+    if culprit.is_some() || report.change.sufficient.is_some() {
+        section("change", "The change", &mut |out| change(page, culprit.as_ref(), out));
+    }
+    if report.fix.is_some() {
+        section("fix", "The fix", &mut |out| fix(report, out));
+    }
+    section("history", "The hunt through history", &mut |out| {
+        history::write((report, story), &ran(page), &mut shown, out);
+    });
+    section("sizes", "Patch sizes", &mut |out| chart::sizes(story, &shown, out));
+    section("reasons", "What could not be tested", &mut |out| chart::reasons(report, out));
+    if !report.evidence.is_empty() {
+        section("evidence", "Evidence", &mut |out| evidence(report, &shown, out));
+    }
+    section("all", "All answers", &mut |out| answers::write(story, &mut shown, out));
+    sections
+}
+
+/// What was run for each answer.
+fn ran(page: &Page<'_>) -> Markup {
+    let mut out = Markup::default();
+    out.element("p", &[], |out| {
+        if let Some(build) = page.build {
+            out.leaf("code", &[], build.clone());
+            out.words(", then ");
+        }
+        out.leaf("code", &[], page.test.clone());
+    });
+    out
+}
+
+/// Whether the lines of the explanation are those of the first bad commit, and not of HEAD.
+fn explains_culprit(page: &Page<'_>) -> bool {
+    let first_bad = page.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+    page.explanation.is_some_and(|explanation| Some(explanation.commit) == first_bad)
+}
+
+/// The whole difference of the first bad commit, with the minimal change marked in it.
+fn marked_culprit(page: &Page<'_>) -> Option<Patch> {
+    let mut culprit = Patch::read(page.story.culprit.as_ref()?);
+    let changes = &page.report.change;
+    for change in changes.necessary.iter().chain(&changes.sufficient) {
+        culprit.mark(&Patch::read(&change.patch));
+    }
+    Some(culprit)
+}
+
+fn headline(page: &Page<'_>, out: &mut Markup) {
+    let report = page.report;
+    let class = if report.first_bad.is_some() { "status found" } else { "status" };
+    out.leaf("p", &[("class", class)], report.status.word().replace('_', " "));
+    out.element("h1", &[], |out| {
+        out.leaf("code", &[], page.test.clone());
+        match &report.first_bad {
+            Some(first_bad) => {
+                out.words(" fails since ");
+                out.leaf("code", &[], first_bad.commit.commit.short());
+            }
+            None => out.words(&format!(": {}", report.status.word().replace('_', " "))),
+        }
+    });
+    if let Some(first_bad) = &report.first_bad {
+        let Commit { subject, author, date, .. } = &first_bad.commit;
+        out.element("p", &[("class", "lead")], |out| {
+            out.leaf("q", &[], subject.clone());
+            out.words(" by ");
+            out.line(author);
+            out.words(&format!(", {}", date.day()));
+        });
+    }
+    out.leaf("p", &[], report.error.as_ref().map_or(&report.sentence, |error| &error.message).clone());
+    if let Some(hint) = report.error.as_ref().and_then(|error| error.hint.as_ref()) {
+        out.leaf("p", &[("class", "quiet")], hint.clone());
+    }
+    facts(page, out);
+    let necessary = report.change.necessary.as_ref().or(report.change.sufficient.as_ref());
+    if let Some(change) = necessary {
+        let lines = plural(usize::try_from(change.lines).unwrap_or(usize::MAX), "line");
+        let what = if report.change.necessary.is_some() { "Without this, it passes" } else { "This makes it fail" };
+        out.leaf("h2", &[("class", "small")], format!("{what} ({lines})"));
+        diff::write(&Patch::read(&change.patch), "n", &BTreeSet::new(), out);
+    }
+    if !report.notes.is_empty() {
+        out.element("ul", &[("class", "notes"), ("aria-label", "Notes")], |out| {
+            report.notes.iter().for_each(|note| out.leaf("li", &[], note.clone()));
+        });
+    }
+}
+
+fn facts(page: &Page<'_>, out: &mut Markup) {
+    let report = page.report;
+    let mut facts: Vec<(&str, Markup)> = Vec::new();
+    let mut add = |label, write: &mut dyn FnMut(&mut Markup)| {
+        let mut inside = Markup::default();
+        write(&mut inside);
+        facts.push((label, inside));
+    };
+    let commits = [("last good", report.last_good.as_ref()), ("tested at", report.bad.as_ref())];
+    for (label, commit) in commits {
+        if let Some(commit) = commit {
+            add(label, &mut |out| {
+                out.leaf("code", &[], commit.commit.short());
+                out.words(" ");
+                out.line(&commit.subject);
+            });
+        }
+    }
+    if let Some(signature) = &report.signature {
+        add("failure", &mut |out| {
+            out.words(&signature.ending);
+            if let Some(line) = &signature.line {
+                out.words(", ");
+                out.leaf("code", &[], line.clone());
+            }
+        });
+    }
+    for candidate in report.range.iter().flat_map(|range| &range.candidates) {
+        add("candidate", &mut |out| {
+            out.leaf("code", &[], candidate.commit.short());
+            out.words(" ");
+            out.line(&candidate.subject);
+        });
+    }
+    if let Some(build) = page.build {
+        add("build", &mut |out| out.leaf("code", &[], build.clone()));
+    }
+    for held in &report.held {
+        add("held", &mut |out| {
+            out.leaf("code", &[], held.path.clone());
+            if held.changed == Some(true) {
+                out.words(" (changed between good and bad)");
+            }
+        });
+    }
+    let cost = format!("{} runs of the test, {:.0} s", report.probes.run, report.seconds);
+    add("cost", &mut |out| out.words(&cost));
+    out.element("dl", &[("class", "facts")], |out| {
+        for (label, inside) in &facts {
+            out.element("div", &[], |out| {
+                out.leaf("dt", &[], *label);
+                out.element("dd", &[], |out| out.part(inside));
+            });
+        }
+    });
+}
+
+fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
+    let report = page.report;
+    if let Some(change) = &report.change.sufficient {
+        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
+        let lines = plural(usize::try_from(change.lines).unwrap_or(usize::MAX), "line");
+        out.leaf("h3", &[], format!("A minimal change that makes it fail ({lines}{doubt})"));
+        diff::write(&Patch::read(&change.patch), "s", &BTreeSet::new(), out);
+    }
+    let (Some(culprit), Some(first_bad)) = (culprit, &report.first_bad) else { return };
+    let lines = plural(usize::try_from(first_bad.lines).unwrap_or(usize::MAX), "line");
+    out.leaf("h3", &[], format!("The whole commit ({lines})"));
+    out.element("p", &[("class", "quiet")], |out| {
+        out.words("Lines with a bar at their left belong to a minimal change: the one that makes it fail, or the one to take back.");
+    });
+    let explanation = page.explanation.filter(|_| explains_culprit(page));
+    let targets = explanation.map(|explanation| chain::targets(explanation, culprit)).unwrap_or_default();
+    diff::write(culprit, CULPRIT, &targets, out);
+}
+
+fn fix(report: &Report, out: &mut Markup) {
+    let Some(fix) = &report.fix else { return };
+    let place = if fix.complete { "HEAD".to_owned() } else { fix.commit.short() };
+    let lines = plural(usize::try_from(fix.lines).unwrap_or(usize::MAX), "line");
+    let means = match fix.rung {
+        Rung::Merge => "by a merge",
+        Rung::Lines => "by a merge line by line",
+        Rung::Syntax => "by a merge by syntax",
+        Rung::Renamed => "by a merge by syntax, with the names of today",
+        Rung::Reduced => "by a new reduction where it conflicted",
+    };
+    out.leaf("p", &[("class", "lead")], format!("{lines} for {place}, carried there {means}; tested: {}.", fix.tested));
+    let suite = match fix.suite {
+        Suite::Same => "The other tests say the same as without it.",
+        Suite::Worse => "With it the suite fails where it did not fail before.",
+        Suite::NotRun => "Only this test was run with it; nothing else was checked.",
+    };
+    out.leaf("p", &[], suite);
+    diff::write(&Patch::read(&fix.patch), "f", &BTreeSet::new(), out);
+    out.element("p", &[("class", "quiet")], |out| {
+        out.leaf("code", &[], "git idd apply");
+        out.words(" puts it into the working tree.");
+    });
+}
+
+fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
+    let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of evidence")];
+    out.element("div", &attributes, |out| {
+        out.element("table", &[], |out| {
+            chart::head(&["Claim", "Holds", "At revision", "Seen", "Checkout"], out);
+            out.element("tbody", &[], |out| {
+                for claim in &report.evidence {
+                    let holds = claim.expected == claim.outcome;
+                    let (mark, class) = if holds { ("✓ yes", "outcome pass") } else { ("✗ no", "outcome fail") };
+                    out.element("tr", &[], |out| {
+                        out.leaf("td", &[], claim.claim.clone());
+                        out.element("td", &[], |out| out.leaf("span", &[("class", class)], mark));
+                        out.element("td", &[], |out| {
+                            if let Some(commit) = claim.commit {
+                                shown.commit(commit, out);
+                            }
+                        });
+                        out.element("td", &[], |out| history::outcome(Some(claim.outcome), out));
+                        let checkout = if claim.is_clean { "clean" } else { "used" };
+                        let verified = if claim.verified == Verified::Verified { "verified" } else { "observed" };
+                        out.leaf("td", &[], format!("{checkout}, {verified}"));
+                    });
+                }
+            });
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Outcome;
+    use crate::outcome::Reason;
+    use crate::report::lineage::Edge;
+    use crate::report::lineage::Node;
+    use crate::report::samples;
+    use crate::report::story::Answer;
+    use crate::report::story::Reduction;
+    use crate::report::story::Revision;
+    use crate::report::story::Seen;
+    use crate::report::story::Source;
+    use crate::report::story::Verdict;
+
+    const EVIL: &str =
+        "</script></style><script>a()</script><img src=x onerror=a()> \" ' & \u{2028}\u{2029}\u{202e}\x1b[2J";
+
+    fn story(report: &Report) -> Story {
+        let commits = [&report.bad, &report.last_good].into_iter().flatten().cloned();
+        let mut commits: Vec<Commit> = commits.chain(report.first_bad.iter().map(|it| it.commit.clone())).collect();
+        commits.sort_by_key(|commit| std::cmp::Reverse(commit.commit));
+        let n_commits = commits.len();
+        let outcomes = [Outcome::Fail, Outcome::Fail, Outcome::Pass];
+        let revisions = commits.into_iter().zip(outcomes).enumerate().map(|(index, (commit, outcome))| {
+            let edge = (index + 1 < n_commits).then_some(Edge { to: index + 1, lane: 0, n_between: 7 });
+            let verdict = Some(Verdict { outcome, is_repaired: index == 2, nth: index + 1 });
+            Revision { commit, node: Node { lane: 0, edges: edge.into_iter().collect() }, verdict }
+        });
+        let revisions: Vec<Revision> = revisions.collect();
+        let answer = |nth: usize, phase: &str, outcome| Answer {
+            phase: phase.into(),
+            commit: revisions[nth % n_commits].commit.commit,
+            outcome: Some(outcome),
+            is_known: nth == 1,
+            seen: (nth != 2).then(|| Seen {
+                ending: "test: exit code 1".into(),
+                seconds: 0.5,
+                is_clean: false,
+                output: Some(nth % 2),
+            }),
+        };
+        Story {
+            n_tested: 9,
+            answers: vec![
+                answer(0, "search", Outcome::Fail),
+                answer(1, "reduce", Outcome::Unresolved(Reason::Build)),
+                answer(2, EVIL, Outcome::Pass),
+            ],
+            outputs: vec![EVIL.into(), format!("other {EVIL}").into()],
+            reductions: vec![Reduction { what: EVIL.into(), commit: revisions[0].commit.commit, before: 40, after: 2 }],
+            culprit: Some(format!("diff --git a/src/parse.c b/src/parse.c\n--- a/src/parse.c\n+++ b/src/parse.c\n@@ -7,3 +7,3 @@ {EVIL}\n int n = 0;\n-while (n < max)\n+while (n <= max)\n return n;\n").into()),
+            sources: vec![Source { file: "src/parse.c".into(), lines: (1..30).map(|number| (number, EVIL.into())).collect() }],
+            revisions,
+        }
+    }
+
+    fn written(report: &Report, explanation: Option<&Explanation>) -> String {
+        let (test, build) = (EVIL.into(), EVIL.into());
+        let story = story(report);
+        let mut out = Vec::new();
+        write(&Page { report, test: &test, build: Some(&build), story: &story, explanation }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_policy_allows_what_stands_in_the_page_and_nothing_else() {
+        let page = written(&samples::found(), None);
+        let between = |begin: &str, end: &str| page.split_once(begin).unwrap().1.split_once(end).unwrap().0.to_owned();
+        let policy = between("http-equiv=\"Content-Security-Policy\" content=\"", "\"").replace("&#39;", "'");
+        let (style, script) = (hash(&between("<style>", "</style>")), hash(&between("<script>", "</script>")));
+        assert_eq!(
+            policy,
+            format!("default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'")
+        );
+        for text in [STYLE, SCRIPT] {
+            assert!(!text.contains("</") && !text.contains("http") && !text.contains("innerHTML"));
+        }
+    }
+
+    #[test]
+    fn nothing_of_others_is_markup_wherever_it_stands() {
+        let mut report = samples::explained();
+        let evil = || Untrusted::from(EVIL);
+        report.notes = vec![evil()];
+        report.sentence = evil();
+        report.held[0].path = evil();
+        report.repairs[0].patch = evil();
+        report.evidence[0].claim = evil();
+        report.signature.as_mut().unwrap().line = Some(evil());
+        report.fix.as_mut().unwrap().patch =
+            format!("diff --git a/{EVIL} b/{EVIL}\n{EVIL}\n@@ -1 +1 @@\n-{EVIL}\n+{EVIL}\n").into();
+        let first_bad = &mut report.first_bad.as_mut().unwrap().commit;
+        (first_bad.subject, first_bad.author) = (evil(), evil());
+        let mut explanation = samples::explanation();
+        let link = &mut explanation.links[1];
+        (link.variable, link.value, link.file) = (Some(evil()), evil(), Some(evil()));
+        explanation.failure.what = evil();
+        explanation.remarks = vec![evil()];
+        let page = written(&report, Some(&explanation));
+        let page = page.replacen(STYLE, "", 1).replacen(SCRIPT, "", 1);
+        for wrong in [
+            "<script>a",
+            "<img",
+            "</script></style>",
+            "\u{2028}",
+            "\u{2029}",
+            "\u{202e}",
+            "\x1b",
+            " style=",
+            "javascript:",
+        ] {
+            assert!(!page.contains(wrong), "{wrong:?}");
+        }
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(page.matches("&lt;script&gt;a()").count() > 15);
+    }
+
+    #[test]
+    fn every_end_of_a_hunt_makes_a_page() {
+        let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
+        for report in ends.iter().chain([&samples::range(), &samples::never_passed(), &samples::error()]) {
+            let (test, story) = ("./t.sh".into(), Story::default());
+            let mut out = Vec::new();
+            write(&Page { report, test: &test, build: None, story: &story, explanation: None }, &mut out).unwrap();
+            let page = String::from_utf8(out).unwrap();
+            assert!(page.contains("<h1>") && page.ends_with("</html>\n"), "{:?}", report.status);
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_links_lead_somewhere() {
+        let page = written(&samples::explained(), Some(&samples::explanation()));
+        let all = |begin: &str| {
+            let found = page.split(begin).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+            found.collect::<Vec<_>>()
+        };
+        let ids = all(" id=\"");
+        let unique: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "{ids:?}");
+        for link in all(" href=\"#") {
+            assert!(unique.contains(&link), "{link}");
+        }
+    }
+}

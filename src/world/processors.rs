@@ -1,0 +1,21 @@
+//! The threads that share work with each other which is done in the middle of a probe.
+
+use std::num::NonZeroUsize;
+use std::sync::LazyLock;
+use std::thread;
+
+use rayon::ThreadPool;
+use rayon::ThreadPoolBuilder;
+
+/// More do not make reading and writing files any faster.
+const MAX_THREADS: usize = 8;
+
+/// One thread a processor; `None` with one processor, or where no thread can be started (a limit on processes).
+pub fn pool() -> Option<&'static ThreadPool> {
+    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+        let n_threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS);
+        let builder = ThreadPoolBuilder::new().num_threads(n_threads).thread_name(|number| format!("files-{number}"));
+        (n_threads > 1).then(|| builder.build().ok()).flatten()
+    });
+    POOL.as_ref()
+}

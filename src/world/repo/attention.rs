@@ -1,0 +1,94 @@
+//! What needs a closer look after a probe: the rest is as it was written.
+//!
+//! Every file is looked at, by all processors; a probe that changed nothing leaves next to nothing to do one by one.
+
+use std::collections::HashSet;
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+
+use crate::world::processors;
+use crate::world::repo::files;
+use crate::world::repo::stat::{Directory, Node};
+
+/// Entries that are looked at by one thread.
+const FEW: usize = 512;
+
+/// The paths of files that may have changed, of directories whose names may have, and of all directories above them.
+///
+/// What does not look as it did, what cannot be looked at, and what was written after `last_ctime_ns`, the last tick of the clock that is
+/// known to have passed when the probe began, so that a change need not show. Nothing is changed here.
+///
+/// Cost: one `lstat` a file, one `open` a directory, over all processors.
+pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128) -> HashSet<Vec<u8>> {
+    let pool = processors::pool().filter(|_| written.totals.n_entries >= FEW);
+    let look = Look { last_ctime_ns, is_shared: pool.is_some() };
+    let looked = match pool {
+        Some(pool) => pool.install(|| look.directory(root, &[], written)),
+        None => look.directory(root, &[], written),
+    };
+    let mut found = HashSet::new();
+    for mut path in looked {
+        while found.insert(path.clone()) && !path.is_empty() {
+            path.truncate(path.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
+        }
+    }
+    found
+}
+
+#[derive(Clone, Copy)]
+struct Look {
+    last_ctime_ns: i128,
+    /// With other threads.
+    is_shared: bool,
+}
+
+impl Look {
+    /// The directory, if its names need a look, and what is below it and needs one.
+    fn directory(self, handle: BorrowedFd<'_>, path: &[u8], written: &Directory) -> Vec<Vec<u8>> {
+        let is_known = files::look_at(handle)
+            .is_ok_and(|looks| written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns);
+        let mut found = if !self.is_shared || written.totals.n_entries < FEW {
+            written.entries.iter().flat_map(|(name, node)| self.entry(handle, path, (name, node))).collect()
+        } else {
+            let entries: Vec<_> = written.entries.iter().collect();
+            let looked = entries.par_iter().with_min_len(FEW.min(entries.len() / 8));
+            looked.flat_map_iter(|entry| self.entry(handle, path, *entry)).collect::<Vec<_>>()
+        };
+        if !is_known {
+            found.push(path.to_vec());
+        }
+        found
+    }
+
+    fn entry(self, parent: BorrowedFd<'_>, path: &[u8], (name, node): (&Vec<u8>, &Node)) -> Vec<Vec<u8>> {
+        let whole = || [path, if path.is_empty() { b"" } else { b"/" }, name].concat();
+        match node {
+            Node::File(record)
+                if record.stat.ctime_ns < self.last_ctime_ns
+                    && files::look(parent, name).is_ok_and(|found| found == Some(record.stat)) =>
+            {
+                Vec::new()
+            }
+            Node::Directory(below) => match files::open_as_it_is(parent, name) {
+                Ok(handle) => self.directory(handle.as_fd(), &whole(), below),
+                Err(_) => all_below(whole(), below),
+            },
+            Node::File(_) | Node::Submodule(_) => vec![whole()],
+        }
+    }
+}
+
+/// Something else stands at `path`, or nothing: what was there is nowhere.
+fn all_below(path: Vec<u8>, written: &Directory) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for (name, node) in &written.entries {
+        let path = [&path[..], b"/", name].concat();
+        match node {
+            Node::Directory(below) => found.extend(all_below(path, below)),
+            Node::File(_) | Node::Submodule(_) => found.push(path),
+        }
+    }
+    found.push(path);
+    found
+}

@@ -1,0 +1,127 @@
+//! Writes the files that a move left for last, several at a time.
+//!
+//! A move decides what differs, removes, and makes directories, one after the other. What takes its time is reading objects and
+//! making files; none of that depends on another file, so that a first checkout keeps all processors busy.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rayon::iter::ParallelIterator as _;
+use rayon::slice::ParallelSlice as _;
+use rustix::io::Errno;
+
+use crate::revision::BlobId;
+use crate::world::processors;
+use crate::world::repo::conversion::is_lfs_pointer;
+use crate::world::repo::files;
+use crate::world::repo::object::Objects;
+use crate::world::repo::refusal::{Refusal, Stop, WriteError};
+use crate::world::repo::stat::{Form, Stat};
+use crate::world::repo::write::{content, write};
+
+/// Fewer files are written by one thread: the others would have to open the repository first.
+const FEW: usize = 128;
+
+/// Shares of the files for each processor, so that one with large files does not make the others wait.
+const SHARES: usize = 4;
+
+/// A file or link whose directory is there.
+#[derive(Debug)]
+pub struct Pending {
+    /// From the root of the tree.
+    pub path: Vec<u8>,
+    /// What to write.
+    pub blob_id: BlobId,
+    /// And how.
+    pub form: Form,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub struct Filled {
+    /// How it looks now.
+    pub stat: Stat,
+    /// Whether its content only stands for a large file that is elsewhere.
+    pub is_lfs_pointer: bool,
+}
+
+/// Writes all of them, below `root`; as many answers in the same order.
+///
+/// - `objects`: of `repository`, which the other threads open for themselves.
+/// - `directory`: only named in messages.
+///
+/// The error is that of the first file that has one; others may have been written.
+pub fn fill(
+    (repository, objects): (&git2::Repository, &Objects<'_>),
+    (root, directory): (BorrowedFd<'_>, &Path),
+    pending: &[Pending],
+) -> Result<Vec<Filled>, Stop> {
+    let Some(pool) = processors::pool().filter(|_| pending.len() >= FEW) else {
+        return fill_share(objects, (root, directory), pending);
+    };
+    let share = pending.len().div_ceil(SHARES * pool.current_num_threads());
+    let git_directory = repository.path();
+    let shares = pending.par_chunks(share).map(|share| {
+        let repository = git2::Repository::open(git_directory)
+            .map_err(|source| WriteError::Repository { action: "open the repository once more".into(), source })?;
+        fill_share(&Objects::open(&repository)?, (root, directory), share)
+    });
+    let filled: Vec<Result<Vec<Filled>, Stop>> = pool.install(|| shares.collect());
+    Ok(filled.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn fill_share(
+    objects: &Objects<'_>,
+    (root, directory): (BorrowedFd<'_>, &Path),
+    pending: &[Pending],
+) -> Result<Vec<Filled>, Stop> {
+    let mut parent = Parent { root, last: None };
+    let fill = |Pending { path, blob_id, form }: &Pending| {
+        let content = content(objects, *blob_id, *form)?;
+        let (above, name) = split_path(path);
+        let written = parent.open(above).and_then(|parent| write(parent, name, &content, *form));
+        let stat = written.map_err(|errno| stop(errno, directory, path))?;
+        Ok(Filled { stat, is_lfs_pointer: *form != Form::Link && is_lfs_pointer(&content) })
+    };
+    pending.iter().map(fill).collect()
+}
+
+/// The directory of the file that was written last, which is likely to be that of the next.
+struct Parent<'a> {
+    root: BorrowedFd<'a>,
+    last: Option<(Vec<u8>, OwnedFd)>,
+}
+
+impl Parent<'_> {
+    fn open(&mut self, path: &[u8]) -> Result<BorrowedFd<'_>, Errno> {
+        if self.last.as_ref().is_none_or(|(last, _)| last != path) {
+            let mut opened = None;
+            for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
+                let parent = opened.as_ref().map_or(self.root, OwnedFd::as_fd);
+                opened = Some(files::open_directory(parent, name)?);
+            }
+            self.last = opened.map(|opened| (path.to_vec(), opened));
+        }
+        Ok(self.last.as_ref().map_or(self.root, |(_, directory)| directory.as_fd()))
+    }
+}
+
+/// The directory without its last slash, and the name.
+fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (b"", path),
+    }
+}
+
+/// What a reason of the file system means for a path of the tree.
+pub fn stop(errno: Errno, directory: &Path, path: &[u8]) -> Stop {
+    match errno {
+        Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL => {
+            Refusal::Path { path: path.to_vec(), why: "the file system does not take this name" }.into()
+        }
+        errno => WriteError::from_errno(errno, "write", directory.join(OsStr::from_bytes(path))).into(),
+    }
+}

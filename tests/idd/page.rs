@@ -1,0 +1,141 @@
+//! `git idd report --html`, `--open`, and the explanation that reports take in.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Output;
+
+use git_idd::report::json;
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+
+const HISTORY: &str = "
+    printf '#include <stdio.h>\\nint main(void)\\n{\\n    int n = 2;\\n    int m = n * 2;\\n    printf(\"%%d\\\\n\", m);\\n    return 0;\\n}\\n' > a.c
+    echo a > .gitignore; commit init
+    for n in 1 2 3 4 5; do
+        echo $n >> log; if [ $n = 3 ]; then sed -i 's/n = 2/n = 3/' a.c; fi; commit \"change $n\"
+    done
+";
+
+const HUNT: [&str; 3] = ["--build", "cc -o a a.c", "test $(./a) = 4"];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
+    let output: Output = fixture.run(args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}{err}");
+    assert!(!err.contains("panicked"), "{err}");
+    (out, err)
+}
+
+fn explanation(fixture: &Fixture) -> PathBuf {
+    let entries = fs::read_dir(fixture.repo().join(".git/idd/segments")).unwrap();
+    let mut found =
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|it| it == "json"));
+    found.next().unwrap()
+}
+
+#[test]
+fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_is_removed() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.report(&HUNT);
+    assert!(!run(&fixture, &["report"], 0).0.contains("Why it fails"));
+    // Two revisions that are named are no hunt.
+    let named = ["explain", "--bad", "HEAD", "--good", "HEAD~5", "--build", "cc -o a a.c", "--", "test $(./a) = 4"];
+    run(&fixture, &named, 0);
+    assert!(!run(&fixture, &["report"], 0).0.contains("Why it fails"));
+    run(&fixture, &["explain"], 0);
+    let (markdown, _) = run(&fixture, &["report"], 0);
+    assert!(markdown.contains("1. **in the change**, `a.c:4`: `n` is given `3` (reference `2`)\n"), "{markdown}");
+    assert!(markdown.contains("`a.c:5`: `m` is given `6` (reference `4`)\n"), "{markdown}");
+    let sarif: Value = serde_json::from_str(&run(&fixture, &["report", "--format", "sarif"], 0).0).unwrap();
+    let locations = &sarif["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"];
+    assert_eq!(locations[0]["location"]["physicalLocation"]["region"]["startLine"], 4);
+    assert_eq!(locations[0]["state"]["n"]["text"], "3");
+    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    assert!(page.contains("id=\"step-1\"") && page.contains("    int n = 3;"), "{page}");
+    assert!(page.contains("see it in the diff"), "{page}");
+    // What gc removes is not needed for it.
+    run(&fixture, &["gc"], 0);
+    assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
+    let (finding, _) = run(&fixture, &["show"], 0);
+    assert!(!finding.contains("Why it fails"));
+
+    // What is damaged is left out, with a word.
+    let path = explanation(&fixture);
+    let bytes = fs::read(&path).unwrap();
+    for damaged in [&bytes[..bytes.len() / 2], b"", b"{\"schema\":\"another\"}"] {
+        fs::write(&path, damaged).unwrap();
+        let (markdown, complaint) = run(&fixture, &["report"], 0);
+        assert!(markdown.contains("Fixes: ") && !markdown.contains("Why it fails"), "{markdown}");
+        assert!(complaint.contains("is left out: it cannot be understood"), "{complaint}");
+        assert!(run(&fixture, &["report", "--html", "-"], 0).1.contains("is left out"));
+    }
+    fs::write(&path, &bytes).unwrap();
+    assert!(run(&fixture, &["report"], 0).0.contains("Why it fails"));
+    // Another hunt has another explanation.
+    fixture.report(&["--build", "cc -o a a.c", "--no-port", "test $(./a) = 4"]);
+    assert!(!run(&fixture, &["report"], 0).0.contains("Why it fails"));
+}
+
+#[test]
+fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.report(&HUNT);
+    let before = fixture.state();
+    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    assert!(page.starts_with("<!doctype html>") && page.contains("Content-Security-Policy"), "{page}");
+    assert_eq!(fixture.state(), before);
+    let (said, _) = run(&fixture, &["report", "--html", "../page.html"], 0);
+    let file = fixture.place().join("repo/../page.html");
+    assert_eq!(said, format!("Wrote {}\n", file.display()));
+    assert_eq!(fs::read_to_string(&file).unwrap(), page);
+    let json = run(&fixture, &["report", "--json", "--html", "../page.html"], 0).0;
+    assert!(json::read(json.as_bytes()).is_ok());
+    for wrong in [&["report", "--html", "-", "--open"] as &[&str], &["report", "--html", "x", "--format", "sarif"]] {
+        assert!(run(&fixture, wrong, 129).1.contains("hint: "));
+    }
+    let (_, said) = run(&fixture, &["report", "--html", "/proc/none/page.html"], 1);
+    assert!(said.contains("failed to write the report") && said.contains("hint: "), "{said}");
+
+    // Whatever could open it fails; then the user has a browser, and the repository another one.
+    let bin = fixture.place().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = bin.join("xdg-open");
+    fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let open = |args: &[&str]| {
+        let output = fixture.command(args).env("PATH", &path).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let config = |name: &str, value: &str| {
+        fixture.git(&["config", "--file", fixture.place().join("gitconfig").to_str().unwrap(), name, value]);
+    };
+    config("web.browser", "mine");
+    config("browser.mine.cmd", "false");
+    let (code, said) = open(&["report", "--html", "../page.html", "--open"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("failed to open") && said.contains("hint: the report is there"), "{said}");
+    let opened = fixture.place().join("opened");
+    config("browser.mine.cmd", &format!("echo >>{}", opened.display()));
+    let touched = fixture.place().join("touched");
+    fixture.git(&["config", "web.browser", "theirs"]);
+    fixture.git(&["config", "browser.theirs.cmd", &format!("touch {}; false", touched.display())]);
+    fs::write(fixture.repo().join("xdg-open"), format!("#!/bin/sh\ntouch {}\n", touched.display())).unwrap();
+    assert_eq!(open(&["report", "--html", "../page.html", "--open"]).0, Some(0));
+    assert_eq!(fs::read_to_string(&opened).unwrap().trim(), file.to_str().unwrap());
+    // Without a name it is written into the git directory.
+    assert_eq!(open(&["report", "--open"]).0, Some(0));
+    assert!(fs::read_to_string(&opened).unwrap().contains(".git/idd/report.html"));
+    let own = fixture.repo().join(".git/idd/report.html");
+    assert!(own.exists());
+    run(&fixture, &["reset"], 0);
+    assert!(!own.exists() && file.exists());
+    assert!(!touched.exists());
+}
