@@ -405,3 +405,33 @@ int main(void)
     assert_eq!(found[0], link(5, "lowest", "1", "0"), "{explanation}");
     assert!(explanation["failure"]["what"].as_str().unwrap().contains("does not say \"0 runs"), "{explanation}");
 }
+
+#[test]
+fn explain_leads_back_to_a_function_that_the_library_calls() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+static int numbers[] = { 3, 1, 2, 5, 4 };
+
+static int compare(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+int main(void)
+{
+    qsort(numbers, 5, sizeof *numbers, compare);
+    printf(\"%d\\n\", numbers[0]);
+    return 0;
+}
+";
+    let compared = "*(const int *)one - *(const int *)other";
+    let place = repository(good, &good.replace(compared, "*(const int *)other - *(const int *)one"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 1", &[]);
+    assert_eq!(
+        (&explanation["chain"][0]["kind"], &explanation["chain"][0]["line"]),
+        (&"change".into(), &8.into()),
+        "{explanation}"
+    );
+    assert_eq!(explanation["chain"][0]["in_change"], true);
+}
