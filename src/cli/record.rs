@@ -50,6 +50,9 @@ use std::path::PathBuf;
 /// What a recorded program is told of the clock (2026-01-01) and of its number.
 pub const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
 
+/// What the test runs may write 1 GiB to a file, or less if that is the limit already: a program that prints without an end is not to fill the disk.
+const LIMIT: &str = "ulimit -f 2097152 2>/dev/null || :; ";
+
 /// The clang to instrument with.
 pub fn clang(around: &Surroundings) -> Result<PathBuf, Failure> {
     let path = around.variable("PATH").unwrap_or_default();
@@ -199,7 +202,7 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
         environment.push(("CC".into(), "cc".into()));
     }
     let test = match &args.command {
-        TestCommand::Shell(line) => Words::Shell(line.clone()),
+        TestCommand::Shell(line) => Words::Shell([LIMIT.as_ref(), line.as_os_str()].into_iter().collect()),
         TestCommand::Argv(words) => Words::Argv(words.clone()),
     };
     Commands {
@@ -212,6 +215,19 @@ fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings)
         environment,
         is_home_isolated: false,
     }
+}
+
+/// The test with the limit to what it writes.
+fn limited(command: &TestCommand) -> Vec<OsString> {
+    let mut words: Vec<OsString> = ["/bin/sh", "-c"].map(OsString::from).into();
+    match command {
+        TestCommand::Shell(line) => words.push([LIMIT.as_ref(), line.as_os_str()].into_iter().collect()),
+        TestCommand::Argv(test) => {
+            words.extend([format!("{LIMIT}exec \"$@\"").into(), "sh".into()]);
+            words.extend(test.iter().cloned());
+        }
+    }
+    words
 }
 
 /// A variable, as `env` takes it.
@@ -245,10 +261,7 @@ pub fn commands(
     words.extend(variables);
     words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
     words.extend(["setarch".into(), "-R".into()]);
-    match &args.command {
-        TestCommand::Shell(line) => words.extend(["/bin/sh".into(), "-c".into(), line.clone()]),
-        TestCommand::Argv(test) => words.extend(test.iter().cloned()),
-    }
+    words.extend(limited(&args.command));
     Commands {
         regeneration: None,
         build: args.build.clone().map(Words::Shell),

@@ -15,13 +15,13 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use crate::explain::align::Alignment;
+use crate::explain::align::objects::Side;
 use crate::explain::align::run;
 use crate::explain::align::run::Run;
 use crate::explain::align::run::Said;
 use crate::explain::align::state;
 use crate::explain::align::state::Cell;
-use crate::explain::align::state::Layouts;
-use crate::explain::align::state::Side;
+use crate::explain::align::state::Known;
 use crate::explain::chain::Definition;
 use crate::explain::chain::Executions;
 use crate::explain::chain::Goal;
@@ -50,7 +50,7 @@ const N_STATES: usize = 8;
 /// Points that are asked where values may be pending.
 const MAX_AROUND: usize = 32;
 
-/// Points of one function that are asked before its return.
+/// Points of one function that are asked before its return, or before a step in it.
 const MAX_IN_FRAME: usize = 6;
 
 /// Steps that are looked at for them.
@@ -114,6 +114,17 @@ pub struct State {
     machine: Machine,
 }
 
+/// Where the failing run kept a value that the reference overwrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Omission {
+    /// The last decision or call around it that the failing run has; it may have gone another way.
+    pub decision: Step,
+    /// How many steps of the failing run had begun then.
+    pub time: u64,
+    /// The step that wrote elsewhere, or that is there instead; where one is missing, the one of the same function that comes next in both runs, else the one before.
+    pub place: Option<Step>,
+}
+
 /// Both runs, and forks of the failing one.
 pub struct Causality<F: Forks> {
     failing: Recorded,
@@ -126,9 +137,8 @@ pub struct Causality<F: Forks> {
     point_of: HashMap<u32, Point>,
     variables: HashMap<(u64, u64), Variable>,
     places: Vec<(u64, u64)>,
-    times: HashMap<(Step, u64), u64>,
     states: Vec<(Point, Rc<State>)>,
-    layouts: Layouts,
+    known: Known,
     /// Forks run so far.
     pub n_forks: u64,
     /// Faulty variables that could not be overwritten, at the most of all points.
@@ -152,9 +162,8 @@ impl<F: Forks> Causality<F> {
             point_of,
             variables: HashMap::new(),
             places: Vec::new(),
-            times: HashMap::new(),
             states: Vec::new(),
-            layouts: Layouts::default(),
+            known: Known::default(),
             n_forks: 0,
             n_unpatched: 0,
         }
@@ -185,6 +194,12 @@ impl<F: Forks> Causality<F> {
         self.points[point.0 as usize]
     }
 
+    /// The last point up to right before a step.
+    pub fn point_until(&self, step: Step) -> Option<Point> {
+        let index = self.points.partition_point(|(at, _)| *at <= step).checked_sub(1)?;
+        u32::try_from(index).ok().map(Point)
+    }
+
     /// The faulty state at a point; variables that were written later come first.
     pub fn state(&mut self, point: Point) -> Result<Rc<State>, CausalityError<F::Error>> {
         if let Some((_, state)) = self.states.iter().find(|(other, _)| *other == point) {
@@ -202,13 +217,13 @@ impl<F: Forks> Causality<F> {
             Side { machine: &machine, globals: &globals },
             Side { machine: &other_machine, globals: &other_globals },
             &self.alignment,
-            &mut self.layouts,
+            &mut self.known,
         );
         let n_unpatched = found.iter().filter(|cell| cell.reference.is_none()).count();
         self.n_unpatched = self.n_unpatched.max(n_unpatched);
         let mut cells = Vec::new();
         for cell in found.into_iter().filter(|cell| cell.reference.is_some()) {
-            let time = self.time(cell.writer, cell.address, n_records)?;
+            let time = self.failing.run.time(cell.writer, cell.address, n_records);
             let variable = self.variable(cell.address, cell.length);
             cells.push((Definition { time, variable }, cell));
         }
@@ -230,23 +245,6 @@ impl<F: Forks> Causality<F> {
         variable
     }
 
-    /// How many steps had begun when `writer` wrote last to an address, before so many records.
-    fn time(&mut self, writer: Step, address: u64, n_records: u64) -> Result<u64, TraceError> {
-        if !self.failing.run.returns.contains_key(&writer.0) {
-            return Ok(u64::from(writer.0));
-        }
-        if let Some(time) = self.times.get(&(writer, address)) {
-            return Ok(*time);
-        }
-        let returned = self.failing.run.returns[&writer.0];
-        let mut moment = Moment { writer, address, returned, n_records, time: None, is_over: false };
-        self.failing.player.seek(self.failing.run.records[writer.0 as usize])?;
-        self.failing.player.play(&mut moment)?;
-        let time = u64::from(moment.time.unwrap_or(writer.0));
-        self.times.insert((writer, address), time);
-        Ok(time)
-    }
-
     /// What a step that is not in the reference runs because of: the last decision around it that is, and that went another way.
     pub fn decision(&self, step: Step) -> Option<Step> {
         let mut at = step;
@@ -259,10 +257,40 @@ impl<F: Forks> Causality<F> {
         None
     }
 
-    /// Where the failing run went another way, so that a step of the reference has no counterpart in it.
-    pub fn omission(&self, step: Step) -> Option<Step> {
-        let is_missing = step != Step::START && self.alignment.failing(step).is_none();
-        is_missing.then(|| failure::parting(step, &self.reference.run, &self.alignment))
+    /// Where the failing run kept a value that the reference overwrote; `None` if it wrote it later than that.
+    pub fn omission(&self, definition: Definition, cell: &Cell) -> Option<Omission> {
+        let step = cell.reference_writer;
+        if step == Step::START {
+            return None;
+        }
+        if let Some(same) = self.alignment.failing(step) {
+            // It wrote elsewhere.
+            let time = self.failing.run.falls(same);
+            let is_later = same != cell.writer && time > definition.time;
+            return is_later.then_some(Omission { decision: same, time, place: Some(same) });
+        }
+        let Run { callers, deciders, .. } = &self.reference.run;
+        let pairs = &self.alignment.pairs;
+        let decider = |step: Step| Step(deciders[step.0 as usize]);
+        let is_missing = |step: &Step| *step != Step::START && self.alignment.failing(*step).is_none();
+        let around = std::iter::successors(Some(step), |step| Some(decider(*step)).filter(is_missing));
+        let step = around.last().unwrap_or(step);
+        let is_here = |(_, other): &&(Step, Step)| callers[other.0 as usize] == callers[step.0 as usize];
+        let next = pairs.partition_point(|(_, other)| *other < step);
+        let place = pairs[next..].iter().find(is_here).or_else(|| pairs[..next].iter().rev().find(is_here));
+        let place = place.map(|(step, _)| *step);
+        // What only the failing run does there stands for it.
+        let last = pairs[..next].last().map_or(Step::START, |(step, _)| *step);
+        let end = pairs.get(next).map_or(self.failing.run.n_steps() + 1, |(step, _)| step.0);
+        let callers = &self.failing.run.callers;
+        let is_beside = |step: &u32| place.is_some_and(|place| callers[*step as usize] == callers[place.0 as usize]);
+        let instead = (last.0 + 1..end).find(is_beside).map(Step);
+        let time = u64::from(last.0);
+        (time >= definition.time).then(|| Omission {
+            decision: failure::parting(step, &self.reference.run, &self.alignment),
+            time,
+            place: instead.or(place),
+        })
     }
 
     /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
@@ -270,13 +298,13 @@ impl<F: Forks> Causality<F> {
         returns::differing((&mut self.failing, &mut self.reference), &self.alignment, step, before)
     }
 
-    /// Adds the last points of the function that a step returned from: what is returned may have been computed before the `return` itself.
-    fn extend_with_frame(&self, returning: Step, points: &mut Vec<Point>) {
+    /// Adds the last points of the function up to a step in it: what the step uses, or returns, may have been computed before it.
+    fn extend_with_frame(&self, last: Step, points: &mut Vec<Point>) {
         let callers = &self.failing.run.callers;
-        let caller = callers[returning.0 as usize];
-        let first = caller.saturating_add(1).max(returning.0.saturating_sub(MAX_LOOKED));
+        let caller = callers[last.0 as usize];
+        let first = caller.saturating_add(1).max(last.0.saturating_sub(MAX_LOOKED));
         let is_here = |step: &u32| callers[*step as usize] == caller;
-        let steps = (first..=returning.0).rev().filter(is_here);
+        let steps = (first..=last.0).rev().filter(is_here);
         points.extend(steps.filter_map(|step| self.point_of.get(&step).copied()).take(MAX_IN_FRAME));
     }
 
@@ -380,6 +408,8 @@ impl<F: Forks> Executions for Causality<F> {
         let mut found = Vec::new();
         let here = self.points[point.0 as usize].0;
         let mut step = here;
+        // What `&&`, `||` and `?:` came to waits for no call, but in no variable either.
+        self.extend_with_frame(here, &mut found);
         while step != Step::START {
             let differing = self.returns(step, u64::from(here.0))?;
             for (ours, _) in differing {
@@ -394,33 +424,6 @@ impl<F: Forks> Executions for Causality<F> {
         found.reverse();
         found.truncate(MAX_AROUND);
         Ok(found)
-    }
-}
-
-/// When a step wrote to an address.
-struct Moment {
-    writer: Step,
-    address: u64,
-    returned: u32,
-    n_records: u64,
-    time: Option<u32>,
-    is_over: bool,
-}
-
-impl Watch for Moment {
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
-        let is_here = self.address >= address && self.address - address < length;
-        if step == self.writer && is_here && machine.n_records <= self.n_records {
-            self.time = Some(machine.n_steps);
-        }
-    }
-
-    fn step(&mut self, machine: &Machine) {
-        self.is_over = machine.n_steps > self.returned || machine.n_records > self.n_records;
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Ending {
 pub enum Wrong {
     /// It said something else than the reference, which said this, or nothing more.
     Said(Said, Option<Said>),
-    /// It left out what the reference said, and went on with something that the reference said, too.
+    /// It left out what the reference said, and went on with what the reference says later, perhaps otherwise.
     Skipped(Said, Said),
     /// It said less: this is missing.
     Silent(Said),
@@ -66,11 +66,9 @@ impl Failure {
         let pairs = run.said.iter().zip(&reference.said);
         let first = pairs.take_while(|(said, other)| said.is_same(other)).count();
         match (run.said.get(first), reference.said.get(first)) {
-            (Some(said), Some(other)) if is_said(said, reference, alignment) => {
+            (Some(said), Some(other)) if is_later(said, &reference.said[first..], alignment) => {
                 let step = parting(other.step, reference, alignment);
-                // What the decision calls comes before it falls.
-                let time = run.returns.get(&step.0).copied().unwrap_or(step.0);
-                at(Wrong::Skipped(other.clone(), said.clone()), step, u64::from(time))
+                at(Wrong::Skipped(other.clone(), said.clone()), step, run.falls(step))
             }
             (Some(said), other) => at(Wrong::Said(said.clone(), other.cloned()), said.step, said.time),
             (None, _) if ending != expected => failure(Wrong::Ended, last),
@@ -87,11 +85,11 @@ impl Failure {
             Wrong::Said(wrong, _) => said.iter().any(|(other, at)| *at == index && other.is_same(wrong)),
             Wrong::Skipped(_, next) => {
                 let rest = run.said.get(n_before..).unwrap_or_default();
-                let n = rest.iter().position(|said| said == next).map_or(usize::MAX, |index| index + 1);
-                let is_same = |((said, at), other): (&(Said, u64), &Said)| {
-                    *at == run.indices[other.step.0 as usize] && said.is_same(other)
-                };
-                said.len() >= n && said.iter().zip(rest).take(n).all(is_same)
+                let Some(n) = rest.iter().position(|said| said == next) else { return false };
+                let is_here = |at: u64, other: &Said| at == run.indices[other.step.0 as usize];
+                let is_same = |((said, at), other): (&(Said, u64), &Said)| is_here(*at, other) && said.is_same(other);
+                // What it goes on with may be said otherwise.
+                said.iter().zip(rest).take(n).all(is_same) && said.get(n).is_some_and(|(_, at)| is_here(*at, next))
             }
             Wrong::Silent(_) => {
                 let rest = run.said.get(n_before..).unwrap_or_default();
@@ -107,10 +105,12 @@ impl Failure {
     }
 }
 
-/// Whether the reference says the same at the step that corresponds.
-fn is_said(said: &Said, reference: &Run, alignment: &Alignment) -> bool {
+/// Whether the reference says something at the step that corresponds, but not first of all that it says.
+fn is_later(said: &Said, rest: &[Said], alignment: &Alignment) -> bool {
     let step = alignment.reference(said.step);
-    step.is_some_and(|step| reference.said.iter().any(|other| other.step == step && other.is_same(said)))
+    step.is_some()
+        && rest.iter().skip(1).any(|other| Some(other.step) == step)
+        && rest.first().map(|other| other.step) != step
 }
 
 /// The step of the failing run that corresponds to the last decision, or call, around a step of the reference that has a counterpart.

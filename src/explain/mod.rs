@@ -1,7 +1,7 @@
 //! Why a change makes a test fail: two runs compared, and what leads from one difference to the next.
 //!
 //! [`align`] says which points of two recorded runs correspond and what differs there, [`failure`] what the failure is. [`chain`] has the engines that
-//! find the faulty values which lead from the change to the failure; [`causality`] answers their questions by re-execution, and [`story`] tells the result in the words of the source. Where no version passes, [`decisions`] are taken from the failing run, and [`switch`] orders them. Nothing here runs a program:
+//! find the faulty values which lead from the change to the failure; [`causality`] answers their questions by re-execution, [`story`] tells the result in the words of the source, and [`roots`] leads it back to the change. Where no version passes, [`decisions`] are taken from the failing run, and [`switch`] orders them. Nothing here runs a program:
 //! forks of the failing one are given from outside.
 
 pub mod align;
@@ -10,5 +10,6 @@ pub mod chain;
 pub mod decisions;
 pub mod failure;
 pub mod returns;
+pub mod roots;
 pub mod story;
 pub mod switch;

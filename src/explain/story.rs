@@ -1,7 +1,8 @@
 //! A chain in the words of the source: which statement gave which variable which value, and what the reference has there.
 //!
 //! A definition that only the failing run has is preceded by the decision that led there: the last one around it that the reference has, too, and that went another
-//! way. Values that calls return are told where they differ. (The paper has both as variables; here they are told, not tested.)
+//! way. Values that calls return are told where they differ. (The paper has both as variables; here they are told, not tested.) A value
+//! that only the reference overwrites is told where that is missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub enum Did {
         /// In the reference.
         reference: String,
     },
+    /// It is of the change, and leads to the next link in a way that no variable shows.
+    Differs,
 }
 
 /// A link of the chain.
@@ -120,24 +123,34 @@ pub fn tell<F: Forks>(
                 found.place.clone_from(&cell.declared);
             }
             // What only the reference overwrote is faulty from there on.
-            let omitted =
-                causality.omission(cell.reference_writer).filter(|decision| u64::from(decision.0) > definition.time);
-            let time = omitted.map_or(definition.time, |decision| u64::from(decision.0));
+            let omitted = causality.omission(*definition, cell);
             let did = Did::Gave {
                 variable: cell.path.clone(),
                 value: cell.shown.0.clone(),
                 reference: cell.shown.1.clone(),
                 is_kept: omitted.is_some(),
             };
-            let (step, reference) = (cell.writer, causality.alignment().reference(cell.writer));
+            let mut step = cell.writer;
+            let is_decided = match omitted {
+                Some(gap) => add_outcome(causality, gap.decision, &mut links)?,
+                None => false,
+            };
+            let time = omitted.map_or(definition.time, |gap| {
+                if is_decided { gap.time.max(causality.failing().run.falls(gap.decision)) } else { gap.time }
+            });
+            if let Some(place) = omitted.filter(|_| !is_decided).and_then(|gap| gap.place) {
+                // Not a decision, but the program itself leaves it out: it is missing there.
+                (step, found) = (place, standing(causality.failing(), place)?);
+            }
+            let reference = causality.alignment().reference(step);
             // The set nearest to the definition names the variable as it was called there.
             let link = Link { step, time, reference, function: found.function, place: found.place, did };
             links.retain(|(.., other), _| *other != Some(*definition));
             links.insert((time, Rank::Written, cell.writer.0, Some(*definition)), link);
-            match omitted {
-                Some(decision) => add_outcome(causality, decision, &mut links)?,
-                None => add_decision(causality, step, &mut links)?,
+            if omitted.is_some() {
+                continue;
             }
+            add_decision(causality, step, &mut links)?;
             let run = &causality.failing().run;
             let is_entry = run.entries[step.0 as usize];
             let giver = if is_entry { Step(run.callers[step.0 as usize]) } else { step };
@@ -150,10 +163,11 @@ pub fn tell<F: Forks>(
 /// The links of a chain by time, step and definition.
 type Links = BTreeMap<(u64, Rank, u32, Option<Definition>), Link>;
 
-/// Calls come back, and decisions fall, before what is written with them.
+/// Calls come back before decisions fall with what they returned, and those before what is written because of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    Before,
+    Returned,
+    Decided,
     Written,
 }
 
@@ -164,40 +178,40 @@ fn add_decision<F: Forks>(
     links: &mut Links,
 ) -> Result<(), CausalityError<F::Error>> {
     match causality.decision(step) {
-        Some(decision) => add_outcome(causality, decision, links),
+        Some(decision) => add_outcome(causality, decision, links).map(drop),
         None => Ok(()),
     }
 }
 
-/// Adds a decision if it went another way in the reference.
+/// Adds a decision if it went another way in the reference; returns whether it did.
 fn add_outcome<F: Forks>(
     causality: &mut Causality<F>,
     decision: Step,
     links: &mut Links,
-) -> Result<(), CausalityError<F::Error>> {
+) -> Result<bool, CausalityError<F::Error>> {
     let other = causality.alignment().reference(decision);
     let ours = standing(causality.failing(), decision)?;
     let theirs = match other {
         Some(other) => standing(causality.reference(), other)?,
         None => Standing::default(),
     };
-    if let (Some(mut outcome), Some(mut reference)) = (ours.outcome, theirs.outcome)
-        && outcome != reference
-    {
+    let (Some(mut outcome), Some(mut reference)) = (ours.outcome, theirs.outcome) else { return Ok(false) };
+    let is_other = outcome != reference;
+    if is_other {
         if outcome.0 == reference.0 {
             // The versions have other conditions, with the same outcome.
             (outcome.0, reference.0) = (outcome.1, reference.1);
         }
         let (outcome, reference_outcome) = (outcome.0, reference.0);
         let did = Did::Decided { outcome, reference: reference_outcome };
-        let time = u64::from(decision.0);
+        let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
         let link = Link { step: decision, time, reference: other, function, place, did };
-        if links.insert((time, Rank::Before, decision.0, None), link).is_none() {
+        if links.insert((time, Rank::Decided, decision.0, None), link).is_none() {
             add_returns(causality, decision, u64::MAX, links)?;
         }
     }
-    Ok(())
+    Ok(is_other)
 }
 
 /// Adds the calls behind a step whose values are in no variable.
@@ -213,7 +227,7 @@ fn add_returns<F: Forks>(
         let time = u64::from(ours.step.0);
         let reference = causality.alignment().reference(ours.step);
         let link = Link { step: ours.step, time, reference, function: found.function, place: found.place, did };
-        if links.insert((time, Rank::Before, ours.step.0, None), link).is_none() {
+        if links.insert((time, Rank::Returned, ours.step.0, None), link).is_none() {
             add_decision(causality, ours.step, links)?;
         }
     }

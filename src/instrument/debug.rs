@@ -165,6 +165,11 @@ impl<'m> Debug<'m> {
         Self { module, text }
     }
 
+    /// The module, by its place: the same for all debug info of it.
+    pub fn module(&self) -> *const Module {
+        std::ptr::from_ref(self.module)
+    }
+
     fn line(&self, id: MetadataId) -> Option<&'m str> {
         let range = self.module.metadata.get(id.0 as usize)?.clone();
         let (_, value) = self.text.get(range)?.split_once(" = ")?;

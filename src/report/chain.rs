@@ -99,6 +99,8 @@ pub enum Kind {
     Return,
     /// It decided.
     Decision,
+    /// It is of the change, and leads to the next link in a way that no variable shows.
+    Change,
 }
 
 /// How the failure is seen.
@@ -154,6 +156,7 @@ impl Link {
         let (value, reference) = (code(&self.value), code(&self.reference));
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
         match self.kind {
+            Kind::Change => "here the versions differ, which leads to the following".to_owned(),
             Kind::Decision => format!("the condition is {value} (reference {reference})"),
             Kind::Return => format!("{what} returns {value} (reference {reference})"),
             Kind::Value if self.kept => format!("{what} stays {value} (reference {reference})"),
@@ -256,6 +259,15 @@ mod tests {
         let other = Report { hunt: Some("another".to_owned()), ..report.clone() };
         assert!(matches!(read(&samples::stored(&samples::told()), &other), Err(ChainError::Other)));
         assert!(matches!(read(&samples::stored(&samples::told()), &samples::error()), Err(ChainError::Other)));
+    }
+
+    #[test]
+    fn a_link_of_the_change_without_a_variable_is_a_clause_of_its_own() {
+        let mut told = samples::told();
+        told["chain"][0]["kind"] = json!("change");
+        let explanation = read(&samples::stored(&told), &samples::explained()).unwrap();
+        let clause = explanation.links[0].clause(|_| String::new());
+        assert_eq!(clause, "here the versions differ, which leads to the following");
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Machine {
             let bytes = frame.given(register)?.to_le_bytes();
             return Some(Held { bytes: bytes.get(at..at + n)?.to_vec(), writer: frame.writer(register) });
         }
+        self.cell_in_memory(address, length)
+    }
+
+    /// The same for an address that is in no plain slot.
+    pub fn cell_in_memory(&self, address: u64, length: u64) -> Option<Held> {
         let bytes = self.memory.bytes(address, usize::try_from(length).ok()?)?;
         let mut writer = Step::START;
         self.memory.writers(address, length, |found| writer = writer.max(found));

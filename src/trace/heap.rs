@@ -13,6 +13,8 @@ pub struct Block {
     pub size: u64,
     /// The step that made it.
     pub made: Step,
+    /// How many blocks that step had made right before it.
+    pub nth: u32,
     /// The step that freed it.
     pub freed: Option<Step>,
 }
@@ -23,6 +25,8 @@ pub struct Heap {
     blocks: BTreeMap<u64, Block>,
     /// Blocks that were ever made.
     pub n_made: u64,
+    /// The step that made the last one, and how many blocks it had made right before.
+    last: Option<(Step, u32)>,
 }
 
 impl Heap {
@@ -40,7 +44,9 @@ impl Heap {
             let inside = *inside;
             self.blocks.remove(&inside);
         }
-        self.blocks.insert(address, Block { address, size, made, freed: None });
+        let nth = self.last.filter(|(step, _)| *step == made).map_or(0, |(_, nth)| nth + 1);
+        self.last = Some((made, nth));
+        self.blocks.insert(address, Block { address, size, made, nth, freed: None });
         self.n_made += 1;
     }
 
@@ -55,6 +61,11 @@ impl Heap {
     pub fn find(&self, address: u64) -> Option<Block> {
         let (_, block) = self.blocks.range(..=address).next_back()?;
         (address - block.address < block.size.max(1)).then_some(*block)
+    }
+
+    /// All blocks whose place was not taken since, by address.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.values()
     }
 
     /// Blocks that were not freed.

@@ -9,23 +9,12 @@ use serde_json::Value;
 
 use crate::fixture;
 
-/// The program of Sumner and Zhang's Figure 1; `0` is right for `x`.
-const FIGURE: &str = "#include <stdio.h>
-
-int main(void)
-{
-    int x, y, s, t;
-    x = 0;
-    y = x << 1;
-    if (x > 0)
-        t = x << 2;
-    else
-        t = 0;
-    s = y << 1;
-    puts(s + t > 0 ? \"True\" : \"False\");
-    return 0;
+/// The program of Sumner and Zhang's Figure 1: both versions.
+fn figure() -> (String, String) {
+    let case = fixture::root().join("scripts/benchmarks/chain/cases/figure1");
+    let version = |name| fs::read_to_string(case.join(name)).unwrap();
+    (version("good.c"), version("bad.c"))
 }
-";
 
 fn git(place: &Path, words: &[&str]) {
     let who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
@@ -79,16 +68,22 @@ fn link(line: u64, variable: &str, value: &str, reference: &str) -> (u64, String
 
 #[test]
 fn explain_gives_one_of_the_two_ideal_chains_of_figure_1_by_each_algorithm() {
-    let place = repository(FIGURE, &FIGURE.replace("x = 0;", "x = 1;"));
+    let (good, bad) = figure();
+    let place = repository(&good, &bad);
     let before = fixture_state(place.path());
     for algorithm in ["dependence", "hierarchical", "linear"] {
         let explanation = explained(place.path(), "test \"$(./a)\" = False", &["--algorithm", algorithm]);
-        let expected = [link(6, "x", "1", "0"), link(7, "y", "2", "0"), link(12, "s", "4", "0")];
+        let expected = [
+            link(10, "x", "1", "0"),
+            link(11, "y", "2", "0"),
+            link(16, "s", "4", "0"),
+            link(17, "output", "true", "false"),
+        ];
         assert_eq!(links(&explanation), expected, "{algorithm}");
         assert_eq!(explanation["end"], "benign");
         assert_eq!(explanation["chain"][0]["in_change"], true);
         assert_eq!(explanation["chain"][1]["in_change"], false);
-        assert_eq!(explanation["failure"]["line"], 13);
+        assert_eq!(explanation["failure"]["line"], 18);
         assert_eq!(explanation["remarks"], serde_json::json!([]));
     }
     assert_eq!(fixture_state(place.path()), before, "an explanation leaves the working tree as it was");
@@ -202,7 +197,8 @@ int main(void)
 
 #[test]
 fn explain_says_what_it_cannot_do_and_what_helps() {
-    let place = repository(FIGURE, &FIGURE.replace("x = 0;", "x = 1;"));
+    let (good, bad) = figure();
+    let place = repository(&good, &bad);
     let (_, said, code) = idd(place.path(), &["explain"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("no hunt") && said.contains("hint: "), "{said}");
@@ -234,4 +230,208 @@ fn a_hunt_and_its_explanation_lead_from_the_culprit_to_the_failure() {
     assert_eq!(explanation["failure"]["file"], "conv.c");
     let (text, _, _) = idd(&repository, &["explain"]);
     assert!(text.contains("* prefixed.c:96  prefixed_units[89].factor is given 20.1168 (reference 2011.68)"), "{text}");
+}
+
+#[test]
+fn explain_knows_an_object_in_another_list_by_the_step_that_made_it() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct job { struct job *next; int id; };
+
+static struct job *queues[2];
+
+static void push(int queue, int id)
+{
+    struct job *job = malloc(sizeof *job);
+    job->id = id;
+    job->next = queues[queue];
+    queues[queue] = job;
+}
+
+int main(void)
+{
+    int urgent = 1;
+    push(0, 1);
+    push(urgent, 2);
+    push(0, 3);
+    if (queues[1] == NULL)
+        puts(\"none\");
+    else
+        printf(\"%d\\n\", queues[1]->id);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("urgent = 1", "urgent = 0"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 2", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[0], link(18, "urgent", "0", "1"), "{explanation}");
+    assert!(found.iter().any(|link| link.1 == "queues[1]" && link.2 == "NULL"), "{explanation}");
+    assert_eq!(explanation["remarks"], serde_json::json!([]));
+}
+
+/// Sets of real runs are stable (the paper's property 2): where they are kept point by point they are kept over leaps.
+#[test]
+fn explain_finds_the_same_sets_by_each_algorithm_also_where_only_a_waiting_value_leads_to_an_object() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct node { struct node *rest; int value; };
+
+static struct node *make(int value)
+{
+    struct node *node = malloc(sizeof *node);
+    node->value = value;
+    node->rest = NULL;
+    return node;
+}
+
+static struct node *join(struct node *node, struct node *rest)
+{
+    node->rest = rest;
+    return node;
+}
+
+static struct node *tail(int n)
+{
+    struct node *last = NULL;
+    for (int i = 0; i < n; i++)
+        last = join(make(i), last);
+    return last;
+}
+
+int main(void)
+{
+    int first = 4;
+    struct node *list = join(make(first), tail(3));
+    int sum = 0;
+    for (; list != NULL; list = list->rest)
+        sum += list->value;
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("first = 4", "first = 5"));
+    let by = |algorithm| explained(place.path(), "test \"$(./a)\" = 7", &["--algorithm", algorithm]);
+    let leaping = by("dependence");
+    assert_eq!(links(&leaping)[0], link(30, "first", "5", "4"), "{leaping}");
+    assert!(links(&leaping).iter().any(|link| link.0 == 9 && link.2 == "5"), "{leaping}");
+    for algorithm in ["hierarchical", "linear"] {
+        let other = by(algorithm);
+        assert_eq!((&other["sets"], &other["end"]), (&leaping["sets"], &leaping["end"]), "{algorithm}");
+        assert_eq!(links(&other), links(&leaping), "{algorithm}");
+    }
+}
+
+#[test]
+fn explain_tells_a_decision_behind_the_calls_that_it_waits_for() {
+    let good = "#include <stdio.h>
+
+static int may_climb(int height)
+{
+    if (height >= 41000)
+        return 0;
+    return 1;
+}
+
+int main(void)
+{
+    int chosen = 1;
+    if (chosen && !may_climb(5000))
+        chosen = 2;
+    printf(\"%d\\n\", chosen);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("41000", "4100"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 1", &[]);
+    let lines: Vec<u64> = links(&explanation).iter().map(|link| link.0).collect();
+    assert_eq!(lines, [5, 6, 8, 13, 14], "{explanation}");
+    assert_eq!(explanation["chain"][0]["in_change"], true);
+}
+
+#[test]
+fn explain_tells_a_missing_statement_where_it_is_missing() {
+    let good = "#include <stdio.h>
+
+static int last;
+
+static int settle(int wanted)
+{
+    int after = wanted + 1;
+    last = after;
+    return after;
+}
+
+int main(void)
+{
+    last = 7;
+    settle(3);
+    printf(\"%d\\n\", last);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("    last = after;\n", ""));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 4", &[]);
+    let found = links(&explanation);
+    assert_eq!(found, [link(8, "last", "7", "4")], "{explanation}");
+    assert_eq!(
+        (&explanation["chain"][0]["in_change"], &explanation["chain"][0]["function"]),
+        (&true.into(), &"settle".into())
+    );
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test \"$(./a)\" = 4"];
+    let (text, _, _) = idd(place.path(), &words);
+    assert!(text.contains("* a.c:8  last stays 7 (reference 4)"), "{text}");
+}
+
+#[test]
+fn explain_sees_what_was_left_out_although_it_goes_on_with_something_else() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    int lowest = 0, n = 0;
+    for (int i = 2; i >= lowest; i--) {
+        printf(\"%d runs\\n\", i);
+        n++;
+    }
+    printf(\"%d ran\\n\", n);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("lowest = 0", "lowest = 1"));
+    let explanation = explained(place.path(), "./a | grep -q '3 ran'", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[0], link(5, "lowest", "1", "0"), "{explanation}");
+    assert!(explanation["failure"]["what"].as_str().unwrap().contains("does not say \"0 runs"), "{explanation}");
+}
+
+#[test]
+fn explain_leads_back_to_a_function_that_the_library_calls() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+static int numbers[] = { 3, 1, 2, 5, 4 };
+
+static int compare(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+int main(void)
+{
+    qsort(numbers, 5, sizeof *numbers, compare);
+    printf(\"%d\\n\", numbers[0]);
+    return 0;
+}
+";
+    let compared = "*(const int *)one - *(const int *)other";
+    let place = repository(good, &good.replace(compared, "*(const int *)other - *(const int *)one"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 1", &[]);
+    assert_eq!(
+        (&explanation["chain"][0]["kind"], &explanation["chain"][0]["line"]),
+        (&"change".into(), &8.into()),
+        "{explanation}"
+    );
+    assert_eq!(explanation["chain"][0]["in_change"], true);
 }

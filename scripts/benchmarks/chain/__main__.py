@@ -13,7 +13,7 @@ from pathlib import Path
 import cases
 import programs
 import report
-from explaining import ALGORITHMS, explain_case, explain_fault
+from explaining import ALGORITHMS, explain_case, explain_fault, explain_long
 from running import ROOT, keep
 
 parser = argparse.ArgumentParser(prog="bench chain", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -22,6 +22,8 @@ parser.add_argument("--algorithm", action="append", choices=ALGORITHMS,
                     help="repeatable: the first is used for all, the others only for ideal chains; default: dependence")
 parser.add_argument("--runs", type=int, default=4, help="failing tests of each fault, as many as in the paper")
 parser.add_argument("--seconds", type=float, default=60, help="time of one explanation")
+parser.add_argument("--baselines", action="store_true", help="also the paper's DD and DD_p, with the first algorithm's rows")
+parser.add_argument("--long", action="store_true", help="only runs of 100,000 steps or so: a failing input behind much that passes")
 parser.add_argument("--fault", action="append", help="only this fault; repeatable")
 parser.add_argument("--cases", action="store_true", help="only the case studies; names are those of cases/")
 parser.add_argument("--raw", type=Path, help="where raw rows are appended")
@@ -41,7 +43,7 @@ def chosen(known):
 def measure(binary):
     """All rows, one after the other."""
     algorithms = options.algorithm or [ALGORITHMS[0]]
-    if not options.fault:
+    if not options.fault and not options.long:
         for name in chosen(cases.names()):
             yield explain_case(binary, cases.load(name), algorithms[0], options.seconds)
     if options.cases:
@@ -49,8 +51,12 @@ def measure(binary):
     for name in chosen(programs.names()):
         program = programs.load(name)
         for fault in program.faults:
-            if not options.fault or fault.id in options.fault:
-                yield from explain_fault(binary, program, fault, options.runs, algorithms, options.seconds)
+            if options.fault and fault.id not in options.fault:
+                continue
+            if options.long:
+                yield from explain_long(binary, program, fault, algorithms, options.seconds)
+            else:
+                yield from explain_fault(binary, program, fault, options.runs, algorithms, options.seconds, options.baselines)
 
 
 def main():

@@ -1,15 +1,23 @@
 """Two commits, good and bad, and what `git idd explain` says about them."""
 
+import difflib
 import json
+import math
 import os
 import subprocess
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import programs
 from running import environment, run
 
 ALGORITHMS = ("dependence", "hierarchical", "linear")
 REFERENCES = ("good", "switch")
+# The paper's baselines: each set leads to the failure itself, and the reference is another input or the switched run.
+BASELINES = ("dd", "dd_p")
+# Steps of a run that is long: what the paper's Table 4 is about.
+LONG = 100_000
 # What is kept of a report, beside the chain.
 KEPT = ("n_tests", "n_forks", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks", "switched")
 # What is said where no switched predicate makes the test pass.
@@ -45,10 +53,11 @@ def whole(report):
 def explain(binary, repo, build, command, reference, algorithm, seconds):
     """The chain and its cost: `chain`, `wall`, and all of `KEPT`; or `error` and `wall`.
 
-    `reference` is `good`, the fixed version, or `switch`, the failing run with a switched predicate. An empty chain is an
-    answer: nothing to compare with was found.
+    `reference` is `good` or `dd`, the commit before, or `switch` or `dd_p`, the failing run with a switched predicate. An empty
+    chain is an answer: nothing to compare with was found.
     """
-    which = ["--bad", "HEAD", "--good", "HEAD~1"] if reference == "good" else ["--switch"]
+    which = ["--bad", "HEAD", "--good", "HEAD~1"] if reference in ("good", "dd") else ["--switch"]
+    algorithm = "global" if reference in BASELINES else algorithm
     arguments = ["explain", "--json", *which, "--algorithm", algorithm, "--build", build, "--", command]
     with tempfile.TemporaryDirectory() as home, open(os.path.join(home, "stderr"), "wb+") as stderr:
         stdout, code, wall = run([str(binary), *arguments], repo, environment(home), seconds, stderr)
@@ -60,13 +69,115 @@ def explain(binary, repo, build, command, reference, algorithm, seconds):
                 **{name: report.get(name) for name in KEPT}}
     except (ValueError, KeyError, TypeError):
         first = next((line for line in told if line.startswith("error")), told[0])
-        if reference == "switch" and NO_CRITICAL in first:
+        if reference in ("switch", "dd_p") and NO_CRITICAL in first:
             return {"chain": [], "wall": wall}
         return {"error": f"no report after {seconds} s" if wall > seconds else f"exit {code}: {first[:100]}", "wall": wall}
 
 
-def explain_fault(binary, program, fault, n_runs, algorithms, seconds):
-    """One row for each of the first failing runs of a fault and each algorithm; the first one also gets the switched chain."""
+def nearest_passing(program, fault, failing):
+    """The test that passes in spite of the fault and whose arguments and input are the most like those of a failing one, or None."""
+    text = lambda test: test.arguments + "\n" + (program.directory / "tests" / f"{test.name}.in").read_text(errors="replace")
+    likeness = lambda test: difflib.SequenceMatcher(None, text(failing), text(test), autojunk=False).ratio()
+    return max((test for test in program.tests if test.name not in fault.fails), key=likeness, default=None)
+
+
+# What a test is where only its files say which one: `arguments`, `input`, `expected` and `status`.
+ANY_TEST = 'eval "./program $(cat arguments)" <input >got; test $? -eq $(cat status) && cmp -s got expected'
+
+
+@dataclass(frozen=True)
+class Version:
+    """What a commit has: the text of the program's file, and the files of a test."""
+
+    text: str
+    arguments: str
+    input: bytes
+    expected: bytes
+    status: int
+
+    @staticmethod
+    def of(program, text, test):
+        """With the files of a test of the program."""
+        read = lambda ending: (program.directory / "tests" / f"{test.name}{ending}").read_bytes()
+        return Version(text, test.arguments, read(".in"), read(".out"), test.status)
+
+
+def make_versions(repo, program, file, versions):
+    """A history of these versions of a program, for `ANY_TEST`."""
+    env = environment(repo.parent)
+    program.copy_to(repo)
+    (repo / ".gitignore").write_text("/program\n/got\n")
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=repo, env=env, check=True)
+    for n, version in enumerate(versions):
+        (repo / file).write_text(version.text, encoding="utf-8")
+        (repo / "arguments").write_text(version.arguments + "\n")
+        (repo / "input").write_bytes(version.input)
+        (repo / "expected").write_bytes(version.expected)
+        (repo / "status").write_text(f"{version.status}\n")
+        commit(repo, env, f"version {n}")
+
+
+def explain_baselines(binary, repo, program, fault, test, seconds):
+    """The chains of the paper's baselines for a failing run: with another input as reference, and with the switched run."""
+    found = {"dd_p": explain(binary, repo, program.build, test.command(), "dd_p", "global", seconds)}
+    passing = nearest_passing(program, fault, test)
+    if passing is None:
+        return {"dd": {"chain": [], "wall": 0}, **found}
+    with tempfile.TemporaryDirectory() as scratch:
+        other = Path(scratch, "repo")
+        faulty = fault.apply((program.directory / fault.file).read_text(encoding="utf-8"))
+        make_versions(other, program, fault.file, [Version.of(program, faulty, each) for each in (passing, test)])
+        return {"dd": explain(binary, other, program.build, ANY_TEST, "dd", "global", seconds), **found}
+
+
+def lengthened(program, fault, test, n_steps):
+    """A failing test behind so many times the input of a passing one that a run may have `LONG` steps: its two versions, good and bad, or None.
+
+    `n_steps`: steps of the failing run as it is. What is expected is what the correct program prints.
+    """
+    good = (program.directory / fault.file).read_text(encoding="utf-8")
+    failing = Version.of(program, good, test)
+    others = [Version.of(program, good, each) for each in program.tests
+              if each.name not in fault.fails and (each.arguments, each.status) == (test.arguments, 0)]
+    longest = max(others, key=lambda other: len(other.input), default=None)
+    if longest is None or not failing.input or not longest.input:
+        return None
+    n = math.ceil(1.2 * LONG * len(failing.input) / (n_steps * len(longest.input)))
+    text = n * longest.input + failing.input
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch, "program")
+        program.copy_to(place)
+        (place / "tests" / "long.in").write_bytes(text)
+        if programs.build(program.build, place):
+            return None
+        expected, code = programs.run(place, replace(test, name="long"))
+    if not isinstance(code, int):
+        return None
+    return [Version(version, test.arguments, text, expected, code) for version in (good, fault.apply(good))]
+
+
+def explain_long(binary, program, fault, algorithms, seconds):
+    """Rows of the first failing run of a fault behind much that is right, one for each algorithm; none if that cannot be made or is not long."""
+    test = next(test for test in program.tests if test.name in fault.fails)
+    with tempfile.TemporaryDirectory() as scratch:
+        repo = Path(scratch, "repo")
+        good = (program.directory / fault.file).read_text(encoding="utf-8")
+        make_repository(repo, program.copy_to, fault.file, good, fault.apply(good))
+        short = explain(binary, repo, program.build, test.command(), "good", algorithms[0], seconds)
+        versions = lengthened(program, fault, test, short["n_steps"]) if short.get("n_steps") else None
+        if versions is None:
+            return
+        other = Path(scratch, "long", "repo")
+        make_versions(other, program, fault.file, versions)
+        for algorithm in algorithms:
+            found = {"good": explain(binary, other, program.build, ANY_TEST, "good", algorithm, seconds)}
+            yield {"program": program.name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "file": fault.file,
+                   "lines": fault.lines(), "test": f"{test.name}, long", "how": fault.fails[test.name], "algorithm": algorithm,
+                   "is_long": True, **found}
+
+
+def explain_fault(binary, program, fault, n_runs, algorithms, seconds, with_baselines=False):
+    """One row for each of the first failing runs of a fault and each algorithm; the first one also gets the switched chain and the baselines."""
     with tempfile.TemporaryDirectory() as scratch:
         repo = Path(scratch, "repo")
         good = (program.directory / fault.file).read_text(encoding="utf-8")
@@ -76,6 +187,8 @@ def explain_fault(binary, program, fault, n_runs, algorithms, seconds):
                 references = REFERENCES if algorithm == algorithms[0] else REFERENCES[:1]
                 found = {reference: explain(binary, repo, program.build, test.command(), reference, algorithm, seconds)
                          for reference in references}
+                if with_baselines and algorithm == algorithms[0]:
+                    found |= explain_baselines(binary, repo, program, fault, test, seconds)
                 yield {"program": program.name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "file": fault.file,
                        "lines": fault.lines(), "test": test.name, "how": fault.fails[test.name], "algorithm": algorithm, **found}
 

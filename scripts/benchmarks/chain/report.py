@@ -6,7 +6,7 @@ from statistics import median
 import cases
 import metrics
 import paper
-from explaining import REFERENCES
+from explaining import BASELINES, LONG, REFERENCES
 from tables import table
 
 MAX_NAMED = 5
@@ -39,7 +39,7 @@ def errors(rows):
     """How often what went wrong, and where."""
     named = {}
     for row in rows:
-        for reference in REFERENCES:
+        for reference in (*REFERENCES, *BASELINES):
             if error := (row.get(reference) or {}).get("error"):
                 named.setdefault((reference, row["algorithm"], error), []).append(
                     row.get("case") or f"{row['fault']} {row['test']}")
@@ -73,17 +73,20 @@ def critical_row(name, rows):
 CRITICAL = ["", "program", "without critical predicate", "failing runs", "share"]
 
 
-def compared(rows):
-    """Measures of all rows that have both chains."""
-    return [metrics.compare(chain_of(row, "good"), chain_of(row, "switch"), row["file"], row["lines"])
-            for row in rows if chain_of(row, "good") and chain_of(row, "switch")]
+def compared(rows, reference):
+    """Measures of all rows that have the ideal chain and that of a reference."""
+    return [metrics.compare(chain_of(row, "good"), chain_of(row, reference), row["file"], row["lines"])
+            for row in rows if chain_of(row, "good") and chain_of(row, reference)]
 
 
-def half_rows(name, rows):
-    """Two lines as in Table 3."""
-    for half, members in zip(("best", "worst"), metrics.halves(compared(rows))):
+NAMES = {"switch": "ours", "dd": "our DD", "dd_p": "our DD_p"}
+
+
+def half_rows(name, rows, reference="switch"):
+    """Two lines as in Table 3; each method's runs are halved by its own coverage."""
+    for half, members in zip(("best", "worst"), metrics.halves(compared(rows, reference))):
         found = metrics.summary(members)
-        yield ["ours", name, half, found["tests"], *[two_digits(found[key]) for key in ("ideal_length", "length")],
+        yield [NAMES[reference], name, half, found["tests"], *[two_digits(found[key]) for key in ("ideal_length", "length")],
                percent(found["coverage"]), percent(found["relevance"]), two_digits(found["edit_distance"]), found["roots"]]
 
 
@@ -104,12 +107,12 @@ def baseline_halves(row):
 HALVES = ["", "program", "half", "tests", "ideal length", "length", "coverage", "relevance", "edit distance", "roots"]
 
 
-def algorithm_rows(rows):
-    """Cost of each algorithm over the runs that all of them explained, and how many chains are not those of the first."""
+def algorithm_rows(rows, n_steps=0):
+    """Cost of each algorithm over the runs of that many steps that all of them explained, and how many chains are not those of the first."""
     algorithms = list(dict.fromkeys(row["algorithm"] for row in rows))
     by_run = {}
     for row in rows:
-        if chain_of(row, "good"):
+        if chain_of(row, "good") and (row["good"].get("n_steps") or 0) >= n_steps:
             by_run.setdefault((row["fault"], row["test"]), {})[row["algorithm"]] = row["good"]
     runs = [found for found in by_run.values() if len(found) == len(algorithms)]
     keys = lambda found: metrics.keys(found["chain"])
@@ -125,7 +128,7 @@ ALGORITHMS = ["algorithm", "runs", "other chain", "median tests", "all tests", "
 
 def print_faults(rows):
     """All tables of the seeded faults; rows of the first algorithm count, but for the comparison of algorithms."""
-    first = [row for row in rows if row["algorithm"] == rows[0]["algorithm"]]
+    first = [row for row in rows if row["algorithm"] == rows[0]["algorithm"] and not row.get("is_long")]
     by_name = {}
     for row in first:
         by_name.setdefault(row["program"], []).append(row)
@@ -134,12 +137,14 @@ def print_faults(rows):
     theirs = [["paper", name, n, total, ratio(n, total)] for name, n, total in paper.TABLE_2]
     print("\nRuns that no switched predicate patches (the paper's Table 2):\n\n"
           + table(CRITICAL, [*(critical_row(*group) for group in groups), *theirs]))
-    halves = [row for group in groups for row in half_rows(*group)]
+    with_chains = [reference for reference in NAMES if any(chain_of(row, reference) for row in first)]
+    halves = [row for reference in with_chains for group in groups for row in half_rows(*group, reference)]
     baselines = [line for row in paper.TABLE_3_BASELINES for line in baseline_halves(row)]
     print("\nChains of switched runs beside the ideal ones (the paper's Table 3):\n\n"
           + table(HALVES, [*halves, *map(paper_half, paper.TABLE_3), *baselines]))
     if len({row["algorithm"] for row in rows}) > 1:
         print("\nAlgorithms:\n\n" + table(ALGORITHMS, algorithm_rows(rows)))
+        print(f"\nAlgorithms, runs of at least {LONG} steps:\n\n" + table(ALGORITHMS, algorithm_rows(rows, LONG)))
 
 
 def case_row(row, reference):

@@ -398,6 +398,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         Algorithm::Dependence => Method::Dependence,
         Algorithm::Hierarchical => Method::Hierarchical,
         Algorithm::Linear => Method::Linear,
+        Algorithm::Global => Method::Global,
     };
     let is_unchecked = unchecked;
     Ok(ExplainArgs { command, bad, good, switch_budget, at, build, program, method, is_unchecked, max_trace, timeout })

@@ -267,7 +267,7 @@ pub struct Explain {
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
 
-    /// How the chain is found; the result is the same.
+    /// How the chain is found.
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     pub algorithm: Algorithm,
 
@@ -304,6 +304,8 @@ pub enum Algorithm {
     Hierarchical,
     /// Point by point.
     Linear,
+    /// Another chain, to compare with: each link leads to the failure, but not to the next link.
+    Global,
 }
 
 /// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.

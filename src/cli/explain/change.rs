@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Lines by path.
 pub type Lines = BTreeMap<String, BTreeSet<u32>>;
 
-/// The lines that are new or other in the failing version; where it only lacks lines, those around the gap.
+/// The lines that are new or other in the failing version; where it only lacks lines, those around the gap, up to the next ones that say something.
 pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
     let store = certificate::store(location)?;
     let (patch, _) = store.patch(pair.reference, pair.failing.0).map_err(|error| Failure::from_error(&error))?;
@@ -25,6 +25,7 @@ fn of_patch(patch: &str) -> Lines {
     let mut lines = Lines::new();
     let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
+    let mut last = 0;
     for line in patch.lines() {
         if left == (0, 0) {
             if let Some(file) = line.strip_prefix("+++ ") {
@@ -44,6 +45,7 @@ fn of_patch(patch: &str) -> Lines {
         match line.as_bytes().first() {
             Some(b'+') => {
                 touched.insert(at);
+                last = at;
                 (at, left.1) = (at + 1, left.1.saturating_sub(1));
                 gap = None;
             }
@@ -53,14 +55,22 @@ fn of_patch(patch: &str) -> Lines {
             }
             Some(b'\\') => {}
             _ => {
+                let says_something = line.contains(char::is_alphanumeric);
                 if gap.take() == Some(at) {
-                    touched.extend([at.saturating_sub(1), at]);
+                    touched.extend([last, at].into_iter().filter(|line| *line > 0));
+                    gap = (!says_something).then_some(at + 1);
+                }
+                if says_something {
+                    last = at;
                 }
                 (at, left) = (at + 1, (left.0.saturating_sub(1), left.1.saturating_sub(1)));
             }
         }
-        if left == (0, 0) && gap.take() == Some(at) {
-            touched.extend([at.saturating_sub(1), at]);
+        if left == (0, 0) {
+            if gap.take() == Some(at) {
+                touched.extend([last, at].into_iter().filter(|line| *line > 0));
+            }
+            last = 0;
         }
     }
     lines
@@ -120,5 +130,8 @@ mod tests {
         let lines = of_patch(patch);
         assert_eq!(lines["x.c"], BTreeSet::from([2, 10, 11]));
         assert_eq!(lines["y.c"], BTreeSet::from([1]));
+        let patch =
+            "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n first();\n \n-gone();\n }\n \n second();\n third();\n end\n";
+        assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
     }
 }

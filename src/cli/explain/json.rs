@@ -27,9 +27,14 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
         .map(|link| {
             let (file, line, in_change) = place(link.place.as_ref());
             let (kind, variable, value, reference) = match &link.did {
-                Did::Gave { variable, value, reference, .. } => ("value", Some(variable.as_str()), value, reference),
-                Did::Returned { function, value, reference } => ("return", Some(&**function), value, reference),
-                Did::Decided { outcome, reference } => ("decision", None, outcome, reference),
+                Did::Gave { variable, value, reference, .. } => {
+                    ("value", Some(variable.as_str()), value.as_str(), reference.as_str())
+                }
+                Did::Returned { function, value, reference } => {
+                    ("return", Some(&**function), value.as_str(), reference.as_str())
+                }
+                Did::Decided { outcome, reference } => ("decision", None, outcome.as_str(), reference.as_str()),
+                Did::Differs => ("change", None, "that of the failing version", "that of the reference"),
             };
             let kept = matches!(link.did, Did::Gave { is_kept: true, .. });
             json!({

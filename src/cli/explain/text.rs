@@ -115,6 +115,7 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
                 format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
             }
             Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
+            Did::Differs => "here the versions differ, which leads to the following".to_owned(),
             Did::Returned { function, value, reference } => {
                 format!("{} returns {} (reference {})", safe(function), safe(value), safe(reference))
             }

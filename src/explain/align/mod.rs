@@ -1,8 +1,9 @@
 //! Two runs side by side: which steps correspond, and what differs between their states.
 //!
-//! [`statements`] matches the statements of two versions of a program, [`run`] takes the index of each step down, and [`state`] compares what memory holds at points that
-//! correspond. Source: Sumner and Zhang, sections 2, 3 and 4.5.
+//! [`statements`] matches the statements of two versions of a program, [`run`] takes the index of each step down, [`objects`] matches what pointers lead to, and [`state`]
+//! compares what memory holds at points that correspond. Source: Sumner and Zhang, sections 2, 3 and 4.5.
 
+pub mod objects;
 pub mod run;
 pub mod state;
 pub mod statements;

@@ -2,28 +2,33 @@
 //!
 //! The states are walked side by side as memory graphs: from the variables of the program and of the frames, by name, along members by name and along pointers to
 //! the blocks of the heap, by type; never by address. What both have is a [`Cell`]: a number, or a pointer, which is the same if it leads to the same place of an
-//! object that the walk found to be the same. Source: Sumner and Zhang, definition 4 and section 4.2; memory graphs: Zimmermann and Zeller 2002. Deviation: a
-//! union is a row of words, and so are bit-fields.
+//! object that [corresponds](crate::explain::align::objects). Source: Sumner and Zhang, definition 4 and section 4.2; memory graphs: Zimmermann and Zeller 2002.
+//! Deviation: a union is a row of words, and so are bit-fields.
 //!
 //! What only one run has, and bytes that are not known, are no cells: nothing can be put in their place.
 
-use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
+use crate::explain::align::objects::Layouts;
+use crate::explain::align::objects::Object;
+use crate::explain::align::objects::Objects;
+use crate::explain::align::objects::Part;
+use crate::explain::align::objects::Side;
 use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
+use crate::instrument::module::Module;
 use crate::instrument::types::Type;
+use crate::trace::cell::Held;
 use crate::trace::frame::Frame;
-use crate::trace::globals::Globals;
-use crate::trace::machine::Machine;
+use crate::trace::heap::Block;
 use crate::trace::object::Place;
-use crate::trace::object::View;
 use crate::trace::step::Step;
 use crate::trace::value;
 
@@ -35,21 +40,6 @@ const MAX_CELLS: usize = 4 << 20;
 
 /// Structures in structures.
 const MAX_DEPTH: u32 = 64;
-
-/// One of the two runs at a point.
-#[derive(Clone, Copy)]
-pub struct Side<'s> {
-    /// The process.
-    pub machine: &'s Machine,
-    /// Its global variables.
-    pub globals: &'s Globals,
-}
-
-impl<'s> Side<'s> {
-    fn view(self) -> View<'s> {
-        View { machine: self.machine, globals: self.globals, words: &[] }
-    }
-}
 
 /// A variable that both runs have, and that is faulty: its value or its definition differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +64,6 @@ pub struct Cell {
     pub shown: (String, String),
 }
 
-/// An object that pointers lead to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Object(u64);
-
 /// A part of both runs that is yet to be walked.
 struct Pair<'s> {
     ours: (u64, Debug<'s>, MetadataId),
@@ -97,72 +83,136 @@ struct Leaf<'s> {
     path: String,
 }
 
-struct Walk<'s> {
-    sides: (Side<'s>, Side<'s>),
-    queue: VecDeque<Pair<'s>>,
-    leaves: Vec<Leaf<'s>>,
-    /// Objects of the failing run and their counterparts, both ways.
-    to_theirs: HashMap<Object, Object>,
-    to_ours: HashMap<Object, Object>,
-    walked: HashSet<u64>,
-}
-
-/// The object at an address, and the place in it: a block of the heap, a global variable, a variable of a frame.
-fn object_at(side: Side<'_>, address: u64) -> Option<(Object, u64)> {
-    if let Some(block) = side.machine.heap.find(address).filter(|block| block.freed.is_none()) {
-        return Some((Object(block.address), address - block.address));
-    }
-    if let Some(global) = side.globals.find(address) {
-        return Some((Object(global.address), address - global.address));
-    }
-    side.machine.frames.iter().rev().find_map(|frame| {
-        frame.shape.slots.iter().find_map(|slot| {
-            let begin = frame.given(slot.register).filter(|begin| *begin != 0 && *begin <= address)?;
-            (address - begin < slot.size.max(1)).then_some((Object(begin), address - begin))
-        })
-    })
-}
-
-/// Blocks of the heap, by their addresses and the steps that made them, and how they are divided: learned where they are reached along pointers, and
-/// used where only a value that waits for a call leads to them, so that nothing that a point can see does.
-#[derive(Debug, Clone, Default)]
-pub struct Layouts(BTreeMap<(u64, Step), Layout>);
-
-/// A block that was reached.
-#[derive(Debug, Clone)]
-struct Layout {
-    /// Its counterpart.
-    other: (u64, Step),
-    parts: BTreeMap<u64, Part>,
-}
-
-/// A part of a block that was reached.
-#[derive(Debug, Clone)]
-struct Part {
-    /// Its place in the block of the reference.
-    their_offset: u64,
-    length: u64,
-    is_pointer: bool,
+/// A block that only the reference has a way to.
+struct Hidden<'s> {
+    blocks: (Block, Block),
+    offset: u64,
+    to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
     path: String,
+    depth: u32,
+}
+
+/// The variables of the frames of a run, by address.
+struct Slots<'s> {
+    side: Side<'s>,
+    /// Begin, bytes, and whether it is in no memory.
+    all: Vec<(u64, u64, bool)>,
+}
+
+impl<'s> Slots<'s> {
+    fn new(side: Side<'s>) -> Self {
+        let slots = |frame: &'s Frame| {
+            frame.shape.slots.iter().filter_map(|slot| {
+                let begin = frame.given(slot.register).filter(|begin| *begin != 0)?;
+                Some((begin, slot.size.max(1), slot.plain.is_some()))
+            })
+        };
+        let mut all: Vec<_> = side.machine.frames.iter().flat_map(slots).collect();
+        all.sort_unstable();
+        Self { side, all }
+    }
+
+    fn find(&self, address: u64) -> Option<(u64, u64, bool)> {
+        let found = self.all.partition_point(|(begin, ..)| *begin <= address).checked_sub(1)?;
+        Some(self.all[found]).filter(|(begin, size, _)| address - begin < *size)
+    }
+
+    /// The object at an address, and the place in it.
+    fn object(&self, address: u64) -> Option<(Object, u64)> {
+        if let Some(block) = self.side.machine.heap.find(address) {
+            return Some((Object(block.address), address - block.address));
+        }
+        if let Some(global) = self.side.globals.find(address) {
+            return Some((Object(global.address), address - global.address));
+        }
+        let (begin, ..) = self.find(address)?;
+        Some((Object(begin), address - begin))
+    }
+
+    /// What is at an address; `None` if a byte of it is not known.
+    fn held(&self, address: u64, length: u64) -> Option<Held> {
+        match self.find(address) {
+            Some((.., true)) => self.side.machine.cell(address, length),
+            _ => self.side.machine.cell_in_memory(address, length),
+        }
+    }
+
+    /// The pointer at an address, unless it is null.
+    fn pointer(&self, address: u64) -> Option<u64> {
+        let held = self.held(address, 8)?;
+        held.bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|pointer| *pointer != 0)
+    }
+}
+
+/// Types that were looked up, which takes long: what is behind other names, and the bytes it takes.
+#[derive(Default)]
+struct Types(HashMap<(*const Module, MetadataId), Option<Rc<Plain>>>);
+
+struct Plain {
+    id: MetadataId,
+    ty: SourceType,
+    size: Option<u64>,
+}
+
+impl Types {
+    fn plain(&mut self, debug: Debug<'_>, ty: MetadataId) -> Option<Rc<Plain>> {
+        let found = self.0.entry((debug.module(), ty)).or_insert_with(|| {
+            let (id, plain) = debug.plain_ty(ty)?;
+            Some(Rc::new(Plain { id, ty: plain, size: value::size_of(debug, ty, 0) }))
+        });
+        found.clone()
+    }
+
+    fn size(&mut self, debug: Debug<'_>, ty: MetadataId) -> Option<u64> {
+        self.plain(debug, ty)?.size
+    }
+}
+
+/// What is learned at one point, and used at others.
+#[derive(Default)]
+pub struct Known {
+    layouts: Layouts,
+    types: Types,
+}
+
+struct Walk<'s> {
+    types: &'s mut Types,
+    sides: (Side<'s>, Side<'s>),
+    slots: (Slots<'s>, Slots<'s>),
+    objects: Objects,
+    queue: VecDeque<Pair<'s>>,
+    hidden: VecDeque<Hidden<'s>>,
+    leaves: Vec<Leaf<'s>>,
+    /// Blocks of the failing run, by address.
+    walked: HashSet<u64>,
 }
 
 /// The faulty state: what differs, in an order that depends only on the runs.
 ///
 /// Cost: one visit to each variable that both have; at most 4 million.
-pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, layouts: &mut Layouts) -> Vec<Cell> {
+///
+/// `known` is what was learned at other points of the same runs.
+pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, known: &mut Known) -> Vec<Cell> {
+    let Known { layouts, types } = known;
     let mut walk = Walk {
+        types,
         sides: (failing, reference),
+        slots: (Slots::new(failing), Slots::new(reference)),
+        objects: Objects::new((failing, reference), alignment, layouts),
         queue: VecDeque::new(),
+        hidden: VecDeque::new(),
         leaves: Vec::new(),
-        to_theirs: HashMap::new(),
-        to_ours: HashMap::new(),
         walked: HashSet::new(),
     };
     walk.globals();
     walk.frames();
-    while let Some(pair) = walk.queue.pop_front() {
-        if walk.leaves.len() < MAX_CELLS {
+    while walk.leaves.len() < MAX_CELLS {
+        if let Some(pair) = walk.queue.pop_front() {
             walk.part(pair);
+        } else if let Some(Hidden { blocks, offset, to, path, depth }) = walk.hidden.pop_front() {
+            walk.block(blocks, offset, to, (&path, depth));
+        } else {
+            break;
         }
     }
     walk.learn(layouts);
@@ -177,17 +227,6 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, lay
 }
 
 impl<'s> Walk<'s> {
-    fn match_objects(&mut self, ours: Object, theirs: Object) -> bool {
-        match (self.to_theirs.get(&ours), self.to_ours.get(&theirs)) {
-            (None, None) => {
-                self.to_theirs.insert(ours, theirs);
-                self.to_ours.insert(theirs, ours);
-                true
-            }
-            (found, _) => found == Some(&theirs),
-        }
-    }
-
     fn globals(&mut self) {
         let (ours, theirs) = self.sides;
         let mut by_name: HashMap<(Arc<str>, Arc<str>), VecDeque<_>> = HashMap::new();
@@ -208,13 +247,13 @@ impl<'s> Walk<'s> {
             if !global.is_named {
                 let same = content(ours, global.address, global.size).and_then(|bytes| constants.remove(&bytes));
                 if let Some(same) = same {
-                    self.match_objects(Object(global.address), same);
+                    self.objects.pair(Object(global.address), same);
                 }
                 continue;
             }
             let key = (Arc::clone(&global.map.module.source), Arc::clone(&global.name));
             let Some(other) = by_name.get_mut(&key).and_then(VecDeque::pop_front) else { continue };
-            if !self.match_objects(Object(global.address), Object(other.address)) {
+            if !self.objects.pair(Object(global.address), Object(other.address)) {
                 continue;
             }
             let (Some(ty), Some(other_ty)) = (global.ty, other.ty) else { continue };
@@ -246,7 +285,7 @@ impl<'s> Walk<'s> {
                 if place.address == 0 || same.address == 0 {
                     continue;
                 }
-                if !self.match_objects(Object(place.address), Object(same.address)) {
+                if !self.objects.pair(Object(place.address), Object(same.address)) {
                     continue;
                 }
                 let (Some(ty), Some(other_ty)) = (place.ty, same.ty) else { continue };
@@ -272,7 +311,7 @@ impl<'s> Walk<'s> {
             Some((address, slot.size, ty.clone()))
         };
         let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other)) else { return };
-        if ty != other_ty || length > 8 || !self.match_objects(Object(address), Object(other)) {
+        if ty != other_ty || length > 8 || !self.objects.pair(Object(address), Object(other)) {
             return;
         }
         let path = match name {
@@ -289,15 +328,15 @@ impl<'s> Walk<'s> {
         if depth > MAX_DEPTH {
             return;
         }
-        let (Some((id, plain)), Some((other_id, other))) = (debug.plain_ty(ty), other_debug.plain_ty(other_ty)) else {
+        let (Some(plain), Some(other)) = (self.types.plain(debug, ty), self.types.plain(other_debug, other_ty)) else {
             return;
         };
-        let types = Some(((debug, id), (other_debug, other_id)));
-        match (plain, other) {
+        let types = Some(((debug, plain.id), (other_debug, other.id)));
+        match (&plain.ty, &other.ty) {
             (
                 SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _),
                 SourceType::Base(_, other, _) | SourceType::Enum(_, other, _),
-            ) if bits == other && bits <= 64 => {
+            ) if bits == other && *bits <= 64 => {
                 self.leaves.push(Leaf {
                     addresses: (at, their_at),
                     length: bits / 8,
@@ -328,7 +367,7 @@ impl<'s> Walk<'s> {
                     path: path.clone(),
                 };
                 self.leaves.push(leaf);
-                let to = to.zip(target).map(|(to, other)| ((debug, to), (other_debug, other)));
+                let to = to.zip(*target).map(|(to, other)| ((debug, to), (other_debug, other)));
                 self.follow((at, their_at), to, &path, depth);
             }
             (SourceType::Struct(compound), SourceType::Struct(other)) => {
@@ -367,8 +406,8 @@ impl<'s> Walk<'s> {
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let n = |counts: &[Option<u64>]| counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?));
-                let n = n(&counts).unwrap_or(0).min(n(&others).unwrap_or(0));
-                self.elements(((at, debug, element), (their_at, other_debug, other)), n, &path, depth);
+                let n = n(counts).unwrap_or(0).min(n(others).unwrap_or(0));
+                self.elements(((at, debug, *element), (their_at, other_debug, *other)), n, &path, depth);
             }
             _ => {}
         }
@@ -396,7 +435,7 @@ impl<'s> Walk<'s> {
         path: &str,
         depth: u32,
     ) {
-        let (Some(size), Some(other_size)) = (value::size_of(ours.1, ours.2, 0), value::size_of(theirs.1, theirs.2, 0))
+        let (Some(size), Some(other_size)) = (self.types.size(ours.1, ours.2), self.types.size(theirs.1, theirs.2))
         else {
             return;
         };
@@ -410,7 +449,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Goes on behind a pointer to the heap.
+    /// Goes on behind a pointer to the heap: to what it leads to in the failing run, and to what it leads to in the reference.
     fn follow(
         &mut self,
         places: (u64, u64),
@@ -418,34 +457,46 @@ impl<'s> Walk<'s> {
         path: &str,
         depth: u32,
     ) {
-        let pointer = |side: Side<'_>, place: u64| {
-            let held = side.machine.cell(place, 8)?;
-            held.bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|pointer| *pointer != 0)
-        };
         let (ours, theirs) = self.sides;
-        let (Some(pointer_ours), Some(pointer_theirs)) = (pointer(ours, places.0), pointer(theirs, places.1)) else {
-            return;
-        };
-        let block =
-            |side: Side<'_>, pointer: u64| side.machine.heap.find(pointer).filter(|block| block.freed.is_none());
-        let (Some(block), Some(other)) = (block(ours, pointer_ours), block(theirs, pointer_theirs)) else { return };
-        let (offset, other_offset) = (pointer_ours - block.address, pointer_theirs - other.address);
-        if !self.match_objects(Object(block.address), Object(other.address)) {
-            return;
+        let pointers = (self.slots.0.pointer(places.0), self.slots.1.pointer(places.1));
+        let block = pointers.0.and_then(|pointer| Some((ours.live(pointer)?, pointer)));
+        let other = pointers.1.and_then(|pointer| Some((theirs.live(pointer)?, pointer)));
+        if let (Some((block, _)), Some((other, _))) = (block, other) {
+            self.objects.pair(Object(block.address), Object(other.address));
         }
+        if let Some((block, pointer)) = block
+            && let Some(same) = self.objects.theirs(Object(block.address)).and_then(|same| theirs.live(same.0))
+        {
+            self.block((block, same), pointer - block.address, to, (path, depth));
+        }
+        if let Some((other, pointer)) = other
+            && let Some(same) = self.objects.ours(Object(other.address)).and_then(|same| ours.live(same.0))
+            && !self.walked.contains(&same.address)
+        {
+            let (offset, path) = (pointer - other.address, path.to_owned());
+            self.hidden.push_back(Hidden { blocks: (same, other), offset, to, path, depth });
+        }
+    }
+
+    /// Goes through two blocks that correspond; `offset` is that of a pointer into them.
+    fn block(
+        &mut self,
+        (block, other): (Block, Block),
+        offset: u64,
+        to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+        (path, depth): (&str, u32),
+    ) {
         let Some(((debug, ty), (other_debug, other_ty))) = to else { return };
-        let (Some(size), Some(other_size)) = (value::size_of(debug, ty, 0), value::size_of(other_debug, other_ty, 0))
+        let (Some(plain), Some(other_size)) = (self.types.plain(debug, ty), self.types.size(other_debug, other_ty))
         else {
             return;
         };
-        if size == 0 || other_size == 0 || offset % size != 0 || other_offset % other_size != 0 {
-            return;
-        }
-        if !self.walked.insert(block.address) {
+        let Some(size) = plain.size else { return };
+        if size == 0 || other_size == 0 || !offset.is_multiple_of(size) || !self.walked.insert(block.address) {
             return;
         }
         let n = (block.size / size).min(other.size / other_size);
-        let is_compound = matches!(debug.plain_ty(ty), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+        let is_compound = matches!(plain.ty, SourceType::Struct(_) | SourceType::Union(_));
         let (ours, theirs) = ((block.address, debug, ty), (other.address, other_debug, other_ty));
         if n == 1 && offset == 0 {
             let path = if is_compound { format!("{path}->") } else { format!("*{path}") };
@@ -455,41 +506,39 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Notes how the blocks are divided that were reached.
+    /// Notes how the blocks are divided that were reached for the first time.
     fn learn(&self, layouts: &mut Layouts) {
         let (ours, theirs) = self.sides;
+        let is_new = |address: &u64| ours.live(*address).is_some_and(|block| !layouts.has(&block));
+        let new: HashSet<u64> = self.walked.iter().copied().filter(is_new).collect();
+        if new.is_empty() {
+            return;
+        }
         for leaf in &self.leaves {
-            let block = ours.machine.heap.find(leaf.addresses.0);
-            let other = theirs.machine.heap.find(leaf.addresses.1);
-            let (Some(block), Some(other)) = (block, other) else { continue };
+            let Some(block) = ours.live(leaf.addresses.0).filter(|block| new.contains(&block.address)) else {
+                continue;
+            };
+            let Some(other) = theirs.live(leaf.addresses.1) else { continue };
             let part = Part {
                 their_offset: leaf.addresses.1 - other.address,
                 length: leaf.length,
                 is_pointer: leaf.is_pointer,
                 path: leaf.path.clone(),
             };
-            let new = || Layout { other: (other.address, other.made), parts: BTreeMap::new() };
-            let layout = layouts.0.entry((block.address, block.made)).or_insert_with(new);
-            layout.parts.insert(leaf.addresses.0 - block.address, part);
+            layouts.learn((&block, &other), leaf.addresses.0 - block.address, part);
         }
     }
 
     /// Adds the parts of blocks that are known from later points and were not reached.
     fn unreached(&mut self, layouts: &Layouts) {
-        let (ours, theirs) = self.sides;
-        let is_there = |side: Side<'_>, (address, made): (u64, Step)| {
-            let block = side.machine.heap.find(address);
-            block.is_some_and(|block| (block.address, block.made) == (address, made) && block.freed.is_none())
-        };
-        for (block, Layout { other, parts }) in &layouts.0 {
-            let is_new =
-                !self.to_theirs.contains_key(&Object(block.0)) && is_there(ours, *block) && is_there(theirs, *other);
-            if !is_new || !self.match_objects(Object(block.0), Object(other.0)) {
+        for (block, other, layout) in layouts.present(self.sides) {
+            let is_same = self.objects.theirs(Object(block.address)) == Some(Object(other.address));
+            if !is_same || self.walked.contains(&block.address) {
                 continue;
             }
-            for (offset, part) in parts {
+            for (offset, part) in &layout.parts {
                 self.leaves.push(Leaf {
-                    addresses: (block.0 + offset, other.0 + part.their_offset),
+                    addresses: (block.address + offset, other.address + part.their_offset),
                     length: part.length,
                     is_pointer: part.is_pointer,
                     is_float: false,
@@ -502,16 +551,16 @@ impl<'s> Walk<'s> {
 
     fn compare(&self, leaf: Leaf<'s>, alignment: &Alignment) -> Option<Cell> {
         let (ours, theirs) = self.sides;
-        let held = ours.machine.cell(leaf.addresses.0, leaf.length)?;
-        let other = theirs.machine.cell(leaf.addresses.1, leaf.length)?;
+        let held = self.slots.0.held(leaf.addresses.0, leaf.length)?;
+        let other = self.slots.1.held(leaf.addresses.1, leaf.length)?;
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
         let (mut is_same, mut reference) = (held.bytes == other.bytes, Some(other.bytes.clone()));
         if leaf.is_pointer {
             let (pointer, wanted) = (number(&held.bytes), number(&other.bytes));
-            let places = (object_at(ours, pointer), object_at(theirs, wanted));
+            let places = (self.slots.0.object(pointer), self.slots.1.object(wanted));
             match places {
                 (_, Some((object, offset))) => {
-                    let translated = self.to_ours.get(&object).map(|object| object.0 + offset);
+                    let translated = self.objects.ours(object).map(|object| object.0 + offset);
                     is_same = translated == Some(pointer);
                     reference = translated.map(|address| address.to_le_bytes().to_vec());
                 }

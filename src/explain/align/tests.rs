@@ -1,6 +1,5 @@
 //! Properties of indices and alignments, on runs of a program with every kind of control flow.
 
-use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Cursor;
@@ -16,11 +15,10 @@ use crate::trace::container::Trace;
 use crate::trace::play::Player;
 use crate::trace::step::Step;
 use crate::world::record::build::BuildDirectory;
-use crate::world::record::build::find_clang;
 use crate::world::record::control::Control;
 use crate::world::record::control::Test;
 use crate::world::record::control::process_of;
-use crate::world::record::shim::Call;
+use crate::world::record::shim::built;
 use crate::world::record::store;
 use crate::world::run::process;
 
@@ -145,13 +143,7 @@ fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
 #[test]
 fn indices_are_unique_and_alignments_keep_the_order() {
     let place = tempfile::tempdir().unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    let clang = find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
-    let exe = Path::new("/proc/self/exe");
-    let build = BuildDirectory::create(&place.path().join("build"), &clang, exe, Grain::Statement).unwrap();
-    fs::write(place.path().join("a.c"), PROGRAM).unwrap();
-    let call = Call { build: &build, name: OsStr::new("cc"), directory: place.path(), path };
-    assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
+    let build = built(place.path(), PROGRAM, Grain::Statement);
 
     let (_, short) = run(place.path(), &build, "9");
     let (_, same) = run(place.path(), &build, "9");

@@ -85,6 +85,6 @@ pub trait Executions {
     fn parent(&self, point: Point) -> Option<Point>;
 
     /// Earlier points from where values may be pending at the point that no patch reaches, the latest first: the beginnings of the statements whose calls are
-    /// under way there, and those of the `return`s that came back to these statements already.
+    /// under way there, those of the `return`s that came back to these statements already, and the last ones of the same function.
     fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error>;
 }

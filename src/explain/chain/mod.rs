@@ -14,6 +14,7 @@
 
 mod dependence;
 mod executions;
+mod global;
 mod hierarchical;
 mod linear;
 mod minimise;
@@ -42,6 +43,9 @@ pub enum Method {
     /// By leaps to the latest definition (Sumner and Zhang, algorithm 2): mostly one test for each change.
     #[default]
     Dependence,
+    /// Another chain, to compare with: of sets that each induce the failure itself, not the next set (Zeller 2002). They need not lead to each other, and [`verify`] does
+    /// not hold for them.
+    Global,
 }
 
 /// How to compute a chain.
@@ -86,8 +90,7 @@ pub enum End {
     /// If the first definition is of an earlier time than that point's position, it was right until the reference went on to
     /// overwrite it, between this point and the next: an omission.
     Benign,
-    /// The set holds only what was there at the start (input, or what should have been overwritten), or is needed from the
-    /// first aligned point on.
+    /// The set is needed from the first aligned point on: what was there at the start.
     Start,
     /// Not even the whole faulty state of the point before induces the set.
     Stuck,
@@ -112,6 +115,11 @@ pub enum End {
 pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Chain, E::Error> {
     let n_points = u32::try_from(executions.n_points()).expect("every point fits a `Point`");
     let mut session = Session::new(executions, options.width);
+    if options.method == Method::Global {
+        let sets = global::sets(&mut session, n_points)?;
+        let end = if sets.last().is_some_and(|(_, set)| set.is_empty()) { End::Benign } else { End::Start };
+        return Ok(Chain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() });
+    }
     let mut sets: Vec<(Point, Vec<Definition>)> = Vec::new();
     let mut goal = Goal::Failure;
     let mut next = n_points.checked_sub(1).map(Point);
@@ -124,13 +132,10 @@ pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Ch
             (point, set) = around;
         }
         sets.push((point, set.clone()));
-        if set.iter().all(|definition| definition.time == 0) {
-            break End::Start;
-        }
         next = match options.method {
             Method::Linear => linear::last_change(&mut session, point, &set)?,
             Method::Hierarchical => hierarchical::last_change(&mut session, point, &set)?,
-            Method::Dependence => dependence::last_change(&mut session, point, &set)?,
+            Method::Dependence | Method::Global => dependence::last_change(&mut session, point, &set)?,
         };
         if let Some(change) = next {
             goal = Goal::Set { point: change.next(), definitions: set };

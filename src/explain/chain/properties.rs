@@ -105,6 +105,17 @@ proptest! {
     }
 
     #[test]
+    fn sets_of_the_global_method_each_induce_the_failure_and_differ_from_the_next(pair in pair()) {
+        let mut model = Model::of(&pair);
+        let chain = chain(&mut model, Method::Global);
+        for (point, set) in &chain.sets {
+            let is_inducing = model.induces(&Test { point: *point, retained: set.clone(), goal: Goal::Failure });
+            prop_assert!(is_inducing);
+        }
+        prop_assert!(chain.sets.windows(2).all(|sets| sets[0].1 != sets[1].1 && sets[0].0 > sets[1].0));
+    }
+
+    #[test]
     fn the_width_changes_neither_the_chain_nor_the_tests_counted(pair in pair(), width in 2..9usize) {
         for method in METHODS {
             let mut model = Model::of(&pair);

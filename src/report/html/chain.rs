@@ -221,6 +221,7 @@ fn values(steps: &[Step<'_>], page: &mut Markup) {
                                     page.leaf("code", &[], function.clone());
                                     page.words(" returns");
                                 }
+                                (None, Kind::Change) => page.words("the statement"),
                                 (None, _) => page.words("the condition"),
                             });
                             page.element("td", &[("class", "wrong")], |page| {

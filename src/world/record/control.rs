@@ -349,11 +349,8 @@ mod tests {
     use super::*;
     use crate::instrument::map::Map;
     use crate::instrument::segment::Grain;
-    use crate::world::record::build::BuildDirectory;
-    use crate::world::record::build::find_clang;
-    use crate::world::record::shim::Call;
+    use crate::world::record::shim::built;
     use crate::world::run::process;
-    use std::ffi::OsStr;
 
     const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -395,17 +392,6 @@ int main(void)
         }
     }
 
-    /// The program, built in `place`.
-    fn built(place: &Path, grain: Grain) -> BuildDirectory {
-        let path = std::env::var_os("PATH").unwrap();
-        let clang = find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
-        let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
-        fs::write(place.join("a.c"), PROGRAM).unwrap();
-        let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
-        assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
-        build
-    }
-
     fn numbers(records: &[u8], map: &Map) -> Vec<u32> {
         let (mut rest, mut numbers) = (records, Vec::new());
         while let Some(number) = rest.first_chunk() {
@@ -421,7 +407,7 @@ int main(void)
     #[test]
     fn a_child_of_a_parked_process_parks_later_and_its_tests_tell_their_records() {
         let place = tempfile::tempdir().unwrap();
-        let build = built(place.path(), Grain::Statement);
+        let build = built(place.path(), PROGRAM, Grain::Statement);
         let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let scratch = place.path().join("scratch");
         fs::create_dir(&scratch).unwrap();
@@ -459,7 +445,7 @@ int main(void)
     #[test]
     fn tests_of_a_parked_process_tell_what_a_change_makes_and_leave_no_trace() {
         let place = tempfile::tempdir().unwrap();
-        let build = built(place.path(), Grain::Straight);
+        let build = built(place.path(), PROGRAM, Grain::Straight);
         let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
         let entry = map.firsts[step];
@@ -502,7 +488,7 @@ int main(void)
     #[test]
     fn a_process_that_is_turned_does_everything_else_itself() {
         let place = tempfile::tempdir().unwrap();
-        let build = built(place.path(), Grain::Straight);
+        let build = built(place.path(), PROGRAM, Grain::Straight);
         let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
         let control = Control::new(&place.path().join("control")).unwrap();

@@ -317,3 +317,16 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
         .map(|directory| Path::new(OsStr::from_bytes(directory)).join(program))
         .find(|place| place.is_file())
 }
+
+/// For tests: a program of one source, `a.c`, built in `place` as `a` by the instrumenting compiler.
+#[cfg(test)]
+pub fn built(place: &Path, program: &str, grain: crate::instrument::segment::Grain) -> BuildDirectory {
+    let path = std::env::var_os("PATH").unwrap();
+    let clang =
+        crate::world::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+    let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
+    fs::write(place.join("a.c"), program).unwrap();
+    let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
+    assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
+    build
+}

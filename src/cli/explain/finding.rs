@@ -1,0 +1,152 @@
+//! The chain between two runs, and everything that is said with it.
+
+use crate::cli::explain::Explainer;
+use crate::cli::explain::Explanation;
+use crate::cli::explain::Figures;
+use crate::cli::explain::Pair;
+use crate::cli::explain::Sides;
+use crate::cli::explain::change;
+use crate::cli::explain::failed;
+use crate::cli::explain::interrupted;
+use crate::cli::failure::Failure;
+use crate::explain;
+use crate::explain::align::Alignment;
+use crate::explain::align::run::Run;
+use crate::explain::align::statements::Function;
+use crate::explain::align::statements::Names;
+use crate::explain::align::statements::Version;
+use crate::explain::causality::Causality;
+use crate::explain::causality::CausalityError;
+use crate::explain::causality::Recorded;
+use crate::explain::chain;
+use crate::explain::chain::Method;
+use crate::explain::chain::Options;
+use crate::explain::roots;
+use crate::explain::story;
+use crate::instrument::debug::Place;
+use crate::report::Status;
+use crate::trace::play::Player;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Explainer<'_> {
+    /// Aligns the runs and finds the chain.
+    pub(super) fn chain(
+        &self,
+        sides: Sides,
+        pair: Pair,
+        changed: change::Lines,
+        before: f64,
+    ) -> Result<Explanation, Failure> {
+        let begin = Instant::now();
+        let mut remarks = Vec::new();
+        let Sides { failing: (mut failing, ending), reference: (mut reference, expected), server, mut switched } =
+            sides;
+        // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
+        if switched.is_none() {
+            Run::read(&mut failing).map_err(failed)?;
+            let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
+            let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
+            complete(&mut ours, &theirs, &mut failing)?;
+            complete(&mut theirs, &ours, &mut reference)?;
+            let names = Arc::new(Names::new(&ours, &theirs));
+            failing = failing.renamed(names.naming(Version::First));
+            reference = reference.renamed(names.naming(Version::Second));
+            remarks.extend(without_counterpart(&names));
+        }
+        let run = Run::read(&mut failing).map_err(failed)?;
+        let other = Run::read(&mut reference).map_err(failed)?;
+        let alignment = Alignment::new(&run, &other);
+        let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
+        let failure = failure.ok_or_else(|| {
+            Failure::new(Status::Error, "both versions of the program say the same and end alike").with_hint(
+                "the failure may be seen in another program (`--program`), or in a file that the program writes",
+            )
+        })?;
+        if run.n_threads > 1 || other.n_threads > 1 {
+            remarks.push(
+                "several threads ran: only the steps of one at a time are ordered, and tests run the first one alone"
+                    .to_owned(),
+            );
+        }
+        let mut figures = Figures {
+            n_steps: (run.n_steps(), other.n_steps()),
+            n_aligned: alignment.pairs.len(),
+            ..Figures::default()
+        };
+        let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
+        let mut causality = Causality::new(failing, reference, alignment, failure, server);
+        let told = |error: CausalityError<io::Error>| match error {
+            CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
+            error => Failure::from_error(&error),
+        };
+        let options = Options { method: self.args.method, ..Options::default() };
+        let found = chain::compute(&mut causality, options).map_err(told)?;
+        if !self.args.is_unchecked
+            && self.args.method != Method::Global
+            && let Err(what) = chain::verify(&found, &mut causality).map_err(told)?
+        {
+            remarks.push(format!("asked again, the chain does not hold: {what}"));
+        }
+        let mut links =
+            story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
+        if switched.is_none() && self.args.method != Method::Global {
+            let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+            let mut is_touched = |place: &Place| {
+                let touched = changed.get(&sources.path(&place.file));
+                touched.is_some_and(|lines| lines.contains(&place.line))
+            };
+            roots::lead(&mut causality, &found, &mut links, &mut is_touched).map_err(told)?;
+        }
+        let mut sets = Vec::new();
+        for (point, set) in &found.sets {
+            let state = causality.state(*point).map_err(told)?;
+            let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
+            sets.push((causality.steps(*point).0, held.map(|(_, cell)| cell.path.clone()).collect()));
+        }
+        let failure = causality.failure().clone();
+        let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
+        if let Some(switched) = &mut switched {
+            let standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
+            (switched.place, switched.outcome) = (standing.place, standing.outcome.map(|(outcome, _)| outcome));
+            if let Some(step) = causality.alignment().reference(switched.step) {
+                let standing = story::standing(causality.reference(), step).map_err(failed)?;
+                switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+            }
+        }
+        if causality.n_unpatched > 0 {
+            remarks.push(format!(
+                "up to {} differing variables point to something that the failing run does not have, and could not be overwritten",
+                causality.n_unpatched
+            ));
+        }
+        figures.n_tests = found.n_tests;
+        figures.n_forks = causality.n_forks;
+        figures.seconds = (before, begin.elapsed().as_secs_f64());
+        let failure = (failure, standing);
+        Ok(Explanation { links, chain: found, sets, failure, changed, pair, figures, switched, remarks })
+    }
+}
+
+/// What names do not match, in words.
+fn without_counterpart(names: &Names) -> Vec<String> {
+    let (n_functions, n_statements) = (names.n_functions, names.n_statements);
+    let remark = |(n_all, n_without), what: &str| {
+        (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
+    };
+    let without = [remark(n_functions, "functions that ran"), remark(n_statements, "statements")];
+    let renamed = names.renamed.iter().map(|(name, other)| format!("`{name}` is taken for `{other}` of the reference"));
+    without.into_iter().flatten().chain(renamed).collect()
+}
+
+/// Adds the functions that ran only in the other version.
+fn complete(functions: &mut Vec<Function>, others: &[Function], player: &mut Player) -> Result<(), Failure> {
+    for other in others {
+        if functions.iter().all(|function| function.name != other.name || function.file != other.file) {
+            let found = player.function(&other.file, &other.name).map_err(failed)?;
+            functions.extend(found.map(|shape| Function::new(&shape)));
+        }
+    }
+    Ok(())
+}

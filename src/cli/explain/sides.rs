@@ -1,0 +1,178 @@
+//! Both versions, built under the instrumenting compiler and run with the test; and which of the processes is meant.
+
+use crate::cli::args::RecordArgs;
+use crate::cli::args::TestCommand;
+use crate::cli::args::options;
+use crate::cli::explain::Explainer;
+use crate::cli::explain::failed;
+use crate::cli::explain::interrupted;
+use crate::cli::failure::Failure;
+use crate::cli::record;
+use crate::cli::reproduce::FIRST_LIMIT;
+use crate::instrument::segment::Grain;
+use crate::outcome;
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::revision::TreeId;
+use crate::trace::container::Process;
+use crate::trace::play::Player;
+use crate::world::files;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::listen;
+use crate::world::record::listen::Keep;
+use crate::world::record::listen::Listener;
+use crate::world::record::listen::Taken;
+use crate::world::record::store;
+use crate::world::record::store::UnitRange;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Sandbox;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A test that is recorded may take so many times as long as one that is not, and so much longer; so may a build.
+const SLOWER: (u32, Duration) = (5, Duration::from_secs(30));
+
+/// One side, built and run.
+pub(super) struct Side {
+    pub(super) place: PathBuf,
+    pub(super) units: Vec<UnitRange>,
+    pub(super) taken: Vec<Taken>,
+    pub(super) ending: outcome::Ending,
+    /// Time of the build and of the test.
+    pub(super) duration: Duration,
+}
+
+/// The process that is meant.
+pub(super) struct Meant {
+    /// Its number among those of its side.
+    pub(super) number: usize,
+    pub(super) process: Process,
+    /// Those before it that look the same.
+    pub(super) n_before: usize,
+}
+
+impl Meant {
+    pub(super) fn new(side: &Side, number: usize) -> Self {
+        let process = side.taken[number].process.clone();
+        let n_before = side.taken[..number].iter().filter(|taken| is_same(&taken.process, &process)).count();
+        Self { number, process, n_before }
+    }
+}
+
+impl Explainer<'_> {
+    pub(super) fn check_failing(bad: &Side) -> Result<(), Failure> {
+        if bad.ending != outcome::Ending::Exit(0) {
+            return Ok(());
+        }
+        Err(Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too").with_hint(
+            "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0",
+        ))
+    }
+
+    pub(super) fn build(&self, name: &str) -> Result<BuildDirectory, Failure> {
+        let program = files::this_program().map_err(failed)?;
+        let path = self.root.join(format!("build-{name}"));
+        BuildDirectory::create(&path, self.clang, &program, Grain::Statement).map_err(failed)
+    }
+
+    pub(super) fn record_args(&self) -> RecordArgs {
+        RecordArgs {
+            command: self.args.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
+            at: String::new(),
+            build: self.args.build.clone(),
+            program: self.args.program.clone(),
+            once: true,
+            max_trace: self.args.max_trace,
+            keep: options::Keep::First,
+            timeout: self.args.timeout,
+        }
+    }
+
+    /// Build and test with these variables for the programs that the test runs.
+    pub(super) fn commands(&self, build: &BuildDirectory, variables: Vec<(OsString, OsString)>) -> Commands {
+        let set = |(name, value): (OsString, OsString)| record::variable(name, value);
+        let variables = variables.into_iter().map(set).collect();
+        record::commands(&self.record_args(), self.location, self.around, build, variables)
+    }
+
+    pub(super) fn limit(&self) -> Duration {
+        self.args.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
+    }
+
+    pub(super) fn side(
+        &self,
+        name: &str,
+        tree: TreeId,
+        (max_trace, limit): (u64, Duration),
+        sandbox: &mut Sandbox,
+    ) -> Result<Side, Failure> {
+        let build = self.build(name)?;
+        let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
+        let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
+        let listener = Listener::start(&socket, &place, (max_trace, Keep::First)).map_err(failed)?;
+        let seen = sandbox.observe(&job(tree, limit), &commands, &mut self.interrupt.clone());
+        let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>().map_err(failed)?;
+        let seen = seen.map_err(failed)?.ok_or_else(interrupted)?;
+        record::complain(&seen, &build.logged(), &taken)?;
+        let units = store::take_maps(&build.path, &place).map_err(failed)?;
+        Ok(Side { place, units, taken, ending: seen.ending, duration: seen.duration })
+    }
+
+    /// The process of the failing side that is meant, and its counterpart.
+    pub(super) fn process(&self, bad: &Side, good: &Side) -> Result<(usize, usize), Failure> {
+        let named = |taken: &Taken| {
+            let name = Path::new(&*String::from_utf8_lossy(&taken.process.program)).file_name().map(OsString::from);
+            self.args.program.is_none() || name == self.args.program
+        };
+        let n_of = |side: &Side, number: usize| {
+            side.taken[..number]
+                .iter()
+                .filter(|taken| taken.process.program == side.taken[number].process.program)
+                .count()
+        };
+        let twin = |number: usize| {
+            let process = &bad.taken[number].process;
+            let mut same = (0..good.taken.len()).filter(|other| good.taken[*other].process.program == process.program);
+            same.nth(n_of(bad, number))
+        };
+        let pairs: Vec<(usize, usize)> = (0..bad.taken.len())
+            .filter(|number| named(&bad.taken[*number]))
+            .filter_map(|number| Some((number, twin(number)?)))
+            .collect();
+        let differs = |(number, other): &&(usize, usize)| bad.taken[*number].end != good.taken[*other].end;
+        let is_longer = |(number, other): &&(usize, usize)| bad.taken[*number].n_bytes != good.taken[*other].n_bytes;
+        let found = pairs.iter().rev().find(differs).or(pairs.iter().rev().find(is_longer)).or(pairs.last());
+        found.copied().ok_or_else(|| {
+            let mut programs: Vec<String> =
+                bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
+            programs.dedup();
+            let programs = Terminal.line(&Untrusted::from(programs.join(", ").as_str()));
+            Failure::new(Status::Error, "no program was run by the test on both versions")
+                .with_hint(format!("on the failing one it ran: {programs}; `--program` names the one that is meant"))
+        })
+    }
+
+    pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
+        let taken = &side.taken[number];
+        if taken.is_cut {
+            return Err(Failure::new(Status::Error, "the run of the reference is longer than its trace may be")
+                .with_hint("`--max-trace` sets another limit"));
+        }
+        let trace = store::open(&side.place.join(&taken.file)).map_err(failed)?;
+        Player::new(trace, store::units_at(&side.place, &side.units)).map_err(failed)
+    }
+}
+
+/// Whether both are the same program with the same arguments.
+pub(super) fn is_same(process: &Process, other: &Process) -> bool {
+    process.program == other.program && process.words == other.words
+}
+
+pub(super) fn job(tree: TreeId, limit: Duration) -> Job {
+    Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit }
+}
