@@ -360,6 +360,19 @@ impl Memory {
         (bytes.len() == length).then_some(bytes)
     }
 
+    /// What up to eight bytes hold, the lowest first, and who wrote one of them last; `None` if one is not known, or if they lie in two pages.
+    pub fn word(&self, address: u64, length: u64) -> Option<(u64, Step)> {
+        let (at, length) = (low(address), usize::try_from(length).ok().filter(|length| (1..=8).contains(length))?);
+        let page = self.find(address / PAGE as u64).filter(|_| at + length <= PAGE)?;
+        if !page.are_known(at, length) {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        bytes[..length].copy_from_slice(&page.bytes[at..at + length]);
+        let writer = page.writers[at..at + length].iter().copied().max()?;
+        Some((u64::from_le_bytes(bytes), writer))
+    }
+
     /// The bytes from an address on up to a zero byte, which is not among them; `None` if an unknown one or `limit` comes first.
     pub fn string(&self, address: u64, limit: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -518,6 +531,15 @@ mod tests {
                     let mut found = Vec::new();
                     memory.writers(*at, 1, |step| found.push(step));
                     prop_assert_eq!(found, vec![*writer]);
+                    // Within a page a word is what its bytes are.
+                    for length in 1..=8 {
+                        let mut last = Step::START;
+                        memory.writers(*at, length, |step| last = last.max(step));
+                        let bytes = memory.bytes(*at, usize::try_from(length).unwrap());
+                        let word = bytes.map(|bytes| (bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)), last));
+                        let is_in_page = low(*at) as u64 + length <= PAGE as u64;
+                        prop_assert_eq!(memory.word(*at, length), word.filter(|_| is_in_page));
+                    }
                 }
             }
         }

@@ -68,3 +68,4 @@ impl Alignment {
 
 #[cfg(test)]
 mod tests;
+pub mod way;

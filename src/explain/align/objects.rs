@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use crate::explain::align::Alignment;
+use crate::explain::align::way::Way;
 use crate::trace::globals::Globals;
 use crate::trace::heap::Block;
 use crate::trace::machine::Machine;
@@ -119,7 +120,7 @@ pub struct Part {
     /// Whether it is a pointer.
     pub is_pointer: bool,
     /// The way to it.
-    pub path: String,
+    pub way: Way,
 }
 
 impl Layouts {

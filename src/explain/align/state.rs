@@ -19,6 +19,7 @@ use crate::explain::align::objects::Object;
 use crate::explain::align::objects::Objects;
 use crate::explain::align::objects::Part;
 use crate::explain::align::objects::Side;
+use crate::explain::align::way::Way;
 use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
@@ -68,7 +69,7 @@ pub struct Cell {
 struct Pair<'s> {
     ours: (u64, Debug<'s>, MetadataId),
     theirs: (u64, Debug<'s>, MetadataId),
-    path: String,
+    way: Way,
     depth: u32,
 }
 
@@ -80,7 +81,7 @@ struct Leaf<'s> {
     /// Whether it is a floating-point number of no known type.
     is_float: bool,
     types: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-    path: String,
+    way: Way,
 }
 
 /// A block that only the reference has a way to.
@@ -88,7 +89,7 @@ struct Hidden<'s> {
     blocks: (Block, Block),
     offset: u64,
     to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-    path: String,
+    way: Way,
     depth: u32,
 }
 
@@ -134,6 +135,14 @@ impl<'s> Slots<'s> {
         match self.find(address) {
             Some((.., true)) => self.side.machine.cell(address, length),
             _ => self.side.machine.cell_in_memory(address, length),
+        }
+    }
+
+    /// What is in memory at an address and who wrote it, where that can be told at once.
+    fn word(&self, address: u64, length: u64) -> Option<(u64, Step)> {
+        match self.find(address) {
+            Some((.., true)) => None,
+            _ => self.side.machine.memory.word(address, length),
         }
     }
 
@@ -209,8 +218,8 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, kno
     while walk.leaves.len() < MAX_CELLS {
         if let Some(pair) = walk.queue.pop_front() {
             walk.part(pair);
-        } else if let Some(Hidden { blocks, offset, to, path, depth }) = walk.hidden.pop_front() {
-            walk.block(blocks, offset, to, (&path, depth));
+        } else if let Some(Hidden { blocks, offset, to, way, depth }) = walk.hidden.pop_front() {
+            walk.block(blocks, offset, to, (&way, depth));
         } else {
             break;
         }
@@ -260,7 +269,7 @@ impl<'s> Walk<'s> {
             self.queue.push_back(Pair {
                 ours: (global.address, Debug::new(&global.map.module, &global.map.text), ty),
                 theirs: (other.address, Debug::new(&other.map.module, &other.map.text), other_ty),
-                path: global.name.to_string(),
+                way: Way::begin(&*global.name),
                 depth: 0,
             });
         }
@@ -289,11 +298,11 @@ impl<'s> Walk<'s> {
                     continue;
                 }
                 let (Some(ty), Some(other_ty)) = (place.ty, same.ty) else { continue };
-                let path = if depth + 1 == n { place.name.to_string() } else { format!("{name}.{}", place.name) };
+                let way = if depth + 1 == n { place.name.to_string() } else { format!("{name}.{}", place.name) };
                 self.queue.push_back(Pair {
                     ours: (place.address, place.debug, ty),
                     theirs: (same.address, same.debug, other_ty),
-                    path,
+                    way: Way::begin(way),
                     depth: 0,
                 });
             }
@@ -314,17 +323,17 @@ impl<'s> Walk<'s> {
         if ty != other_ty || length > 8 || !self.objects.pair(Object(address), Object(other)) {
             return;
         }
-        let path = match name {
+        let way = Way::begin(match name {
             Some(name) => format!("the value that {name} returns"),
             None => "the returned value".to_owned(),
-        };
+        });
         let is_pointer = ty == Type::Ptr;
         let float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
-        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types: None, path });
+        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types: None, way });
     }
 
     fn part(&mut self, pair: Pair<'s>) {
-        let Pair { ours: (at, debug, ty), theirs: (their_at, other_debug, other_ty), path, depth } = pair;
+        let Pair { ours: (at, debug, ty), theirs: (their_at, other_debug, other_ty), way, depth } = pair;
         if depth > MAX_DEPTH {
             return;
         }
@@ -343,7 +352,7 @@ impl<'s> Walk<'s> {
                     is_pointer: false,
                     is_float: false,
                     types,
-                    path,
+                    way,
                 });
             }
             (SourceType::Base(_, 128, _), SourceType::Base(_, 128, _)) => {
@@ -354,7 +363,7 @@ impl<'s> Walk<'s> {
                     is_pointer: false,
                     is_float: false,
                     types,
-                    path,
+                    way,
                 });
             }
             (SourceType::Pointer(to), SourceType::Pointer(target)) => {
@@ -364,11 +373,11 @@ impl<'s> Walk<'s> {
                     is_pointer: true,
                     is_float: false,
                     types,
-                    path: path.clone(),
+                    way: way.clone(),
                 };
                 self.leaves.push(leaf);
                 let to = to.zip(*target).map(|(to, other)| ((debug, to), (other_debug, other)));
-                self.follow((at, their_at), to, &path, depth);
+                self.follow((at, their_at), to, &way, depth);
             }
             (SourceType::Struct(compound), SourceType::Struct(other)) => {
                 for member in &compound.members {
@@ -381,14 +390,14 @@ impl<'s> Walk<'s> {
                             let byte = member.offset_bits / 8;
                             let length = (member.offset_bits % 8 + member.bits).div_ceil(8).min(8);
                             let addresses = (at + byte, their_at + byte);
-                            let path = joined(&path, &member.name);
+                            let way = way.member(&member.name);
                             self.leaves.push(Leaf {
                                 addresses,
                                 length,
                                 is_pointer: false,
                                 is_float: false,
                                 types: None,
-                                path,
+                                way,
                             });
                         }
                         continue;
@@ -396,25 +405,25 @@ impl<'s> Walk<'s> {
                     self.queue.push_back(Pair {
                         ours: (at + member.offset_bits / 8, debug, ty),
                         theirs: (their_at + same.offset_bits / 8, other_debug, other_ty),
-                        path: if member.name.is_empty() { path.clone() } else { joined(&path, &member.name) },
+                        way: way.member(&member.name),
                         depth: depth + 1,
                     });
                 }
             }
             (SourceType::Union(compound), SourceType::Union(other)) if compound.bits == other.bits => {
-                self.words((at, their_at), compound.bits / 8, &path);
+                self.words((at, their_at), compound.bits / 8, &way);
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let n = |counts: &[Option<u64>]| counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?));
                 let n = n(counts).unwrap_or(0).min(n(others).unwrap_or(0));
-                self.elements(((at, debug, *element), (their_at, other_debug, *other)), n, &path, depth);
+                self.elements(((at, debug, *element), (their_at, other_debug, *other)), n, &way, depth);
             }
             _ => {}
         }
     }
 
     /// A row of words of which only the size is known.
-    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, path: &str) {
+    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, way: &Way) {
         for begin in (0..n_bytes).step_by(8) {
             let length = (n_bytes - begin).min(8);
             self.leaves.push(Leaf {
@@ -423,7 +432,7 @@ impl<'s> Walk<'s> {
                 is_pointer: length == 8,
                 is_float: false,
                 types: None,
-                path: format!("{path}[{}]", begin / 8),
+                way: way.element(begin / 8),
             });
         }
     }
@@ -432,7 +441,7 @@ impl<'s> Walk<'s> {
         &mut self,
         (ours, theirs): ((u64, Debug<'s>, MetadataId), (u64, Debug<'s>, MetadataId)),
         n: u64,
-        path: &str,
+        way: &Way,
         depth: u32,
     ) {
         let (Some(size), Some(other_size)) = (self.types.size(ours.1, ours.2), self.types.size(theirs.1, theirs.2))
@@ -443,7 +452,7 @@ impl<'s> Walk<'s> {
             self.queue.push_back(Pair {
                 ours: (ours.0 + index * size, ours.1, ours.2),
                 theirs: (theirs.0 + index * other_size, theirs.1, theirs.2),
-                path: format!("{path}[{index}]"),
+                way: way.element(index),
                 depth: depth + 1,
             });
         }
@@ -454,7 +463,7 @@ impl<'s> Walk<'s> {
         &mut self,
         places: (u64, u64),
         to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-        path: &str,
+        way: &Way,
         depth: u32,
     ) {
         let (ours, theirs) = self.sides;
@@ -467,14 +476,14 @@ impl<'s> Walk<'s> {
         if let Some((block, pointer)) = block
             && let Some(same) = self.objects.theirs(Object(block.address)).and_then(|same| theirs.live(same.0))
         {
-            self.block((block, same), pointer - block.address, to, (path, depth));
+            self.block((block, same), pointer - block.address, to, (way, depth));
         }
         if let Some((other, pointer)) = other
             && let Some(same) = self.objects.ours(Object(other.address)).and_then(|same| ours.live(same.0))
             && !self.walked.contains(&same.address)
         {
-            let (offset, path) = (pointer - other.address, path.to_owned());
-            self.hidden.push_back(Hidden { blocks: (same, other), offset, to, path, depth });
+            let (offset, way) = (pointer - other.address, way.clone());
+            self.hidden.push_back(Hidden { blocks: (same, other), offset, to, way, depth });
         }
     }
 
@@ -484,7 +493,7 @@ impl<'s> Walk<'s> {
         (block, other): (Block, Block),
         offset: u64,
         to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-        (path, depth): (&str, u32),
+        (way, depth): (&Way, u32),
     ) {
         let Some(((debug, ty), (other_debug, other_ty))) = to else { return };
         let (Some(plain), Some(other_size)) = (self.types.plain(debug, ty), self.types.size(other_debug, other_ty))
@@ -499,10 +508,10 @@ impl<'s> Walk<'s> {
         let is_compound = matches!(plain.ty, SourceType::Struct(_) | SourceType::Union(_));
         let (ours, theirs) = ((block.address, debug, ty), (other.address, other_debug, other_ty));
         if n == 1 && offset == 0 {
-            let path = if is_compound { format!("{path}->") } else { format!("*{path}") };
-            self.queue.push_back(Pair { ours, theirs, path, depth: depth + 1 });
+            let way = if is_compound { way.arrow() } else { way.star() };
+            self.queue.push_back(Pair { ours, theirs, way, depth: depth + 1 });
         } else {
-            self.elements((ours, theirs), n, path, depth);
+            self.elements((ours, theirs), n, way, depth);
         }
     }
 
@@ -523,7 +532,7 @@ impl<'s> Walk<'s> {
                 their_offset: leaf.addresses.1 - other.address,
                 length: leaf.length,
                 is_pointer: leaf.is_pointer,
-                path: leaf.path.clone(),
+                way: leaf.way.clone(),
             };
             layouts.learn((&block, &other), leaf.addresses.0 - block.address, part);
         }
@@ -543,13 +552,32 @@ impl<'s> Walk<'s> {
                     is_pointer: part.is_pointer,
                     is_float: false,
                     types: None,
-                    path: part.path.clone(),
+                    way: part.way.clone(),
                 });
             }
         }
     }
 
+    /// Whether both hold the same from steps that correspond, where that can be told at once; so it is for most.
+    fn is_plainly_same(&self, leaf: &Leaf<'s>, alignment: &Alignment) -> bool {
+        let words =
+            (self.slots.0.word(leaf.addresses.0, leaf.length), self.slots.1.word(leaf.addresses.1, leaf.length));
+        let (Some((held, writer)), Some((other, other_writer))) = words else { return false };
+        if !alignment.is_same(writer, other_writer) {
+            return false;
+        }
+        if !leaf.is_pointer || held == 0 {
+            return held == other;
+        }
+        let translated =
+            self.slots.1.object(other).and_then(|(object, offset)| Some(self.objects.ours(object)?.0 + offset));
+        translated == Some(held)
+    }
+
     fn compare(&self, leaf: Leaf<'s>, alignment: &Alignment) -> Option<Cell> {
+        if self.is_plainly_same(&leaf, alignment) {
+            return None;
+        }
         let (ours, theirs) = self.sides;
         let held = self.slots.0.held(leaf.addresses.0, leaf.length)?;
         let other = self.slots.1.held(leaf.addresses.1, leaf.length)?;
@@ -588,7 +616,7 @@ impl<'s> Walk<'s> {
             address: leaf.addresses.0,
             length: leaf.length,
             declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
-            path: leaf.path,
+            path: leaf.way.written(),
             writer: held.writer,
             reference_writer: other.writer,
             bytes: held.bytes,
@@ -601,10 +629,6 @@ impl<'s> Walk<'s> {
 /// Whether a pointer, or a word that may be one, leads to something.
 fn is_far(word: u64, is_pointer: bool) -> bool {
     word != 0 && (is_pointer || (0x1_0000..1 << 47).contains(&word))
-}
-
-fn joined(path: &str, member: &str) -> String {
-    if path.ends_with("->") { format!("{path}{member}") } else { format!("{path}.{member}") }
 }
 
 fn shown(
