@@ -231,7 +231,7 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, kno
     leaves
         .into_iter()
         .filter(|leaf| seen.insert((leaf.addresses.0, leaf.length)))
-        .filter_map(|leaf| walk.compare(leaf, alignment))
+        .filter_map(|leaf| walk.compare(&leaf, alignment))
         .collect()
 }
 
@@ -574,8 +574,8 @@ impl<'s> Walk<'s> {
         translated == Some(held)
     }
 
-    fn compare(&self, leaf: Leaf<'s>, alignment: &Alignment) -> Option<Cell> {
-        if self.is_plainly_same(&leaf, alignment) {
+    fn compare(&self, leaf: &Leaf<'s>, alignment: &Alignment) -> Option<Cell> {
+        if self.is_plainly_same(leaf, alignment) {
             return None;
         }
         let (ours, theirs) = self.sides;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 /// A way, and how it goes on: `head->next->v`.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Way(Rc<Turn>);
 
 #[derive(Debug)]
