@@ -297,7 +297,6 @@ fn resume(
     hunt_with(&plan, &place, &user, around, console)
 }
 
-/// The last report of the hunt of this worktree.
 /// The finding of this worktree's hunt, and the hunt's name.
 pub fn finding(location: &Location) -> Result<(String, Report), Failure> {
     let (id, replay) = saved::current_replay(location)?;
@@ -393,6 +392,16 @@ fn named(user: &Repository, commit: CommitId) -> String {
     format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
 }
 
+/// The name of this worktree's hunt, what it found, and what it was started with.
+pub fn finding_and_plan(location: &Location) -> Result<(String, Report, SavedPlan), Failure> {
+    let (id, report) = finding(location)?;
+    let (_, replay) = saved::current_replay(location)?;
+    let plan = serde_json::from_value(replay.plan.plan).map_err(|error| {
+        Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
+    })?;
+    Ok((id, report, plan))
+}
+
 /// The finding in a form for others.
 fn report_as(
     format: ReportFormat,
@@ -400,9 +409,7 @@ fn report_as(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (id, replay) = saved::current_replay(location)?;
-    let (_, report) = finding(location)?;
-    let saved: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
+    let (id, report, saved) = finding_and_plan(location)?;
     let test = Untrusted::from(saved.args.command.to_line());
     let mut out = Vec::new();
     let result = match format {
@@ -439,9 +446,7 @@ fn report_page(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (id, replay) = saved::current_replay(location)?;
-    let (_, report) = finding(location)?;
-    let plan: SavedPlan = serde_json::from_value(replay.plan.plan).map_err(|error| Failure::from_error(&error))?;
+    let (id, report, plan) = finding_and_plan(location)?;
     let explanation = explanation(location, &id, &report, console);
     let story = story::read(location, &id, &report, explanation.as_ref())?;
     let test = Untrusted::from(plan.args.command.to_line());

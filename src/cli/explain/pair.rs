@@ -5,8 +5,6 @@ use crate::cli::args::options::Side;
 use crate::cli::commands;
 use crate::cli::explain::Pair;
 use crate::cli::failure::Failure;
-use crate::cli::saved;
-use crate::cli::saved::SavedPlan;
 use crate::report::Status;
 use crate::report::certificate::Role;
 use crate::report::certificate::proven;
@@ -58,11 +56,7 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
 }
 
 fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {
-    let (id, report) = commands::finding(location)?;
-    let (_, replay) = saved::current_replay(location)?;
-    let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
-        Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
-    })?;
+    let (id, report, plan) = commands::finding_and_plan(location)?;
     let proven = proven(&report);
     let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
     let roles = match args.at {
