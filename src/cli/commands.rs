@@ -56,10 +56,12 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::origin;
 use crate::world::repo::private;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fmt::Write as _;
 use std::io;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use std::time::SystemTime;
@@ -464,10 +466,17 @@ fn report_page(
         return Ok(Answer::Text(bytes, 0));
     }
     let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| around.directory.join(file));
-    files::replace(&file, &bytes).map_err(|error| {
-        Failure::new(Status::Error, format!("failed to write the report `{}`: {error}", file.display()))
+    let failed = |why: &dyn Display| {
+        Failure::new(Status::Error, format!("failed to write the report `{}`: {why}", file.display()))
             .with_hint("`--html -` prints it")
-    })?;
+    };
+    if page.file.is_some() && !file.parent().is_some_and(Path::is_dir) {
+        return Err(failed(&"there is no directory for it"));
+    }
+    if file.is_dir() {
+        return Err(failed(&"it is a directory"));
+    }
+    files::replace(&file, &bytes).map_err(|error| failed(&error))?;
     if page.is_opened {
         browser::open(&file, around)?;
     }

@@ -89,6 +89,11 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
 fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&HUNT);
+    for (place, said) in [("missing/page.html", "no directory"), (".", "is a directory")] {
+        let (_, err) = run(&fixture, &["report", "--html", place], 1);
+        assert!(err.contains(said) && err.contains("\nhint: "), "{err}");
+    }
+    assert!(!fixture.repo().join("missing").exists());
     let before = fixture.state();
     let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
     assert!(page.starts_with("<!doctype html>") && page.contains("Content-Security-Policy"), "{page}");
