@@ -4,9 +4,8 @@ use crate::cli::failure::Failure;
 use crate::cli::plan::Surroundings;
 use crate::report::Status;
 use crate::world::record::build::BuildDirectory;
-use crate::world::record::build::CPLUSPLUS;
-use crate::world::record::build::NAMES;
 use crate::world::record::build::VARIABLE;
+use crate::world::record::build::is_known;
 use crate::world::record::shim::Call;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -16,7 +15,7 @@ use std::path::Path;
 /// As which compiler the program was called, and how many words are not the compiler's; `None` if as itself.
 pub fn called_as(args: &[OsString], around: &Surroundings) -> Option<(OsString, usize)> {
     let name = Path::new(args.first()?).file_name()?;
-    if NAMES.iter().chain(&CPLUSPLUS).any(|known| name == *known) && around.variable(VARIABLE).is_some() {
+    if name.to_str().is_some_and(is_known) && around.variable(VARIABLE).is_some() {
         return Some((name.to_owned(), 1));
     }
     (args.get(1)? == "cc").then(|| ("cc".into(), 2))

@@ -27,6 +27,7 @@ use crate::outcome;
 use crate::report::Status;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::trace::container::REPLACED;
 use crate::trace::play::Player;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
@@ -93,6 +94,14 @@ pub struct Explanation {
     pub switched: Option<Switched>,
     /// What could not be done, in words.
     pub remarks: Vec<String>,
+}
+
+impl Explanation {
+    /// With a remark before the others.
+    fn with(mut self, remark: Option<String>) -> Self {
+        self.remarks.splice(..0, remark);
+        self
+    }
 }
 
 /// Figures of an explanation.
@@ -202,6 +211,7 @@ impl Explainer<'_> {
         let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
         Self::check_failing(&bad)?;
         let (number, twin) = self.process(&bad, &good)?;
+        let which = Self::say_which(&bad, number, progress);
         let mut reference = Self::reference(&good, twin)?;
         let n_reference = Run::read(&mut reference).map_err(failed)?.n_records;
 
@@ -219,7 +229,9 @@ impl Explainer<'_> {
                 progress.say("Looking for the chain.");
                 let expected = ending_of(reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
-                self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)
+                let explained =
+                    self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)?;
+                Ok(explained.with(which))
             },
         )
     }
@@ -233,6 +245,8 @@ fn interrupted() -> Failure {
 fn ending_of(end: Option<u32>) -> Ending {
     match end {
         Some(code @ 0..0x100) => Ending::Exit(code),
+        // It did what it had to when another program took its place.
+        Some(REPLACED) => Ending::Exit(0),
         Some(signal) => Ending::Signal(signal & 0xff),
         None => Ending::Endless,
     }

@@ -12,7 +12,7 @@
 //! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
-//!   and the number of a signal.
+//!   and the number of a signal, or [`REPLACED`].
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
 //! - Where a trace would have become too long, its first records were given up: their chunks are not in the index, and a hole is in their place. The offset
 //!   of the first chunk of each thread tells how many bytes that are.
@@ -44,6 +44,9 @@ const TRAILER: u64 = 24;
 
 /// A chunk is never longer unpacked; a header that says so is damaged.
 pub const MAX_CHUNK: u32 = 16 << 20;
+
+/// How a process ended in whose place another program ran (`execve`).
+pub const REPLACED: u32 = 0x200;
 
 /// What is in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

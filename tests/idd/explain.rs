@@ -435,3 +435,60 @@ int main(void)
     );
     assert_eq!(explanation["chain"][0]["in_change"], true);
 }
+
+#[test]
+fn explain_says_which_of_several_processes_it_explains() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    int last = n * 2;
+    int sum = 0;
+    for (int i = 0; i < last; i++)
+        sum += i;
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("n * 2", "n - 2"));
+    let test = "test \"$(./a 2; ./a 1; ./a 0)\" = \"6\n1\n0\"";
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", test];
+    let (said, progress, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(progress.contains("Of 3 processes, `./a 1` is explained.\n"), "{progress}");
+    let note = "note: the test ran 3 processes; this is number 2 of them, `./a 1`: `--program` takes those of another program\n";
+    assert!(said.contains(note) && said.contains("last is given -1 (reference 2)"), "{said}");
+    // Of a single one there is nothing to say.
+    let explanation = explained(place.path(), "test \"$(./a 2)\" = 6", &[]);
+    assert_eq!(explanation["remarks"], serde_json::json!([]));
+}
+
+#[test]
+fn max_output_ends_a_failing_program_that_prints_without_an_end() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    int step = 1;
+    for (int i = 0; i < 10; i += step)
+        printf(\"line %d of a text that is as long as this\\n\", i);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("step = 1", "step = 0"));
+    let test = "./a > text; code=$?; wc -c text; tail -n 1 text; test $code = 0";
+    let explanation = explained(place.path(), test, &["--max-output", "300K"]);
+    // SIGXFSZ, at a size that no time limit would have led to; the forks are held to it, too, but not their records.
+    let what = explanation["failure"]["what"].as_str().unwrap();
+    assert!(what.contains("is killed by signal 25 (reference: exits with 0)"), "{explanation}");
+    assert!(links(&explanation).iter().any(|link| link.1 == "step" && link.2 == "0"), "{explanation}");
+
+    let words = ["record", "--once", "--max-output", "300K", "--build", "cc -o a a.c", "--", test];
+    let (said, progress, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("the test ended with exit code 1\n") && said.contains("* 0: ./a ("), "{said}");
+    let (tree, _, _) = idd(place.path(), &["trace", "tree", "--depth", "1"]);
+    assert!(tree.contains("main"), "{tree}");
+}

@@ -192,3 +192,213 @@ fn what_a_killed_record_leaves_ends_with_the_next_one() {
     assert_eq!(code, Some(0), "{said}{progress}");
     assert!(!is_alive());
 }
+
+/// Two sources: one that is left as it is, and the rest of the program.
+fn program_in_two(plain: &str, rest: &str) -> tempfile::TempDir {
+    // Assembler that jumps is not understood, so what stands beside it is left as it is.
+    let plain = format!("{plain}\nint odd(void)\n{{\n    __asm__ goto(\"\" : : : : out);\nout:\n    return 0;\n}}\n");
+    let makefile = "p: plain.c p.c\n\t$(CC) -w -o p plain.c p.c\n";
+    repository(&[("plain.c", &plain), ("p.c", rest), ("Makefile", makefile), (".gitignore", "p\nis-*\n")])
+}
+
+#[test]
+fn a_child_that_outlives_the_test_is_told_from_the_program_that_forked_it() {
+    // What is registered before the runtime is called before it: when the runtime comes to look, the parent is gone.
+    let plain = r#"
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int mother;
+static void keep_number(void)
+{
+    mother = syscall(SYS_getpid);
+}
+static void wait_for_end(void)
+{
+    while (getppid() == mother)
+        usleep(1000);
+}
+__attribute__((constructor(101))) static void before(void)
+{
+    pthread_atfork(keep_number, 0, wait_for_end);
+}
+"#;
+    let rest = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static char bytes[1 << 12];
+int main(void)
+{
+    if (fork() != 0)
+        exit(3);
+    for (int i = 0;; i++) {
+        bytes[i % sizeof bytes] += i;
+        if (i == 300000)
+            close(open("is-there", O_CREAT | O_WRONLY, 0600));
+        if (i % 1000 == 0)
+            printf("%d\n", i);
+    }
+}
+"#;
+    let place = program_in_two(plain, rest);
+    let test = "rm -f is-there; ./p > /dev/null; while [ ! -e is-there ]; do sleep 0.01; done; exit 5";
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", test]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let (main, child) = (line_with(&said, " 0: "), line_with(&said, " 1: "));
+    assert!(main.starts_with("* 0: ./p (") && main.ends_with(" on disk)"), "{said}");
+    assert!(child.starts_with("  1: forked by 0: ./p (") && child.contains("MiB of records"), "{said}");
+    assert!(child.ends_with("; it outlived the test: what it did last is missing)"), "{said}");
+    // It does not come as far in every run, but what the others did is the same.
+    assert!(!said.contains("warning"), "{said}");
+    let (stat, progress, code) = idd(place.path(), &["trace", "stat", "--process", "1"]);
+    assert_eq!(code, Some(0), "{stat}{progress}");
+}
+
+#[track_caller]
+fn line_with<'s>(said: &'s str, part: &str) -> &'s str {
+    said.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no line with {part:?}: {said}"))
+}
+
+#[test]
+fn record_keeps_what_a_process_did_before_it_ran_another_program() {
+    let source = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+extern char **environ;
+static int n_called;
+static int is(const char *word, const char *name)
+{
+    n_called++;
+    return strcmp(word, name) == 0;
+}
+int main(int argc, char **argv)
+{
+    char *words[] = {"./b", "it", NULL};
+    if (argc < 2)
+        return 9;
+    if (is(argv[1], "it"))
+        return 0;
+    if (is(argv[1], "fails") && execv("./nothing", words) != 0)
+        return 4;
+    if (is(argv[1], "child") && vfork() == 0) {
+        execv("./nothing", words);
+        _exit(7);
+    }
+    if (is(argv[1], "execve"))
+        execve("./b", words, environ);
+    if (is(argv[1], "execv"))
+        execv("./b", words);
+    if (is(argv[1], "execvp"))
+        execvp("./b", words);
+    if (is(argv[1], "execvpe"))
+        execvpe("./b", words, environ);
+    if (is(argv[1], "fexecve"))
+        fexecve(open("./b", O_RDONLY), words, environ);
+    if (is(argv[1], "execveat"))
+        execveat(AT_FDCWD, "./b", words, environ, 0);
+    if (is(argv[1], "execl"))
+        execl("./b", "./b", "it", NULL);
+    if (is(argv[1], "execlp"))
+        execlp("./b", "./b", "it", NULL);
+    if (is(argv[1], "execle"))
+        execle("./b", "./b", "it", NULL, environ);
+    if (is(argv[1], "true"))
+        execlp("true", "true", NULL);
+    if (is(argv[1], "syscall"))
+        syscall(SYS_execve, "./b", words, environ);
+    return 6;
+}
+"#;
+    let makefile = "all: a.c\n\t$(CC) -w -o a a.c\n\t$(CC) -w -o b a.c\n";
+    let place = repository(&[("a.c", source), ("Makefile", makefile), (".gitignore", "a\nb\n")]);
+    let ways = ["execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "execl", "execlp", "execle"];
+    let line = format!("for way in {} fails child true syscall; do ./a $way; done; exit 3", ways.join(" "));
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", &line]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    for (index, way) in ways.iter().enumerate() {
+        let (before, after) = (format!(" {}: ", 2 * index), format!(" {}: ./b it (", 2 * index + 1));
+        let (before, after) = (line_with(&said, &before), line_with(&said, &after));
+        assert!(before.contains(&format!("./a {way} (")) && before.contains(" KiB of records, "), "{before}");
+        assert!(before.ends_with("; then it ran another program)") && after.ends_with(" on disk)"), "{before}{after}");
+        let number = (2 * index).to_string();
+        let (tree, _, code) = idd(place.path(), &["trace", "tree", "--process", &number]);
+        assert_eq!(code, Some(0), "{tree}");
+        assert!(tree.lines().any(|line| line.contains("is(") && line.contains(way)), "{way}: {tree}");
+    }
+    assert!(line_with(&said, "./a fails").ends_with(" on disk)"), "{said}");
+    assert!(line_with(&said, "./a child").ends_with(" on disk)"), "{said}");
+    let other = "; then it ran another program, which is not instrumented or was not given its variables)";
+    assert!(line_with(&said, "./a true").ends_with(other), "{said}");
+    let lost = "(no records; then it ran another program, by a call that is not seen: what it did last is missing)";
+    assert!(line_with(&said, "./a syscall").ends_with(lost), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+}
+
+/// What `record` says of a build that goes past it.
+fn said_of_bypass(files: &[(&str, &str)], build: &str, test: &str) -> String {
+    let place = repository(files);
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", build, "--", test]);
+    assert_eq!(code, Some(1), "{said}{progress}");
+    let at = progress.find("error: ").unwrap_or_else(|| panic!("{progress}"));
+    progress[at..].to_owned()
+}
+
+const FIVE: (&str, &str) = ("p.c", "int main(void) { return 5; }\n");
+
+#[test]
+fn record_names_the_compiler_that_the_build_calls_by_its_path() {
+    let ignored = (".gitignore", "p\n*.o\n");
+    let makefile = ("Makefile", "p: p.c\n\t$(CC) -o p p.c\n");
+    for (makefile, build) in
+        [(makefile, "make CC=/usr/bin/gcc"), (("Makefile", "p: p.c\n\t/usr/bin/gcc -o p p.c\n"), "make")]
+    {
+        let said = said_of_bypass(&[FIVE, ignored, makefile], build, "./p");
+        let expected = "error: the build never called the instrumenting compiler, but `/usr/bin/gcc`\n\n\
+            hint: have the build call `$CC`, or `cc` by its name and not by a path: `--build 'make CC=cc'`, if it is set in a makefile or by `CC=`\n";
+        assert_eq!(said, expected, "{build}");
+    }
+}
+
+#[test]
+fn record_names_the_wrapper_that_calls_another_compiler() {
+    let wrapper = "#!/bin/sh\n/usr/bin/gcc \"$@\" || exit 1\nexit 0\n";
+    let makefile = "p: p.c\n\tsh ./wrapper -o p p.c\n";
+    let files = [FIVE, ("wrapper", wrapper), ("Makefile", makefile), (".gitignore", "p\n")];
+    let expected = "error: the build never called the instrumenting compiler, but `/usr/bin/gcc` (by `./wrapper`)\n\n\
+        hint: have `./wrapper` call `cc` by its name, so that it is found in `PATH`, or go without it: `--build 'make CC=cc'`\n";
+    assert_eq!(said_of_bypass(&files, "make", "./p"), expected);
+}
+
+#[test]
+fn record_names_the_compiler_of_the_program_if_another_one_was_instrumented() {
+    let makefile = "all:\n\tcc -o q p.c\n\t/usr/bin/gcc -o p p.c\n";
+    let files = [FIVE, ("Makefile", makefile), (".gitignore", "p\nq\n")];
+    let said = said_of_bypass(&files, "make", "./p");
+    assert!(said.starts_with("error: the test ran no instrumented program\n"), "{said}");
+    assert!(said.contains("hint: sources were instrumented, but others were compiled by `/usr/bin/gcc`: "), "{said}");
+    // A build that is part of the test is watched as well.
+    let said = said_of_bypass(&[FIVE], "true", "/usr/bin/gcc -o p p.c && ./p");
+    assert!(said.contains("never called the instrumenting compiler, but `/usr/bin/gcc`\n"), "{said}");
+}
+
+#[test]
+fn a_compiler_that_is_called_with_its_version_instruments() {
+    let name = fs::read_dir("/usr/bin").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    let version = |name: &str| {
+        name.strip_prefix("clang-").is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let name =
+        name.into_iter().find(|name| version(name)).expect("the tests need a clang that is called by its version");
+    let place = repository(&[FIVE, (".gitignore", "p\n")]);
+    let build = format!("{name} -o p p.c");
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", &build, "--", "./p"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("exit code 5") && said.contains("sources instrumented: 1,"), "{said}");
+}

@@ -149,6 +149,8 @@ pub struct RecordArgs {
     pub once: bool,
     /// Bytes that all traces may take on disk.
     pub max_trace: u64,
+    /// Bytes that the test may write to one file.
+    pub max_output: u64,
     /// What is kept if they would take more.
     pub keep: Keep,
     /// Limit of build and test, each.
@@ -178,6 +180,8 @@ pub struct ExplainArgs {
     pub is_unchecked: bool,
     /// Bytes that all traces may take on disk.
     pub max_trace: u64,
+    /// Bytes that the test may write to one file.
+    pub max_output: u64,
     /// Limit of build and test, each.
     pub timeout: Option<Duration>,
 }
@@ -378,8 +382,8 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Compl
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
     };
-    let Record { at, build, program, once, max_trace, keep, timeout } = record;
-    Ok(RecordArgs { command, at, build, program, once, max_trace, keep, timeout })
+    let Record { at, build, program, once, max_trace, keep, max_output, timeout } = record;
+    Ok(RecordArgs { command, at, build, program, once, max_trace, keep, max_output, timeout })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, Complaint> {
@@ -391,8 +395,20 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
             "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh",
         ));
     }
-    let Explain { bad, good, switch, switch_budget, at, build, program, algorithm, unchecked, max_trace, timeout } =
-        explain;
+    let Explain {
+        bad,
+        good,
+        switch,
+        switch_budget,
+        at,
+        build,
+        program,
+        algorithm,
+        unchecked,
+        max_trace,
+        max_output,
+        timeout,
+    } = explain;
     let switch_budget = switch.then_some(switch_budget);
     let method = match algorithm {
         Algorithm::Dependence => Method::Dependence,
@@ -401,7 +417,20 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         Algorithm::Global => Method::Global,
     };
     let is_unchecked = unchecked;
-    Ok(ExplainArgs { command, bad, good, switch_budget, at, build, program, method, is_unchecked, max_trace, timeout })
+    Ok(ExplainArgs {
+        command,
+        bad,
+        good,
+        switch_budget,
+        at,
+        build,
+        program,
+        method,
+        is_unchecked,
+        max_trace,
+        max_output,
+        timeout,
+    })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {

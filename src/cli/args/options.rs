@@ -230,6 +230,10 @@ pub struct Record {
     #[arg(long, value_name = "PART", value_enum, default_value_t = Keep::Last)]
     pub keep: Keep,
 
+    /// What the test may write to one file, so that one that prints without an end does not fill the disk: `100M`, `2G`.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    pub max_output: u64,
+
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -278,6 +282,10 @@ pub struct Explain {
     /// What all traces together may take on disk: `500M`, `4G`.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
     pub max_trace: u64,
+
+    /// What the test may write to one file, so that one that prints without an end does not fill the disk: `100M`, `2G`.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    pub max_output: u64,
 
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]

@@ -7,7 +7,9 @@ use crate::cli::explain::Explainer;
 use crate::cli::explain::failed;
 use crate::cli::explain::interrupted;
 use crate::cli::failure::Failure;
+use crate::cli::progress::Progress;
 use crate::cli::record;
+use crate::cli::record::missed;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::instrument::segment::Grain;
 use crate::outcome;
@@ -77,7 +79,9 @@ impl Explainer<'_> {
     pub(super) fn build(&self, name: &str) -> Result<BuildDirectory, Failure> {
         let program = files::this_program().map_err(failed)?;
         let path = self.root.join(format!("build-{name}"));
-        BuildDirectory::create(&path, self.clang, &program, Grain::Statement).map_err(failed)
+        let build = BuildDirectory::create(&path, self.clang, &program, Grain::Statement).map_err(failed)?;
+        build.link_versions(&self.around.variable("PATH").unwrap_or_default(), &program).map_err(failed)?;
+        Ok(build)
     }
 
     pub(super) fn record_args(&self) -> RecordArgs {
@@ -88,6 +92,7 @@ impl Explainer<'_> {
             program: self.args.program.clone(),
             once: true,
             max_trace: self.args.max_trace,
+            max_output: self.args.max_output,
             keep: options::Keep::First,
             timeout: self.args.timeout,
         }
@@ -115,10 +120,14 @@ impl Explainer<'_> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
         let listener = Listener::start(&socket, &place, (max_trace, Keep::First)).map_err(failed)?;
-        let seen = sandbox.observe(&job(tree, limit), &commands, &mut self.interrupt.clone());
+        let seen = sandbox.observe(&job(tree, limit), &commands, &mut listener.watched(&mut self.interrupt.clone()));
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let seen = seen.map_err(failed)?.ok_or_else(interrupted)?;
-        record::complain(&seen, &build.logged(), &taken)?;
+        if missed::is_bypassed(&seen, &build.logged(), &taken) {
+            let watched = missed::watched(&build, self.commands(&build, Vec::new())).map_err(failed)?;
+            sandbox.observe(&job(tree, limit), &watched, &mut self.interrupt.clone()).map_err(failed)?;
+        }
+        missed::complain(&seen, &build, &taken)?;
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
         Ok(Side { place, units, taken, ending: seen.ending, duration: seen.duration })
     }
@@ -155,6 +164,20 @@ impl Explainer<'_> {
             Failure::new(Status::Error, "no program was run by the test on both versions")
                 .with_hint(format!("on the failing one it ran: {programs}; `--program` names the one that is meant"))
         })
+    }
+
+    /// Says which process of the failing side is explained, if the test ran several; the result is the same as a remark.
+    pub(super) fn say_which(side: &Side, number: usize, progress: &mut Progress) -> Option<String> {
+        let words = side.taken[number].process.words.split(|byte| *byte == 0);
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
+        let (words, n_all) = (words.join(" "), side.taken.len());
+        if n_all < 2 {
+            return None;
+        }
+        let which = format!("the test ran {n_all} processes; this is number {} of them, `{words}`", number + 1);
+        progress
+            .say(&format!("Of {n_all} processes, `{}` is explained.", Terminal.line(&Untrusted::from(words.as_str()))));
+        Some(format!("{which}: `--program` takes those of another program"))
     }
 
     pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {

@@ -51,6 +51,7 @@ use crate::outcome;
 use crate::report::Status;
 use crate::revision::TreeId;
 use crate::trace::container::Process;
+use crate::trace::container::REPLACED;
 use crate::trace::step::Step;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;
@@ -60,6 +61,7 @@ use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::Turn;
 use crate::world::record::control::process_of;
+use crate::world::record::listen::Taken;
 use crate::world::run::Watch as _;
 use crate::world::run::Words;
 use crate::world::run::sandbox::Commands;
@@ -249,6 +251,7 @@ impl Explainer<'_> {
         let bad = self.side("bad", tree, (FIRST_TRACE.min(self.args.max_trace), self.limit()), sandbox)?;
         Self::check_failing(&bad)?;
         let meant = Meant::new(&bad, self.failed_process(&bad)?);
+        let which = Self::say_which(&bad, meant.number, progress);
         let is_ended = bad.taken[meant.number].end.is_some();
         let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
         let whole = forks::whole(patience, self.limit());
@@ -293,7 +296,7 @@ impl Explainer<'_> {
                 server,
                 switched: Some(switched),
             };
-            self.chain(sides, pair, changed, seconds)
+            Ok(self.chain(sides, pair, changed, seconds)?.with(which))
         })
     }
 
@@ -309,7 +312,11 @@ impl Explainer<'_> {
                 Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"))
             });
         }
-        let failed = bad.taken.iter().rposition(|taken| taken.end != Some(0));
+        let is_failed = |taken: &Taken| {
+            ![Some(0), Some(REPLACED)].contains(&taken.end)
+                && (!taken.is_left || bad.ending == outcome::Ending::Timeout)
+        };
+        let failed = bad.taken.iter().rposition(is_failed);
         Ok(failed.unwrap_or(bad.taken.len().saturating_sub(1)))
     }
 

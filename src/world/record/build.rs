@@ -17,6 +17,7 @@ use std::io;
 use std::io::Read;
 use std::io::Seek;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -25,18 +26,20 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::instrument::segment::Grain;
+use crate::world::files;
 use crate::world::record::RecordError;
+use crate::world::record::witness;
 use crate::world::run::process;
 
 /// The variable that names the directory to the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";
 
 /// Names of a C compiler.
-pub const NAMES: [&str; 8] =
+const NAMES: [&str; 8] =
     ["cc", "gcc", "clang", "c99", "c89", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc", "x86_64-pc-linux-gnu-gcc"];
 
 /// Names of a C++ compiler.
-pub const CPLUSPLUS: [&str; 5] = ["c++", "g++", "clang++", "x86_64-linux-gnu-g++", "aarch64-linux-gnu-g++"];
+const CPLUSPLUS: [&str; 5] = ["c++", "g++", "clang++", "x86_64-linux-gnu-g++", "aarch64-linux-gnu-g++"];
 
 /// Compilers that are looked for, best first.
 const COMPILERS: [&str; 8] =
@@ -50,13 +53,23 @@ const RUNTIME: &str = concat!(
     include_str!("runtime/trace.c"),
     include_str!("runtime/control.c"),
     include_str!("runtime/clock.c"),
-    include_str!("runtime/threads.c")
+    include_str!("runtime/threads.c"),
+    include_str!("runtime/exec.c")
 );
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 25] = [
+pub const WRAPPED: [&str; 34] = [
     "_exit",
     "_Exit",
+    "execve",
+    "execv",
+    "execvp",
+    "execvpe",
+    "fexecve",
+    "execveat",
+    "execl",
+    "execlp",
+    "execle",
     "time",
     "gettimeofday",
     "clock_gettime",
@@ -81,6 +94,20 @@ pub const WRAPPED: [&str; 25] = [
     "sem_wait",
     "sem_post",
 ];
+
+/// Whether a compiler of this name is stood in for: those of GNU and LLVM for this machine, of any version.
+pub fn is_known(name: &str) -> bool {
+    let is_native = name.contains("linux-gnu")
+        || !name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-').contains('-');
+    NAMES.contains(&name)
+        || CPLUSPLUS.contains(&name)
+        || (is_native && matches!(witness::plain(name), "gcc" | "clang" | "g++" | "clang++"))
+}
+
+/// Whether a compiler of this name is one for C++.
+pub fn is_cplusplus(name: &str) -> bool {
+    witness::plain(name).ends_with("++")
+}
 
 /// What happened to one source, or one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +153,20 @@ impl BuildDirectory {
         let build = Self { path: path.to_owned(), clang: clang.to_owned(), grain };
         build.renumber().map_err(failed)?;
         Ok(build)
+    }
+
+    /// Adds links for the compilers in `path` that are called by their version, such as `gcc-12`.
+    pub fn link_versions(&self, path: &OsStr, program: &Path) -> Result<(), RecordError> {
+        for directory in path.as_bytes().split(|byte| *byte == b':').filter(|directory| !directory.is_empty()) {
+            for name in files::names(Path::new(OsStr::from_bytes(directory))) {
+                let link = self.bin().join(&name);
+                if name.to_str().is_some_and(is_known) && link.symlink_metadata().is_err() {
+                    let failed = |source| RecordError::Prepare { path: link.clone(), source };
+                    std::os::unix::fs::symlink(program, &link).map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives out the same numbers again, from the first on: what is built anew in the same order gets those that it had.

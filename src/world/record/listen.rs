@@ -1,7 +1,8 @@
 //! Takes the records of running programs to disk.
 //!
 //! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins with a
-//! greeting (see `runtime/trace.c`) and sends messages: kind, thread, length, bytes.
+//! greeting (see `runtime/trace.c`) and sends messages: kind, thread, length, bytes. Who outlives the test is killed, and may break off anywhere: its last whole
+//! message is the last that is kept.
 //!
 //! Where the traces would become larger than they may, the oldest chunks are given up, whatever process they are of: holes are made in the files,
 //! and the index at the end does not name them. So what is left is a window before the end, in full. Deviation from the two-level scheme of the design (a
@@ -25,18 +26,25 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::Weak;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::thread::JoinHandle;
 
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
 use rustix::fs::FallocateFlags;
 
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
+use crate::trace::container::REPLACED;
 use crate::trace::container::Writer;
 use crate::world::record::RecordError;
+use crate::world::run::ProcessGroup;
+use crate::world::run::Watch;
 
 /// The variable that names the socket to instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";
@@ -47,7 +55,71 @@ const PROTOCOL: u32 = 1;
 pub struct Listener {
     socket: PathBuf,
     is_closing: Arc<AtomicBool>,
+    test: Test,
     thread: JoinHandle<Vec<io::Result<Taken>>>,
+}
+
+/// The test whose programs connect.
+#[derive(Debug, Clone, Default)]
+pub struct Test {
+    is_over: Arc<AtomicBool>,
+    connections: Arc<Mutex<Vec<Weak<Connection>>>>,
+}
+
+/// A process that sends its records.
+#[derive(Debug)]
+struct Connection {
+    stream: UnixStream,
+    /// Whether it was still there when the test was over.
+    is_left: AtomicBool,
+}
+
+impl Test {
+    fn connect(&self, stream: UnixStream) -> Arc<Connection> {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_left = AtomicBool::new(self.is_over.load(Ordering::SeqCst));
+        let connection = Arc::new(Connection { stream, is_left });
+        connections.push(Arc::downgrade(&connection));
+        connection
+    }
+
+    /// The command itself has ended: what is still connected is about to be killed.
+    fn is_over(&self) {
+        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_over.store(true, Ordering::SeqCst);
+        for connection in connections.iter().filter_map(Weak::upgrade) {
+            // What an ended process sent may still be unread, so only the state of its end tells.
+            let mut ends = [PollFd::new(&connection.stream, PollFlags::empty())];
+            let is_gone = rustix::event::poll(&mut ends, Some(&Timespec::default())).is_ok()
+                && ends[0].revents().contains(PollFlags::HUP);
+            connection.is_left.store(!is_gone, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Whoever watches the test, and the programs that outlive it.
+pub struct Watched<'w> {
+    /// Who watches the test.
+    pub watch: &'w mut dyn Watch,
+    /// The test.
+    pub test: Test,
+}
+
+impl Watch for Watched<'_> {
+    fn started(&mut self, group: ProcessGroup) {
+        // The build came before.
+        self.test.is_over.store(false, Ordering::SeqCst);
+        self.watch.started(group);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.watch.is_interrupted()
+    }
+
+    fn ended(&mut self) {
+        self.test.is_over();
+        self.watch.ended();
+    }
 }
 
 /// What one process left.
@@ -61,6 +133,8 @@ pub struct Taken {
     pub n_bytes: u64,
     /// How it ended, see [`container`](crate::trace::container); `None` if it was killed.
     pub end: Option<u32>,
+    /// Whether it was killed because it outlived the test.
+    pub is_left: bool,
     /// Bytes of them that were given up at the beginning, because of the limit.
     pub n_given_up: u64,
     /// Whether records are missing at the end, because of the limit.
@@ -167,11 +241,14 @@ impl Listener {
         let (closing, directory) = (Arc::clone(&is_closing), directory.to_owned());
         let room = Room { n_left: max_bytes, keep, olds: VecDeque::new(), given_up: HashMap::new() };
         let room = Arc::new(Mutex::new(room));
+        let test = Test::default();
+        let of_test = test.clone();
         let thread = thread::spawn(move || {
             let mut takers: Vec<JoinHandle<io::Result<Option<Open>>>> = Vec::new();
             while let Ok((stream, _)) = listener.accept() {
                 let (process, directory, room) = (takers.len(), directory.clone(), Arc::clone(&room));
-                takers.push(thread::spawn(move || take(&stream, &directory, process, &room)));
+                let connection = of_test.connect(stream);
+                takers.push(thread::spawn(move || take(&connection, &directory, process, &room)));
                 // Programs that ended just now may still stand in the queue.
                 if closing.load(Ordering::SeqCst) && listener.set_nonblocking(true).is_err() {
                     break;
@@ -182,7 +259,12 @@ impl Listener {
             let mut room = hold(&room);
             opens.into_iter().map(|open| finish(open?, &mut room)).collect()
         });
-        Ok(Self { socket: socket.to_owned(), is_closing, thread })
+        Ok(Self { socket: socket.to_owned(), is_closing, test, thread })
+    }
+
+    /// The test is watched so that processes that outlive it are told from others that were killed.
+    pub fn watched<'w>(&self, watch: &'w mut dyn Watch) -> Watched<'w> {
+        Watched { watch, test: self.test.clone() }
     }
 
     /// Waits for what is still being sent, and returns what was taken in the order of connection; all programs must have ended.
@@ -209,19 +291,21 @@ fn finish(open: Open, room: &mut Room) -> io::Result<Taken> {
 
 /// Takes what one process sends; `None` if it sends nothing, as our own connection does.
 fn take(
-    mut stream: &UnixStream,
+    connection: &Connection,
     directory: &Path,
     process_number: usize,
     room: &Mutex<Room>,
 ) -> io::Result<Option<Open>> {
     // What is accepted from a listener that does not wait may not wait either.
+    let mut stream = &connection.stream;
     stream.set_nonblocking(false)?;
     let Some(process) = greeting(&mut stream)? else { return Ok(None) };
     let name = format!("{process_number}.trace");
     let file = Arc::new(File::create(directory.join(&name))?);
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, Shared(Arc::clone(&file))))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
-    let mut taken = Taken { file: name, process, n_bytes: 0, end: None, n_given_up: 0, is_cut: false, n_packed: 0 };
+    let (end, is_left, is_cut) = (None, false, false);
+    let mut taken = Taken { file: name, process, n_bytes: 0, end, is_left, n_given_up: 0, is_cut, n_packed: 0 };
     let mut offsets: Vec<u64> = Vec::new();
     let mut content = Vec::new();
     let mut head = [0; 16];
@@ -248,8 +332,13 @@ fn take(
                 offset = offsets[index];
                 offsets[index] += length;
                 taken.n_bytes += length;
+                // The other program did not come, and this one went on.
+                taken.end = taken.end.filter(|end| *end != REPLACED);
             }
-            Kind::End => taken.end = Some(thread),
+            Kind::End => {
+                taken.end = Some(thread);
+                continue;
+            }
             Kind::Process | Kind::Globals => {}
         }
         if kind == Kind::Records && (taken.is_cut || !hold(room).make()) {
@@ -263,14 +352,17 @@ fn take(
             Old { file: Arc::clone(&file), process: process_number, place, length: writer.size() - place, n_bytes };
         hold(room).take(old);
     }
+    if let Some(end) = taken.end {
+        writer.add(Kind::End, end, 0, &[])?;
+    }
+    taken.is_left = taken.end.is_none() && connection.is_left.load(Ordering::SeqCst);
     Ok(Some(Open { taken, process: process_number, writer }))
 }
 
 fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
     let mut head = [0; 40];
-    match stream.read_exact(&mut head) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        result => result?,
+    if !is_whole(stream.read_exact(&mut head))? {
+        return Ok(None);
     }
     let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     if !head.starts_with(b"IDDT") || number(4) != PROTOCOL {
@@ -279,9 +371,103 @@ fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
     let n_before = u64::from(number(24)) | u64::from(number(28)) << 32;
     let mut text = |length: u32| {
         let mut bytes = vec![0; usize::try_from(length.min(1 << 20)).unwrap_or_default()];
-        stream.read_exact(&mut bytes).map(|()| bytes)
+        Ok::<_, io::Error>(is_whole(stream.read_exact(&mut bytes))?.then_some(bytes))
     };
     let forked_at = (number(8) == 1).then_some((number(20), n_before));
     let (pid, parent) = (number(12), number(16));
-    Ok(Some(Process { pid, parent, forked_at, program: text(number(32))?, words: text(number(36))? }))
+    let (program, words) = (text(number(32))?, text(number(36))?);
+    Ok(program.zip(words).map(|(program, words)| Process { pid, parent, forked_at, program, words }))
+}
+
+/// Whether what was read came whole; who was killed while it was sending has ended, and no more is wrong.
+fn is_whole(read: io::Result<()>) -> io::Result<bool> {
+    match read {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello(pid: u32, program: &[u8]) -> Vec<u8> {
+        let mut bytes = b"IDDT".to_vec();
+        for number in [PROTOCOL, 0, pid, 1, 0, 0, 0, u32::try_from(program.len()).unwrap(), 0] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(program);
+        bytes
+    }
+
+    fn message(kind: Kind, thread: u32, content: &[u8]) -> Vec<u8> {
+        let mut bytes: Vec<u8> = [kind as u32, thread].iter().flat_map(|number| number.to_le_bytes()).collect();
+        bytes.extend((content.len() as u64).to_le_bytes());
+        bytes.extend(content);
+        bytes
+    }
+
+    struct Patient;
+
+    impl Watch for Patient {
+        fn started(&mut self, _: ProcessGroup) {}
+
+        fn is_interrupted(&self) -> bool {
+            false
+        }
+    }
+
+    /// What is taken of processes that send these bytes; the test is over before the last of them is killed.
+    fn taken(sent: &[Vec<u8>]) -> Vec<Taken> {
+        let place = tempfile::tempdir().unwrap();
+        let socket = place.path().join("socket");
+        let listener = Listener::start(&socket, place.path(), (1 << 20, Keep::First)).unwrap();
+        let mut streams: Vec<UnixStream> = Vec::new();
+        for bytes in sent {
+            // All but the last one are gone by then.
+            streams.clear();
+            let mut stream = UnixStream::connect(&socket).unwrap();
+            stream.write_all(bytes).unwrap();
+            streams.push(stream);
+        }
+        while listener.test.connections.lock().unwrap().len() < sent.len() {
+            thread::yield_now();
+        }
+        listener.watched(&mut Patient).ended();
+        drop(streams);
+        listener.finish().into_iter().collect::<io::Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn who_is_killed_while_it_greets_takes_no_other_with_it() {
+        let whole = hello(7, b"/bin/x");
+        for length in 0..whole.len() {
+            let taken = taken(&[[hello(6, b"/bin/y"), message(Kind::End, 3, &[])].concat(), whole[..length].to_vec()]);
+            let seen: Vec<_> = taken.iter().map(|taken| (taken.process.pid, taken.end, taken.is_left)).collect();
+            assert_eq!(seen, [(6, Some(3), false)], "{length}");
+        }
+    }
+
+    #[test]
+    fn of_who_outlives_the_test_whole_messages_are_kept() {
+        let (records, rest) = (message(Kind::Records, 0, &[1; 24]), message(Kind::Records, 0, &[2; 40]));
+        let killed = [hello(5, b"/bin/x"), records.clone()].concat();
+        let left = [hello(7, b"/bin/x"), records, rest[..rest.len() - 1].to_vec()].concat();
+        let taken = taken(&[killed, left]);
+        let seen: Vec<_> = taken.iter().map(|taken| (taken.process.pid, taken.n_bytes, taken.is_left)).collect();
+        assert_eq!(seen, [(5, 24, false), (7, 24, true)]);
+    }
+
+    #[test]
+    fn a_program_that_was_not_replaced_goes_on() {
+        let records = message(Kind::Records, 0, &[1; 24]);
+        let replaced = [hello(5, b"/bin/x"), records.clone(), message(Kind::End, REPLACED, &[])].concat();
+        let failed = [&*replaced, &*records, &*message(Kind::End, 2, &[])].concat();
+        let taken = taken(&[replaced, failed]);
+        let seen: Vec<_> = taken.iter().map(|taken| (taken.n_bytes, taken.end, taken.is_left)).collect();
+        assert_eq!(seen, [(24, Some(REPLACED), false), (48, Some(2), false)]);
+    }
 }

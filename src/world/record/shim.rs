@@ -18,8 +18,8 @@ use crate::world::record::arguments::Build;
 use crate::world::record::arguments::Job;
 use crate::world::record::arguments::is_probe;
 use crate::world::record::arguments::words_of;
+use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
-use crate::world::record::build::CPLUSPLUS;
 use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
@@ -63,7 +63,7 @@ impl Call<'_> {
     /// Does what the arguments ask for; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
-        if CPLUSPLUS.iter().any(|name| self.name == *name) {
+        if self.name.to_str().is_some_and(build::is_cplusplus) {
             return self.cplusplus(words);
         }
         let Job::Build(build) = Job::read(&words, self.directory) else {
@@ -322,8 +322,7 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 #[cfg(test)]
 pub fn built(place: &Path, program: &str, grain: crate::instrument::segment::Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
-    let clang =
-        crate::world::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+    let clang = build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
     let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
     fs::write(place.join("a.c"), program).unwrap();
     let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };

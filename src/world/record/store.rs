@@ -81,6 +81,12 @@ pub struct Traced {
     /// For one that was forked and ran no other program: its parent, by its number in the recording.
     #[serde(default)]
     pub forked_by: Option<usize>,
+    /// Whether it is such a one; its parent may have left nothing.
+    #[serde(default)]
+    pub is_forked: bool,
+    /// Whether it was killed because it outlived the test.
+    #[serde(default)]
+    pub is_left: bool,
 }
 
 /// The form of `recording.json`.

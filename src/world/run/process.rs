@@ -88,6 +88,9 @@ pub trait Watch {
 
     /// Whether to end the command now; asked at least every 50 ms.
     fn is_interrupted(&self) -> bool;
+
+    /// Called once, when the command has ended or is to be cut, before what it left behind is ended.
+    fn ended(&mut self) {}
 }
 
 /// Runs `command` to its end and ends everything that it left behind.
@@ -121,6 +124,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     let mut stream = Stream::new(reader, Pid::from_child(&child));
     let cut = stream.follow(begin, command.limit, &*watch);
     let duration = begin.elapsed();
+    watch.ended();
 
     // The first process is not reaped yet, so its number is still its own. It may be gone, or privileged.
     let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);

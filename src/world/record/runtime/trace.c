@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #define INITIAL __attribute__((tls_model("initial-exec")))
 
 enum { BUFFER_SIZE = 1 << 20, FIRST_FD = 200 };
-enum { RECORDS = 1, GLOBALS = 2, END = 3 };
+enum { RECORDS = 1, GLOBALS = 2, END = 3, REPLACED = 0x200 };
 enum { PROTOCOL = 1, BY_EXEC = 0, BY_FORK = 1 };
 
 EXPORT INITIAL __thread char *__idd_cur;
@@ -42,6 +43,8 @@ static INITIAL __thread struct thread *self;
 static struct thread *threads;
 static uint32_t n_threads;
 static int out = -1;
+/* The process whose records these are, and one that is forking. */
+static pid_t own, forking;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 static char socket_path[sizeof ((struct sockaddr_un *)0)->sun_path];
@@ -60,6 +63,9 @@ static void set_clock(void);
 static void control_at(uint32_t id);
 static void control_end(uint32_t status);
 static void keep_records(const char *bytes, size_t length);
+
+/* The child of vfork runs in the memory of its parent, but is another process. */
+static int is_own_process(void) { return (pid_t)syscall(SYS_getpid) == own; }
 
 static void put(const void *bytes, size_t length) {
     const char *at = bytes;
@@ -117,7 +123,13 @@ static size_t read_file(const char *path, char *to, size_t size) {
 
 /* Begins a stream; `parent` and `n_before` say where in the stream of the parent a forked child begins. */
 static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_before) {
-    static char text[1 << 16];
+    struct {
+        char magic[4];
+        uint32_t protocol, how, pid, parent, thread;
+        uint64_t n_before;
+        uint32_t exe_length, words_length;
+        char text[1 << 16];
+    } static hello = {{'I', 'D', 'D', 'T'}, PROTOCOL};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (socket_path[0] == 0)
         return;
@@ -131,17 +143,14 @@ static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_bef
     }
     out = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
     close(fd);
-    struct {
-        char magic[4];
-        uint32_t protocol, how, pid, parent, thread;
-        uint64_t n_before;
-        uint32_t exe_length, words_length;
-    } hello = {{'I', 'D', 'D', 'T'}, PROTOCOL, how, (uint32_t)syscall(SYS_getpid), parent, thread, n_before, 0, 0};
-    ssize_t n = readlink("/proc/self/exe", text, 4096);
+    own = (pid_t)syscall(SYS_getpid);
+    hello.how = how, hello.pid = (uint32_t)own, hello.parent = parent, hello.thread = thread, hello.n_before = n_before;
+    ssize_t n = readlink("/proc/self/exe", hello.text, 4096);
     hello.exe_length = n > 0 ? (uint32_t)n : 0;
-    hello.words_length = (uint32_t)read_file("/proc/self/cmdline", text + hello.exe_length, sizeof text - hello.exe_length);
-    put(&hello, sizeof hello);
-    put(text, hello.exe_length + hello.words_length);
+    hello.words_length =
+        (uint32_t)read_file("/proc/self/cmdline", hello.text + hello.exe_length, sizeof hello.text - hello.exe_length);
+    /* In one piece: whoever is killed meanwhile is not to be left half named. */
+    put(&hello, offsetof(__typeof__(hello), text) + hello.exe_length + hello.words_length);
     if (how == BY_EXEC)
         for (struct globals **unit = __start_idd_globals; unit < __stop_idd_globals; unit++) {
             message(GLOBALS, (*unit)->unit, (*unit)->addresses, (*unit)->count * sizeof(void *));
@@ -158,7 +167,7 @@ static void end(uint32_t status) {
     int saved = errno;
     pthread_mutex_lock(&lock);
     flush_all();
-    if (out >= 0)
+    if (out >= 0 && is_own_process())
         message(END, status, NULL, 0);
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -176,7 +185,7 @@ static void on_fatal_signal(int number) {
 
 static void watch_signals(void) {
     static char stack[64 << 10];
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGALRM, SIGXCPU};
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ, SIGPIPE, SIGHUP, SIGINT};
     stack_t other = {.ss_sp = stack, .ss_size = sizeof stack}, before;
     if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
         sigaltstack(&other, NULL);
@@ -200,6 +209,8 @@ static void thread_ends(void *value) {
 
 static void before_fork(void) {
     pthread_mutex_lock(&lock);
+    /* In the child it may be too late to ask: the parent may have ended by then. */
+    forking = (pid_t)syscall(SYS_getpid);
     flush_all();
 }
 
@@ -210,7 +221,7 @@ static void in_child(void) {
     if (out >= 0) {
         close(out);
         out = -1;
-        begin(BY_FORK, (uint32_t)getppid(), self ? self->number : 0, self ? self->n_sent : 0);
+        begin(BY_FORK, (uint32_t)forking, self ? self->number : 0, self ? self->n_sent : 0);
     }
     for (struct thread *thread = threads; thread != NULL; thread = thread->next)
         thread->n_sent = 0;

@@ -1,0 +1,133 @@
+//! Which compilers a build calls when it goes past the instrumenting one.
+//!
+//! Asked only when nothing was recorded: the build is run once more with a library loaded into everything that it starts (`runtime/witness.c`), which notes who is
+//! called by whom. A compiler that is linked statically is not seen.
+
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::world::record::RecordError;
+use crate::world::record::build::BuildDirectory;
+use crate::world::run::process;
+
+const SOURCE: &str = include_str!("runtime/witness.c");
+
+/// What a compiler of C is called, without the machine before and the version behind.
+const COMPILERS: [&str; 11] = ["cc", "gcc", "clang", "c99", "c89", "tcc", "icx", "icc", "c++", "g++", "clang++"];
+
+/// Programs that run others and are not to blame for which.
+const RUNNERS: [&str; 10] = ["make", "gmake", "ninja", "samu", "cmake", "meson", "bash", "dash", "sh", "env"];
+
+/// A compiler that was called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Called {
+    /// As it was called: by its name, or its path.
+    pub compiler: String,
+    /// The script or program that called it, if it is none that builds.
+    pub by: Option<String>,
+}
+
+/// Compiles the library; the result are the variables with which it is loaded.
+///
+/// Errors: the compiler does not make a library.
+pub fn variables(build: &BuildDirectory) -> Result<[(OsString, OsString); 2], RecordError> {
+    let failed = |source| RecordError::Prepare { path: build.path.clone(), source };
+    fs::write(build.path.join("witness.c"), SOURCE).map_err(failed)?;
+    let words = ["-O2", "-fPIC", "-shared", "-w", "witness.c", "-o", "witness.so"].map(OsStr::new);
+    let said = process::capture(build.clang.as_os_str(), &words, &build.path, &[]).map_err(failed)?;
+    if said.code != Some(0) {
+        return Err(RecordError::Runtime { said: String::from_utf8_lossy(&said.stderr).into_owned() });
+    }
+    let library = build.path.join("witness.so");
+    Ok([("LD_PRELOAD".into(), library.into()), ("IDD_WITNESS".into(), file(build).into())])
+}
+
+fn file(build: &BuildDirectory) -> PathBuf {
+    build.path.join("witness")
+}
+
+/// The compilers that were called past the instrumenting one, each once, in order.
+pub fn called(build: &BuildDirectory) -> io::Result<Vec<Called>> {
+    let text = match fs::read(file(build)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        text => text?,
+    };
+    Ok(read(&String::from_utf8_lossy(&text)))
+}
+
+fn read(text: &str) -> Vec<Called> {
+    let mut all: Vec<Called> = Vec::new();
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let [program, name, caller, second] = parts[..] else { continue };
+        // The instrumenting compiler is called like one, and calls one itself; compilers call themselves.
+        let is_ours = |program| base(program).starts_with("git-idd");
+        let is_one = is_compiler(base(program)) || is_compiler(base(name));
+        if !is_one || is_ours(program) || is_ours(caller) || is_compiler(base(caller)) {
+            continue;
+        }
+        let is_runner = RUNNERS.contains(&base(caller)) || caller.is_empty();
+        let script = Some(second).filter(|second| !second.is_empty() && !second.starts_with('-'));
+        let by = if !is_runner {
+            Some(base(caller))
+        } else {
+            // A shell that runs a line, or a program that builds, is nobody's wrapper.
+            script.filter(|_| matches!(base(caller), "bash" | "dash" | "sh"))
+        };
+        let called = Called { compiler: name.to_owned(), by: by.map(str::to_owned) };
+        if !all.contains(&called) {
+            all.push(called);
+        }
+    }
+    all
+}
+
+fn base(path: &str) -> &str {
+    Path::new(path).file_name().and_then(OsStr::to_str).unwrap_or_default()
+}
+
+/// Whether a program of this name compiles C or C++: `cc`, `clang-19`, `aarch64-linux-gnu-gcc-12`.
+pub fn is_compiler(name: &str) -> bool {
+    COMPILERS.contains(&plain(name))
+}
+
+/// The name of a compiler without its version, and without the machine that it is for.
+pub fn plain(name: &str) -> &str {
+    let is_version = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let name = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(name, |(name, _)| name);
+    name.rsplit_once('-').map_or(name, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_compilers_are_known_with_machine_and_version() {
+        for name in ["cc", "gcc-12", "clang-19", "x86_64-linux-gnu-gcc-12.2", "clang++", "tcc", "musl-gcc"] {
+            assert!(is_compiler(name), "{name}");
+        }
+        for name in ["cc1", "git-idd", "gcc-ar", "gcc-ranlib-12", "make", "ccache", "clang-format-19", ""] {
+            assert!(!is_compiler(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn compilers_are_told_from_the_instrumenting_one_and_from_what_they_call() {
+        let text = "/usr/bin/dash\t/bin/sh\t/usr/bin/make\tall\n\
+            /usr/bin/x86_64-linux-gnu-gcc-12\t/usr/bin/gcc\t/usr/bin/make\tall\n\
+            /usr/bin/x86_64-linux-gnu-gcc-12\t/usr/bin/gcc\t/usr/bin/dash\t-c\n\
+            /usr/bin/x86_64-linux-gnu-gcc-12\tgcc\t/usr/bin/dash\t./wrap\n\
+            /opt/git-idd\tcc\t/usr/bin/make\tall\n\
+            /usr/lib/llvm-19/bin/clang\t/usr/bin/clang-19\t/opt/git-idd\t-c\n\
+            /usr/lib/llvm-19/bin/clang\tclang\t/usr/lib/llvm-19/bin/clang\t-c\n\
+            /usr/bin/tcc\ttcc\t/usr/bin/ccache\ttcc\n";
+        let called = |compiler: &str, by: Option<&str>| Called { compiler: compiler.into(), by: by.map(Into::into) };
+        let expected = [called("/usr/bin/gcc", None), called("gcc", Some("./wrap")), called("tcc", Some("ccache"))];
+        assert_eq!(read(text), expected);
+    }
+}
