@@ -287,12 +287,14 @@ impl Writer<'_> {
             self.out.push_str("\n  ");
         };
         add(format!("{byte} = load i8, ptr @__idd_flip, align 1"));
-        add(format!("{flip} = trunc i8 {byte} to i1"));
         let keyword = if let Op::Branch(..) = instruction.op {
-            add(format!("{turned} = xor i1 {value}, {flip}"));
+            // Bytes are compared, so that what was just computed as one is not made a bit again.
+            add(format!("{flip} = zext i1 {value} to i8"));
+            add(format!("{turned} = icmp ne i8 {flip}, {byte}"));
             "br"
         } else {
             let Type::Int(n_bits) = operand.ty else { return };
+            add(format!("{flip} = trunc i8 {byte} to i1"));
             let (wide, case) = (format!("{turned}.w"), format!("{turned}.n"));
             add(format!("{wide} = load i64, ptr @__idd_case, align 8"));
             match n_bits {

@@ -274,8 +274,13 @@ impl Parked {
         message.extend(patches);
         put_ranges(&test.dumps, &mut message);
         self.stream.write_all(&message)?;
-        let (kind, code) = (self.number()?, self.number()?);
-        let (n_segments, n_output, n_dumped, n_records) = (self.long()?, self.long()?, self.long()?, self.long()?);
+        let mut head = [0; 40];
+        self.stream.read_exact(&mut head)?;
+        let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let long =
+            |at: usize| u64::from_ne_bytes(*head[at..].first_chunk().expect("40 bytes have four times 8 behind 8"));
+        let (kind, code) = (number(0), number(4));
+        let (n_segments, n_output, n_dumped, n_records) = (long(8), long(16), long(24), long(32));
         let output = self.bytes(n_output)?;
         let dumps = if n_dumped > 0 { self.ranges(&test.dumps)? } else { Vec::new() };
         let records = self.bytes(n_records)?;
@@ -305,6 +310,9 @@ impl Parked {
     }
 
     fn bytes(&mut self, length: u64) -> io::Result<Vec<u8>> {
+        if length == 0 {
+            return Ok(Vec::new());
+        }
         let mut bytes = Vec::new();
         let n = (&mut self.stream).take(length).read_to_end(&mut bytes)?;
         if n as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
@@ -316,20 +324,15 @@ impl Parked {
         Ok(u32::from_ne_bytes(bytes))
     }
 
-    fn long(&mut self) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        self.stream.read_exact(&mut bytes)?;
-        Ok(u64::from_ne_bytes(bytes))
-    }
-
     fn ranges(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
-        let mut all = Vec::new();
-        for range in ranges {
-            let mut bytes = vec![0; usize::try_from(range.length).map_err(|_| io::ErrorKind::InvalidInput)?];
-            self.stream.read_exact(&mut bytes)?;
-            all.push(bytes);
-        }
-        Ok(all)
+        let bytes = self.bytes(ranges.iter().map(|range| range.length).sum())?;
+        let mut rest = bytes.as_slice();
+        let mut next = |range: &Range| {
+            let (bytes, behind) = rest.split_at(usize::try_from(range.length).expect("it was read into memory"));
+            rest = behind;
+            bytes.to_vec()
+        };
+        Ok(ranges.iter().map(&mut next).collect())
     }
 }
 

@@ -204,18 +204,25 @@ struct below {
     int32_t parent;
 } __attribute__((packed));
 
+/* What every child of a parked process needs, prepared once: that one does not open or close anything meanwhile. */
+static struct {
+    int is_ready, null, rules, n_open;
+    struct {
+        int fd, cloexec, is_regular;
+    } open[MAX_FDS];
+} prepared;
+
+/* A child of a child is confined already, and there are only so many layers. */
+static int is_confined;
+
 /* Nothing that the child opens can be written, but /dev/null and what is below the scratch directory (Landlock). */
-static int confine(void) {
-    /* A child of a child is confined already, and there are only so many layers. */
-    static int is_confined;
-    if (is_confined)
-        return 1;
-    enum { CREATE_RULES = 444, ADD_RULE, RESTRICT, WRITE_FILE = 1 << 1, CHANGE = 0x1ff0, TRUNCATE = 1 << 14 };
+static int rules(void) {
+    enum { CREATE_RULES = 444, ADD_RULE, WRITE_FILE = 1 << 1, CHANGE = 0x1ff0, TRUNCATE = 1 << 14 };
     long version = syscall(CREATE_RULES, NULL, 0, 1);
     uint64_t changes = WRITE_FILE | CHANGE | (version >= 3 ? TRUNCATE : 0);
     int fd = (int)syscall(CREATE_RULES, &changes, sizeof changes, 0);
     if (fd < 0)
-        return 0;
+        return -1;
     struct below null = {WRITE_FILE, open("/dev/null", O_PATH | O_CLOEXEC)};
     syscall(ADD_RULE, fd, 1, &null, 0);
     close(null.parent);
@@ -224,51 +231,81 @@ static int confine(void) {
         syscall(ADD_RULE, fd, 1, &place, 0);
         close(place.parent);
     }
-    is_confined = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT, fd, 0) == 0;
-    close(fd);
+    return fd;
+}
+
+static int confine(void) {
+    enum { RESTRICT = 446 };
+    if (!is_confined)
+        is_confined = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT, prepared.rules, 0) == 0;
     return is_confined;
+}
+
+static int high(int fd) {
+    int number = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    close(fd);
+    return number;
+}
+
+/* `own` is the connection of the process. */
+static void prepare(int own) {
+    if (prepared.is_ready)
+        return;
+    prepared.n_open = 0;
+    for (int fd = 0; fd < MAX_FDS; fd++) {
+        struct stat stat;
+        if (fd == own || fd == out || fstat(fd, &stat) != 0)
+            continue;
+        int cloexec = (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0, n = prepared.n_open++;
+        prepared.open[n].fd = fd, prepared.open[n].cloexec = cloexec, prepared.open[n].is_regular = S_ISREG(stat.st_mode);
+    }
+    prepared.null = high(open("/dev/null", O_RDWR | O_CLOEXEC));
+    prepared.rules = is_confined ? -1 : high(rules());
+    prepared.is_ready = 1;
+}
+
+/* It goes on, and may open and close what it wants. */
+static void forget(void) {
+    if (!prepared.is_ready)
+        return;
+    close(prepared.null);
+    if (prepared.rules >= 0)
+        close(prepared.rules);
+    prepared.is_ready = 0;
 }
 
 /* Gives the child file descriptions of its own: regular files at the same offset, written ones as copies; the rest is /dev/null. */
 static int separate(void) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < MAX_FDS; fd++) {
-        struct stat stat;
-        if (fd == control.output || fd == control.result || fd == control.records || fd == null || fstat(fd, &stat) != 0)
-            continue;
-        int cloexec = fcntl(fd, F_GETFD), flags = fcntl(fd, F_GETFL), own = -1;
-        if (fd == 1 || fd == 2) {
-            own = fcntl(control.output, F_DUPFD_CLOEXEC, FIRST_FD);
-        } else if (S_ISREG(stat.st_mode)) {
-            char path[64];
-            off_t at = lseek(fd, 0, SEEK_CUR);
-            snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-            if ((flags & O_ACCMODE) == O_RDONLY) {
-                own = open(path, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC);
-            } else {
-                static char bytes[1 << 16];
-                off_t from = 0;
-                ssize_t n;
-                int source = open(path, O_RDONLY | O_CLOEXEC);
-                own = memfd_create("copy", MFD_CLOEXEC);
-                while (source >= 0 && (n = pread(source, bytes, sizeof bytes, from)) > 0)
-                    from += write(own, bytes, (size_t)n);
-                if (source >= 0)
-                    close(source);
-            }
-            if (own < 0)
+    for (int i = 0; i < prepared.n_open; i++) {
+        int fd = prepared.open[i].fd, cloexec = prepared.open[i].cloexec, own = -1;
+        if (fd == 1 || fd == 2 || !prepared.open[i].is_regular) {
+            if (dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
                 return 0;
-            lseek(own, at, SEEK_SET);
+            continue;
+        }
+        char path[64];
+        int flags = fcntl(fd, F_GETFL);
+        off_t at = lseek(fd, 0, SEEK_CUR);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if ((flags & O_ACCMODE) == O_RDONLY) {
+            own = open(path, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC);
         } else {
-            own = fcntl(null, F_DUPFD_CLOEXEC, FIRST_FD);
+            static char bytes[1 << 16];
+            off_t from = 0;
+            ssize_t n;
+            int source = open(path, O_RDONLY | O_CLOEXEC);
+            own = memfd_create("copy", MFD_CLOEXEC);
+            while (source >= 0 && (n = pread(source, bytes, sizeof bytes, from)) > 0)
+                from += write(own, bytes, (size_t)n);
+            if (source >= 0)
+                close(source);
         }
         if (own < 0)
             return 0;
-        dup2(own, fd);
-        fcntl(fd, F_SETFD, cloexec);
+        lseek(own, at, SEEK_SET);
+        dup3(own, fd, cloexec);
         close(own);
     }
-    close(null);
     return 1;
 }
 
@@ -277,11 +314,7 @@ static void on_time(int number) {
     answer(OUT_OF_TIME, 0);
 }
 
-static int memory_file(void) {
-    int fd = memfd_create("idd", MFD_CLOEXEC), high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(fd);
-    return high;
-}
+static int memory_file(void) { return high(memfd_create("idd", MFD_CLOEXEC)); }
 
 /* A child on its own: what it says goes to `fd`, what it writes and records is kept apart. */
 static void set_apart(int fd, int is_traced) {
@@ -416,6 +449,7 @@ static void park(void) {
                 break;
             n_dumps = test.n_dumps;
             keep_input();
+            prepare(fd);
             pid_t child = _Fork != NULL ? _Fork() : fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
@@ -447,6 +481,7 @@ static void park(void) {
             while (waitpid(-1, NULL, WNOHANG) > 0)
                 ;
             keep_input();
+            prepare(fd);
             pid_t child = _Fork != NULL ? _Fork() : fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
@@ -456,6 +491,7 @@ static void park(void) {
                     syscall(SYS_exit_group, ANSWERED);
                 control.is_on_its_way = 1;
                 set_apart(fd, 0);
+                forget();
                 control.stop_at = at;
                 /* The segment before which this one is parked may be meant. */
                 if (at > control.n_segments)
@@ -470,6 +506,7 @@ static void park(void) {
     /* A child has nothing to go on for. */
     if (control.is_child)
         syscall(SYS_exit_group, ANSWERED);
+    forget();
     close(fd);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
