@@ -180,22 +180,42 @@ impl<W: Write> Writer<W> {
 
     /// Writes the index.
     pub fn finish(self) -> io::Result<W> {
-        self.finish_without(&HashSet::new())
+        let (out, unfinished) = self.pause()?;
+        unfinished.finish_without(out, &HashSet::new())
     }
 
-    /// Writes the index without the chunks at these places.
-    pub fn finish_without(mut self, given_up: &HashSet<u64>) -> io::Result<W> {
+    /// Lets go of the file, so that it can be closed before the index is written behind what is there.
+    pub fn pause(mut self) -> io::Result<(W, Unfinished)> {
+        self.out.flush()?;
+        Ok((self.out, Unfinished { place: self.place, index: self.index }))
+    }
+}
+
+/// What is still to be written to a trace: its index.
+pub struct Unfinished {
+    place: u64,
+    index: Vec<Vec<u8>>,
+}
+
+impl Unfinished {
+    /// Bytes written so far.
+    pub fn size(&self) -> u64 {
+        self.place
+    }
+
+    /// Writes the index without the chunks at these places; `out` stands at the end of the file.
+    pub fn finish_without<W: Write>(mut self, mut out: W, given_up: &HashSet<u64>) -> io::Result<W> {
         let place = |entry: &[u8]| entry.first_chunk().map_or(0, |place| u64::from_le_bytes(*place));
         self.index.retain(|entry| !given_up.contains(&place(entry)));
         let n_chunks = u32::try_from(self.index.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let index = self.index.concat();
-        self.out.write_all(&index)?;
-        self.out.write_all(&self.place.to_le_bytes())?;
-        self.out.write_all(&n_chunks.to_le_bytes())?;
-        self.out.write_all(&crc32fast::hash(&index).to_le_bytes())?;
-        self.out.write_all(END_MAGIC)?;
-        self.out.flush()?;
-        Ok(self.out)
+        out.write_all(&index)?;
+        out.write_all(&self.place.to_le_bytes())?;
+        out.write_all(&n_chunks.to_le_bytes())?;
+        out.write_all(&crc32fast::hash(&index).to_le_bytes())?;
+        out.write_all(END_MAGIC)?;
+        out.flush()?;
+        Ok(out)
     }
 }
 

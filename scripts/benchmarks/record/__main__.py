@@ -4,7 +4,7 @@ The cases file names programs that are built from their sources:
 
     [[case]]
     name = "gzip"
-    source = "/path/to/the/source"                  # a directory; it is copied
+    source = "/path/to/the/source"                  # a directory, seen from the cases file; it is copied
     build = "make CC=\\"$CC\\" CFLAGS=\\"-g $LEVEL\\""     # $CC and $LEVEL (-O0, -O2) are set
     input = "seq 1000000"                           # what it prints is kept in $INPUT
     run = "./gzip -c <$INPUT >out"                  # is timed
@@ -163,6 +163,7 @@ def main():
     for case in tomllib.loads(options.cases.read_text())["case"]:
         if options.only and case["name"] not in options.only:
             continue
+        case["source"] = options.cases.parent.resolve() / case["source"]
         with tempfile.TemporaryDirectory() as place:
             rows.append(measure(case, options, Path(place)))
         keep(options.raw or "record", rows[-1])

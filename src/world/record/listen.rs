@@ -41,6 +41,7 @@ use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
 use crate::trace::container::REPLACED;
+use crate::trace::container::Unfinished;
 use crate::trace::container::Writer;
 use crate::world::record::RecordError;
 use crate::world::run::ProcessGroup;
@@ -154,7 +155,7 @@ pub enum Keep {
 
 /// A chunk of records that can be given up.
 struct Old {
-    file: Arc<File>,
+    path: Arc<Path>,
     process: usize,
     place: u64,
     length: u64,
@@ -189,7 +190,9 @@ impl Room {
             let Some(old) = self.olds.pop_front() else { break };
             // The room is given back to the file system; where it cannot do that, nothing is won.
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if rustix::fs::fallocate(&*old.file, flags, old.place, old.length).is_err() {
+            let punched = File::options().write(true).open(&old.path);
+            let punched = punched.map(|file| rustix::fs::fallocate(file, flags, old.place, old.length));
+            if !matches!(punched, Ok(Ok(()))) {
                 self.keep = Keep::First;
                 break;
             }
@@ -215,20 +218,8 @@ impl Room {
 struct Open {
     taken: Taken,
     process: usize,
-    writer: Writer<BufWriter<Shared>>,
-}
-
-/// A file that is written here and has holes made in it elsewhere.
-struct Shared(Arc<File>);
-
-impl io::Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        (&*self.0).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        (&*self.0).flush()
-    }
+    path: Arc<Path>,
+    unfinished: Unfinished,
 }
 
 impl Listener {
@@ -284,8 +275,9 @@ fn hold(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
 /// Writes the index of a trace.
 fn finish(open: Open, room: &mut Room) -> io::Result<Taken> {
     let given_up = room.given_up.remove(&open.process).unwrap_or_default();
-    let n_packed = open.writer.size() - given_up.n_packed;
-    open.writer.finish_without(&given_up.places)?.flush()?;
+    let n_packed = open.unfinished.size() - given_up.n_packed;
+    let file = File::options().append(true).open(&open.path)?;
+    open.unfinished.finish_without(BufWriter::new(file), &given_up.places)?;
     Ok(Taken { n_given_up: given_up.n_bytes, n_packed, ..open.taken })
 }
 
@@ -301,8 +293,8 @@ fn take(
     stream.set_nonblocking(false)?;
     let Some(process) = greeting(&mut stream)? else { return Ok(None) };
     let name = format!("{process_number}.trace");
-    let file = Arc::new(File::create(directory.join(&name))?);
-    let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, Shared(Arc::clone(&file))))?;
+    let path: Arc<Path> = directory.join(&name).into();
+    let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
     let (end, is_left, is_cut) = (None, false, false);
     let mut taken = Taken { file: name, process, n_bytes: 0, end, is_left, n_given_up: 0, is_cut, n_packed: 0 };
@@ -349,14 +341,16 @@ fn take(
         writer.add(kind, thread, offset, &content)?;
         let n_bytes = if kind == Kind::Records { length } else { 0 };
         let old =
-            Old { file: Arc::clone(&file), process: process_number, place, length: writer.size() - place, n_bytes };
+            Old { path: Arc::clone(&path), process: process_number, place, length: writer.size() - place, n_bytes };
         hold(room).take(old);
     }
     if let Some(end) = taken.end {
         writer.add(Kind::End, end, 0, &[])?;
     }
     taken.is_left = taken.end.is_none() && connection.is_left.load(Ordering::SeqCst);
-    Ok(Some(Open { taken, process: process_number, writer }))
+    // A test may run more programs than files can be open.
+    let (_, unfinished) = writer.pause()?;
+    Ok(Some(Open { taken, process: process_number, path, unfinished }))
 }
 
 fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
