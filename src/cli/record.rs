@@ -149,13 +149,7 @@ pub fn run(
             observe(&job, &watched, None)?;
         }
         missed::complain(&seen, &build, &taken)?;
-        let mut recording = summary::recording(args, &commit.to_string(), &seen, (&logged, taken));
-        if let (Some(program), None) = (&args.program, recording.chosen) {
-            let names: Vec<&str> = recording.processes.iter().map(|traced| traced.program.as_str()).collect();
-            let program = program.to_string_lossy();
-            let failure = Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"));
-            return Err(failure.with_hint(format!("these it ran: {}", names.join(", "))));
-        }
+        let mut recording = summary::recording(args, &commit.to_string(), &seen, (&logged, taken))?;
         if let Some(reference) = &reference {
             recording.reference = Some(reference.ending.to_string());
             recording.is_same_output = Some(reference.output == seen.output);

@@ -204,7 +204,7 @@ fn program_in_two(plain: &str, rest: &str) -> tempfile::TempDir {
 #[test]
 fn a_child_that_outlives_the_test_is_told_from_the_program_that_forked_it() {
     // What is registered before the runtime is called before it: when the runtime comes to look, the parent is gone.
-    let plain = r#"
+    let plain = r"
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -222,7 +222,7 @@ __attribute__((constructor(101))) static void before(void)
 {
     pthread_atfork(keep_number, 0, wait_for_end);
 }
-"#;
+";
     let rest = r#"
 #include <fcntl.h>
 #include <stdio.h>
@@ -415,4 +415,20 @@ fn more_processes_are_recorded_than_files_may_be_open() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(line_with(&said, " 80: ").starts_with("* 80: ./p ("), "{said}");
+}
+
+#[test]
+fn a_cache_of_objects_neither_gets_instrumented_ones_nor_gives_back_others() {
+    // As ccache does: what was compiled once is not compiled again, unless it is told not to.
+    let wrapper = "#!/bin/sh\nkept=\"$(git rev-parse --git-common-dir)/kept.o\"\n\
+        [ -n \"$CCACHE_DISABLE\" ] && exec cc -c -o p.o p.c\n\
+        [ -e \"$kept\" ] || cc -c -o \"$kept\" p.c\ncp \"$kept\" p.o\n";
+    let makefile = "p: p.c\n\tsh ./wrapper\n\tcc -o p p.o\n";
+    let place = repository(&[FIVE, ("wrapper", wrapper), ("Makefile", makefile), (".gitignore", "p\n*.o\n")]);
+    // The first run of each is as it is, and fills the cache.
+    for _ in 0..2 {
+        let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./p"]);
+        assert_eq!(code, Some(0), "{said}{progress}");
+        assert!(said.contains("sources instrumented: 1,") && !said.contains("warning"), "{said}");
+    }
 }

@@ -383,7 +383,7 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Compl
         return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
     };
     let Record { at, build, program, once, max_trace, keep, max_output, timeout } = record;
-    Ok(RecordArgs { command, at, build, program, once, max_trace, keep, max_output, timeout })
+    Ok(RecordArgs { command, at, build, program, once, max_trace, max_output, keep, timeout })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, Complaint> {

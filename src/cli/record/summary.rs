@@ -2,9 +2,11 @@
 
 use crate::cli::args::RecordArgs;
 use crate::cli::args::TestCommand;
+use crate::cli::failure::Failure;
 use crate::cli::record::missed::shown;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
+use crate::report::Status;
 use crate::trace::container::REPLACED;
 use crate::world::record::build::Logged;
 use crate::world::record::listen::Taken;
@@ -16,12 +18,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// What the recording says of itself; the second run and the maps are still missing.
+///
+/// Errors: the program that is meant did not run.
 pub(super) fn recording(
     args: &RecordArgs,
     commit: &str,
     seen: &Observation,
     (logged, taken): (&[Logged], Vec<Taken>),
-) -> Recording {
+) -> Result<Recording, Failure> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let pids: Vec<u32> = taken.iter().map(|taken| taken.process.pid).collect();
     let traced = |(index, taken): (usize, Taken)| Traced {
@@ -51,7 +55,13 @@ pub(super) fn recording(
         Logged::Plain(source, why) => Some((source.clone(), why.clone())),
         _ => None,
     };
-    Recording {
+    if let (Some(program), None) = (&args.program, chosen) {
+        let names: Vec<&str> = processes.iter().map(|traced| traced.program.as_str()).collect();
+        let program = program.to_string_lossy();
+        let failure = Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"));
+        return Err(failure.with_hint(format!("these it ran: {}", names.join(", "))));
+    }
+    Ok(Recording {
         version: store::VERSION,
         commit: commit.to_owned(),
         command: words,
@@ -64,7 +74,7 @@ pub(super) fn recording(
         reference: None,
         is_same_output: None,
         is_repeatable: None,
-    }
+    })
 }
 
 /// The process that is meant, of the named program if one is named: the last that ended as the test did; else the last that failed; else the last. Of

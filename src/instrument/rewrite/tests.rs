@@ -96,7 +96,12 @@ fn the_rewritten_text_has_one_record_a_segment_behind_the_phis() {
 fn the_rewritten_text_lets_branches_and_switches_be_turned() {
     let text = rewritten(SAMPLE);
     assert!(!text.contains("br i1 %is,") && !text.contains("switch i32 %i,"), "{text}");
-    assert!(text.contains("= xor i1 %is, %__idd.t") && text.contains(", label %body, label %done"), "{text}");
+    assert!(
+        text.contains("= zext i1 %is to i8")
+            && text.contains("= icmp ne i8 %__idd.t")
+            && text.contains(", label %body, label %done"),
+        "{text}"
+    );
     assert!(text.contains("i32 %i\n") && text.contains("= select i1 %__idd.t"), "{text}");
 }
 

@@ -17,7 +17,6 @@ use std::fs::File;
 use std::io;
 use std::io::BufWriter;
 use std::io::Read;
-use std::io::Write as _;
 use std::os::unix::net::UnixListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -386,6 +385,8 @@ fn is_whole(read: io::Result<()>) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     fn hello(pid: u32, program: &[u8]) -> Vec<u8> {

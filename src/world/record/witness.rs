@@ -72,15 +72,15 @@ fn read(text: &str) -> Vec<Called> {
         }
         let is_runner = RUNNERS.contains(&base(caller)) || caller.is_empty();
         let script = Some(second).filter(|second| !second.is_empty() && !second.starts_with('-'));
-        let by = if !is_runner {
-            Some(base(caller))
-        } else {
+        let by = if is_runner {
             // A shell that runs a line, or a program that builds, is nobody's wrapper.
             script.filter(|_| matches!(base(caller), "bash" | "dash" | "sh"))
+        } else {
+            Some(base(caller))
         };
-        let called = Called { compiler: name.to_owned(), by: by.map(str::to_owned) };
-        if !all.contains(&called) {
-            all.push(called);
+        let one = Called { compiler: name.to_owned(), by: by.map(str::to_owned) };
+        if !all.contains(&one) {
+            all.push(one);
         }
     }
     all
