@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io;
 use std::io::BufWriter;
 use std::io::Read;
+use std::io::Write as _;
 use std::os::unix::net::UnixListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -51,6 +52,9 @@ pub const VARIABLE: &str = "IDD_TRACE";
 
 const PROTOCOL: u32 = 1;
 
+/// What stands in the place of a greeting when nobody comes, but what came before is waited for.
+const OVER: [u8; 40] = [0; 40];
+
 /// Listens until it is told that the programs have ended.
 pub struct Listener {
     socket: PathBuf,
@@ -60,8 +64,9 @@ pub struct Listener {
 }
 
 /// The test whose programs connect.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Test {
+    socket: PathBuf,
     is_over: Arc<AtomicBool>,
     connections: Arc<Mutex<Vec<Weak<Connection>>>>,
 }
@@ -85,6 +90,9 @@ impl Test {
 
     /// The command itself has ended: what is still connected is about to be killed.
     fn is_over(&self) {
+        // They are accepted in order: once this one is, all that came before are. A listener that is gone has accepted nobody.
+        let marker = UnixStream::connect(&self.socket);
+        let _ = marker.and_then(|mut marker| marker.write_all(&OVER).and_then(|()| marker.read(&mut [0])));
         let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_over.store(true, Ordering::SeqCst);
         for connection in connections.iter().filter_map(Weak::upgrade) {
@@ -231,7 +239,8 @@ impl Listener {
         let (closing, directory) = (Arc::clone(&is_closing), directory.to_owned());
         let room = Room { n_left: max_bytes, keep, olds: VecDeque::new(), given_up: HashMap::new() };
         let room = Arc::new(Mutex::new(room));
-        let test = Test::default();
+        let (is_over, connections) = <(Arc<AtomicBool>, Arc<Mutex<Vec<Weak<Connection>>>>)>::default();
+        let test = Test { socket: socket.to_owned(), is_over, connections };
         let of_test = test.clone();
         let thread = thread::spawn(move || {
             let mut takers: Vec<JoinHandle<io::Result<Option<Open>>>> = Vec::new();
@@ -354,7 +363,7 @@ fn take(
 
 fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
     let mut head = [0; 40];
-    if !is_whole(stream.read_exact(&mut head))? {
+    if !is_whole(stream.read_exact(&mut head))? || head == OVER {
         return Ok(None);
     }
     let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -385,8 +394,6 @@ fn is_whole(read: io::Result<()>) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use super::*;
 
     fn hello(pid: u32, program: &[u8]) -> Vec<u8> {
@@ -427,9 +434,6 @@ mod tests {
             let mut stream = UnixStream::connect(&socket).unwrap();
             stream.write_all(bytes).unwrap();
             streams.push(stream);
-        }
-        while listener.test.connections.lock().unwrap().len() < sent.len() {
-            thread::yield_now();
         }
         listener.watched(&mut Patient).ended();
         drop(streams);
