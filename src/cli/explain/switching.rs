@@ -106,6 +106,8 @@ pub struct Switched {
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Try {
+    /// Which of the decisions it is, as they were made: a condition that calls a function is decided after what is decided in there, but its step is the earlier one.
+    nth: usize,
     step: Step,
     turn: Turn,
 }
@@ -191,7 +193,7 @@ impl Search {
         let queue = ordered.into_iter().flat_map(|index| {
             let decision = &decisions.all[index];
             let at = Point { segment: decision.segment, n: decision.n };
-            decision.cases.iter().map(move |case| Try { step: decision.step, turn: Turn { at, case: *case } })
+            decision.cases.iter().map(move |case| Try { nth: index, step: decision.step, turn: Turn { at, case: *case } })
         });
         let mut queue: Vec<Try> = queue.collect();
         let is_whole = queue.len() <= budget;
@@ -223,13 +225,13 @@ impl Search {
             self.n_tried.0 += 1;
             if let Some(seen) = Seen::of(ended, &output).filter(|seen| Some(*seen) != self.failing) {
                 let first = found.entry(seen).or_insert(*next);
-                if next.step < first.step {
+                if next.nth < first.nth {
                     *first = *next;
                 }
             }
         }
         let mut found: Vec<(Try, Seen)> = found.into_iter().map(|(seen, first)| (first, seen)).collect();
-        found.sort_by_key(|(first, _)| (first.step, first.turn.case));
+        found.sort_by_key(|(first, _)| (first.nth, first.turn.case));
         Ok(found)
     }
 }
