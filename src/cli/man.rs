@@ -20,12 +20,14 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 11] = [
+const SYNOPSIS: [&str; 13] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "(status | show | apply | reset | gc) [--json]",
-    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--json]",
+    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",
     "log [--format=(text | bisect)]",
+    "explain [--at=(culprit | head)] [--switch] [--json]",
+    "explain [<options>] [--bad=<rev>] (--good=<rev> | --switch) -- <test-cmd> [<args>...]",
     "record [<options>] -- <test-cmd> [<args>...]",
     "trace (stat | tree | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
     "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",

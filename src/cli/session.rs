@@ -167,8 +167,12 @@ pub struct Session<'p> {
     pub limits: Limits,
     /// Parts of the user's state that a probe changed, with the tree that was tested then.
     pub disturbed: Vec<(&'static str, String)>,
-    /// Whether some probe's commands changed tracked files.
+    /// Whether build or test of some probe changed tracked files.
     pub is_tampered: bool,
+    /// Whether the check before the build changed tracked files where it was made alone.
+    pub is_tampered_by_check: bool,
+    /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
+    pub n_products: (u64, u64),
     /// Whether some probe was cut at the time limit.
     pub is_cut: bool,
     /// Where progress goes.
@@ -231,6 +235,8 @@ impl<'p> Session<'p> {
             limits,
             disturbed: Vec::new(),
             is_tampered: false,
+            is_tampered_by_check: false,
+            n_products: (0, 0),
             is_cut: false,
             progress,
         }
@@ -319,6 +325,7 @@ impl<'p> Session<'p> {
         let seen = self.observe_commands(commands, self.limit, probe)?;
         self.tally.runs = runs;
         self.tally.n_prechecked += 1;
+        self.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
         Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
     }
 
@@ -485,6 +492,10 @@ impl<'p> Session<'p> {
         let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
         let exposed_commit = self.exposed(&ticket.probe);
+        if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
+            let count = if product.is_some() { &mut self.n_products.0 } else { &mut self.n_products.1 };
+            *count += 1;
+        }
         let product = product.zip(self.product_digest).filter(|_| !is_same_product);
         let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
         let record = Record::Observed {
@@ -598,7 +609,9 @@ impl Laboratory for Session<'_> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
             let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
-                self.is_tampered |= seen.is_tampered;
+                // What the check does where it is made before the build too is not held against the build.
+                let is_checked = self.is_tampered_by_check && self.refusal_key(probe).is_some();
+                self.is_tampered |= seen.is_tampered && !is_checked;
                 self.is_cut |= seen.is_cut;
                 is_same_product = seen.is_same_product;
             }

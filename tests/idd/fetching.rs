@@ -137,7 +137,13 @@ fn fetch_gets_the_history_of_a_shallow_clone_when_nothing_in_it_passes() {
     let mut before = clone.state();
     let without = clone.report(&[TEST]);
     assert_eq!(without.status, Status::NeverPassed);
-    assert!(notes(&without).contains("`git fetch --unshallow` gives more to search"), "{}", notes(&without));
+    assert!(
+        notes(&without).contains("`git idd --fetch` or `git fetch --unshallow` gives more to search"),
+        "{}",
+        notes(&without)
+    );
+    let said = String::from_utf8(clone.run(&[TEST]).stdout).unwrap();
+    assert_eq!((said.matches("unshallow").count(), said.matches("--fetch").count()), (1, 1), "{said}");
     assert_eq!(clone.state(), before);
     let report = clone.report(&["--fetch", TEST]);
     check_found(&report);

@@ -104,3 +104,17 @@ fn a_precheck_that_refuses_the_bad_revision_is_not_used_and_the_report_says_so()
     let (n_notes, n_checked, _) = hunted(CALLS, &options, "\"$TMPDIR/p\"");
     assert!(n_notes == 0 && n_checked > 1, "{n_checked}");
 }
+
+#[test]
+fn a_precheck_that_writes_tracked_files_is_named_and_not_build_or_test() {
+    let lines = "seq 1 3 >value; commit good; seq 4 9 >value; commit bad";
+    let said = |build: &str, precheck: &str| {
+        let options = ["--good", "HEAD~1", "--no-port", "--build", build, "--precheck", precheck];
+        let report = Fixture::of(lines).report(&[&options[..], &["! grep -q 5 value"]].concat());
+        assert!(report.probes.prechecked > 1, "{:?}", report.probes);
+        ["Build or test change tracked files", "`--precheck` changes tracked files"].map(|text| has_note(&report, text))
+    };
+    assert_eq!(said("true", "true"), [false, false]);
+    assert_eq!(said("true", "echo >>value"), [false, true]);
+    assert_eq!(said("echo >>value", "true"), [true, false]);
+}

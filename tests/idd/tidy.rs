@@ -14,21 +14,22 @@ use regex::Regex;
 use crate::fixture;
 use crate::scan;
 
-const VOCABULARY: [&str; 3] = ["outcome", "revision", "search"];
+const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
 
 /// Which top-level module may name which others, beside itself.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
+    ("plural", &[]),
     ("syntax", &[]),
     ("instrument", &[]),
     ("trace", &["instrument"]),
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
-    ("hunt", &["outcome", "revision", "search", "change", "reduce"]),
+    ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
     ("explain", &["instrument", "trace"]),
-    ("world", &["outcome", "revision", "search", "syntax", "change", "instrument", "trace"]),
+    ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace"]),
     ("report", &VOCABULARY),
     (
         "cli",
@@ -36,6 +37,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
             "outcome",
             "revision",
             "search",
+            "plural",
             "change",
             "reduce",
             "hunt",
