@@ -489,6 +489,12 @@ pub(super) fn sandboxes(around: &Surroundings, location: &Location, id: &str) ->
         Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
     };
     let place = place.map_err(failed)?;
+    // What is in memory is gone after each start of the machine.
+    if !place.exists()
+        && let Err(error) = files::make_own(&place)
+    {
+        return Err(failed((place, error)));
+    }
     let prefix = format!("{}-", files::short_digest(&location.git_directory));
     let private = private::private_directory(&location.idd_directory());
     for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
