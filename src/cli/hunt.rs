@@ -356,19 +356,19 @@ impl Hunt<'_> {
         if let Some(why) = session.checking.as_ref().and_then(|checking| checking.useless) {
             note(why.to_owned());
         }
-        if session.is_tampered {
+        if session.noticed.is_tampered {
             note("Build or test change tracked files; they were put back after each probe.".to_owned());
         }
-        if session.is_tampered_by_check {
+        if session.noticed.is_tampered_by_check {
             note("`--precheck` changes tracked files; they were put back after each probe.".to_owned());
         }
-        if let (0, 1..) = session.n_products {
+        if let (0, 1..) = session.noticed.n_products {
             note(not_made(&self.plan.args.test.artifact));
         }
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
             note("Files that a program writes are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
         }
-        if session.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
+        if session.noticed.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
             let seconds = session.limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
         }

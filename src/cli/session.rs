@@ -130,6 +130,19 @@ fn default_jobs() -> usize {
 const DATABASE_USELESS: &str =
     "The commands of the compile database fail at a revision that can be built; they are not used.";
 
+/// What was noticed beside the answers.
+#[derive(Debug, Default)]
+pub struct Noticed {
+    /// Whether build or test of some probe changed tracked files.
+    pub is_tampered: bool,
+    /// Whether the check before the build changed tracked files where it was made alone.
+    pub is_tampered_by_check: bool,
+    /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
+    pub n_products: (u64, u64),
+    /// Whether some probe was cut at the time limit.
+    pub is_cut: bool,
+}
+
 /// The laboratory of one hunt.
 pub struct Session<'p> {
     plan: &'p Plan,
@@ -167,14 +180,8 @@ pub struct Session<'p> {
     pub limits: Limits,
     /// Parts of the user's state that a probe changed, with the tree that was tested then.
     pub disturbed: Vec<(&'static str, String)>,
-    /// Whether build or test of some probe changed tracked files.
-    pub is_tampered: bool,
-    /// Whether the check before the build changed tracked files where it was made alone.
-    pub is_tampered_by_check: bool,
-    /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
-    pub n_products: (u64, u64),
-    /// Whether some probe was cut at the time limit.
-    pub is_cut: bool,
+    /// What the report has to mention.
+    pub noticed: Noticed,
     /// Where progress goes.
     pub progress: Progress,
 }
@@ -234,10 +241,7 @@ impl<'p> Session<'p> {
             n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
             limits,
             disturbed: Vec::new(),
-            is_tampered: false,
-            is_tampered_by_check: false,
-            n_products: (0, 0),
-            is_cut: false,
+            noticed: Noticed::default(),
             progress,
         }
     }
@@ -325,7 +329,7 @@ impl<'p> Session<'p> {
         let seen = self.observe_commands(commands, self.limit, probe)?;
         self.tally.runs = runs;
         self.tally.n_prechecked += 1;
-        self.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
+        self.noticed.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
         Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
     }
 
@@ -493,7 +497,8 @@ impl<'p> Session<'p> {
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
         let exposed_commit = self.exposed(&ticket.probe);
         if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
-            let count = if product.is_some() { &mut self.n_products.0 } else { &mut self.n_products.1 };
+            let (with, without) = (&mut self.noticed.n_products.0, &mut self.noticed.n_products.1);
+            let count = if product.is_some() { with } else { without };
             *count += 1;
         }
         let product = product.zip(self.product_digest).filter(|_| !is_same_product);
@@ -610,9 +615,9 @@ impl Laboratory for Session<'_> {
             let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
                 // What the check does where it is made before the build too is not held against the build.
-                let is_checked = self.is_tampered_by_check && self.refusal_key(probe).is_some();
-                self.is_tampered |= seen.is_tampered && !is_checked;
-                self.is_cut |= seen.is_cut;
+                let is_checked = self.noticed.is_tampered_by_check && self.refusal_key(probe).is_some();
+                self.noticed.is_tampered |= seen.is_tampered && !is_checked;
+                self.noticed.is_cut |= seen.is_cut;
                 is_same_product = seen.is_same_product;
             }
             let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
