@@ -497,9 +497,8 @@ impl<'p> Session<'p> {
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
         let exposed_commit = self.exposed(&ticket.probe);
         if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
-            let (with, without) = (&mut self.noticed.n_products.0, &mut self.noticed.n_products.1);
-            let count = if product.is_some() { with } else { without };
-            *count += 1;
+            self.noticed.n_products.0 += u64::from(product.is_some());
+            self.noticed.n_products.1 += u64::from(product.is_none());
         }
         let product = product.zip(self.product_digest).filter(|_| !is_same_product);
         let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
