@@ -124,6 +124,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         observations,
         root,
         interrupt,
+        reader: reading.thread().clone(),
         progress,
         limits,
     };
@@ -162,11 +163,12 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
-/// Reads the history in a thread of its own.
+/// Reads the history in a thread of its own, which waits to be woken: while the first checkout is written it would be in the way.
 fn read_history(plan: &Plan, location: &Location) -> JoinHandle<Result<History, RepoError>> {
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
     let git_directory = location.git_directory.clone();
     thread::spawn(move || {
+        thread::park();
         let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
         Ok(History::new(revisions, shallow))
     })
@@ -315,6 +317,7 @@ impl Hunt<'_> {
     /// Waits until the history is read.
     pub(super) fn know_history(&mut self) -> Result<(), Failure> {
         let Some(reading) = self.reading.take() else { return Ok(()) };
+        reading.thread().unpark();
         let history = reading.join().expect("reading the history does not panic");
         self.history = Rc::new(history.map_err(|error| Failure::from_error(&error))?);
         self.session.progress.use_history(Rc::clone(&self.history));
