@@ -120,7 +120,7 @@ fn fetch_is_named_by_the_message_about_a_partial_clone_and_resume_takes_it() {
     let output = clone.run(&[TEST]);
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert!(said.contains("this is a partial clone, and `origin` has them"), "{said}");
+    assert!(said.contains("this partial clone lacks 1 object of a revision, which `origin` has"), "{said}");
     assert!(said.contains("`git idd --fetch`") && said.contains("`git fetch --refetch --no-filter origin`"), "{said}");
     assert_eq!(clone.n_missing(), n_missing, "something was fetched");
     check_found(&clone.report(&["resume", "--fetch"]));
