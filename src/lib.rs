@@ -10,6 +10,8 @@ pub mod revision;
 
 pub mod search;
 
+pub mod plural;
+
 pub mod syntax;
 
 pub mod instrument;

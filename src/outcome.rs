@@ -165,12 +165,14 @@ pub struct Signature {
     pub ending: Ending,
     /// The normalised failure line that both runs printed, if they agreed on one.
     pub line: Option<String>,
+    /// That line as one of the runs printed it, with its numbers and names; for people.
+    pub printed: Option<String>,
 }
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.ending)?;
-        match &self.line {
+        match &self.printed {
             Some(line) => write!(f, ", `{line}`"),
             None => Ok(()),
         }

@@ -42,6 +42,7 @@ use crate::world::repo::store::TreeStore;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::classify;
 use crate::world::run::classify::is_build_failure;
+use crate::world::run::normalise;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Sandbox;
@@ -437,6 +438,6 @@ fn signature(reported: &report::Signature) -> Option<Signature> {
         "timeout" => Ending::Timeout,
         _ => number("exit code ").map(Ending::Exit).or_else(|| number("signal ").map(Ending::Signal))?,
     };
-    let line = reported.line.as_ref().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
-    Some(Signature { ending, line })
+    let printed = reported.line.as_ref().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
+    Some(Signature { ending, line: printed.as_deref().map(normalise), printed })
 }

@@ -31,6 +31,7 @@ use crate::cli::saved::SavedPlan;
 use crate::cli::story;
 use crate::cli::trace;
 use crate::cli::unknown;
+use crate::plural::count;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
@@ -326,17 +327,19 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
         })));
     }
     let verdicts = saved::verdicts(location, &id)?;
-    let count = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
+    let n_of = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
     let mut text = String::new();
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
-    let (pass, fail, unresolved) = (count("pass"), count("fail"), count("unresolved"));
+    let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
     let is_open = is_running || saved::is_unfinished(replay.status.as_deref());
     if let Some((ahead, n_jobs, pace)) = saved::ahead(location, &id)?.filter(|_| is_open) {
         let what = match ahead {
             Ahead::Galloping { distance, .. } => format!("a pass is looked for, {distance} back"),
-            Ahead::Bisecting { n_candidates } => format!("{n_candidates} revisions may be the first bad one"),
-            Ahead::Reducing { n_units } => format!("{n_units} units to reduce"),
+            Ahead::Bisecting { n_candidates } => {
+                format!("{} may be the first bad one", count(n_candidates, "revision"))
+            }
+            Ahead::Reducing { n_units } => format!("{} to reduce", count(n_units, "unit")),
         };
         let words = ahead.words(n_jobs, &pace);
         let _ = writeln!(text, "left:      {what}{}{words}", if words.is_empty() { "" } else { "; " });
@@ -529,8 +532,7 @@ fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> 
             patch.display()
         ))
     })?;
-    let plural = if fix.lines == 1 { "" } else { "s" };
-    let text = format!("Applied the fix ({} line{plural}) to the working tree.\n", fix.lines);
+    let text = format!("Applied the fix ({}) to the working tree.\n", count(fix.lines, "line"));
     Ok(Answer::Text(text.into_bytes(), 0))
 }
 
@@ -568,7 +570,7 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
     let note = if is_running { " A hunt is running; its candidates were left alone." } else { "" };
     let (n_journals, n_recordings) = (freed.segments, recordings.len());
     let kibibytes = bytes / 1024;
-    let text =
-        format!("Removed {n_journals} old journals and {n_recordings} recordings; {kibibytes} KiB freed.{note}\n");
+    let removed = [count(n_journals, "old journal"), count(n_recordings, "recording")].join(" and ");
+    let text = format!("Removed {removed}; {kibibytes} KiB freed.{note}\n");
     Ok(Answer::Text(text.into_bytes(), 0))
 }

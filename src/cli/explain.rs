@@ -7,6 +7,7 @@ use crate::cli::args::ExplainArgs;
 use crate::cli::commands::Console;
 use crate::cli::explain::forks::Server;
 use crate::cli::explain::sides::Meant;
+use crate::cli::explain::sides::Side;
 use crate::cli::explain::sides::job;
 use crate::cli::explain::switching::Switched;
 use crate::cli::failure::Failure;
@@ -188,6 +189,23 @@ fn failed(error: impl std::error::Error + 'static) -> Failure {
 }
 
 impl Explainer<'_> {
+    /// What is said of a reference that does not pass; named versions that were swapped are told to be.
+    fn not_passing(&self, good: &Side, pair: &Pair, sandbox: &mut Sandbox) -> Failure {
+        if pair.hunt.is_none() {
+            let bad = self.side("bad", pair.failing.0, (FIRST_TRACE.min(self.args.max_trace), self.limit()), sandbox);
+            if bad.is_ok_and(|bad| bad.ending == outcome::Ending::Exit(0)) {
+                let (bad, good) = &pair.names;
+                let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
+                return Failure::new(Status::Error, message)
+                    .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
+            }
+        }
+        let message =
+            format!("under instrumentation the test does not pass on the reference, it ends with {}", good.ending);
+        Failure::new(Status::Error, message)
+            .with_hint("an explanation needs a version that passes; `git idd record` shows what differs")
+    }
+
     fn explain(
         &self,
         sandbox: &mut Sandbox,
@@ -199,10 +217,7 @@ impl Explainer<'_> {
         progress.say("Building and running the reference.");
         let good = self.side("good", pair.reference, (self.args.max_trace, self.limit()), sandbox)?;
         if good.ending != outcome::Ending::Exit(0) {
-            let message =
-                format!("under instrumentation the test does not pass on the reference, it ends with {}", good.ending);
-            return Err(Failure::new(Status::Error, message)
-                .with_hint("an explanation needs a version that passes; `git idd record` shows what differs"));
+            return Err(self.not_passing(&good, &pair, sandbox));
         }
         progress.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.

@@ -13,6 +13,7 @@ use crate::hunt::history::History;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::outcome::Signature;
+use crate::plural::count;
 use crate::report;
 use crate::report::Commit;
 use crate::report::Report;
@@ -132,10 +133,8 @@ impl Sources<'_> {
                 let end =
                     if self.history.is_shallow_border(border) { "the border of the shallow clone" } else { "the root" };
                 let steps = distance(oldest);
-                let plural = if steps == 1 { "" } else { "s" };
-                format!(
-                    "No revision passes, back to {end}; the oldest one tested lies {steps} step{plural} behind the bad one."
-                )
+                let steps = count(steps, "step");
+                format!("No revision passes, back to {end}; the oldest one tested lies {steps} behind the bad one.")
             }
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
             Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),

@@ -32,6 +32,7 @@ use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
 use crate::outcome::Ending;
 use crate::outcome::Signature;
+use crate::plural::count;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
@@ -56,6 +57,7 @@ use crate::world::run::build_cache;
 use crate::world::run::build_cache::BuildCache;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
+use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -290,7 +292,8 @@ impl Hunt<'_> {
         self.know_history()?;
         let n_more = self.history.len().saturating_sub(n_before);
         let said = format!(
-            "Fetched {n_more} more revisions from `{}`; the clone is not shallow there any more (`shallow` in the git directory).",
+            "Fetched {} from `{}`; the clone is not shallow there any more (`shallow` in the git directory).",
+            count(n_more, "more revision"),
             remote.name
         );
         self.session.progress.say(&said);
@@ -356,19 +359,25 @@ impl Hunt<'_> {
         if let Some(why) = session.checking.as_ref().and_then(|checking| checking.useless) {
             note(why.to_owned());
         }
-        if session.is_tampered {
+        if session.noticed.is_tampered {
             note("Build or test change tracked files; they were put back after each probe.".to_owned());
+        }
+        if session.noticed.is_tampered_by_check {
+            note("`--precheck` changes tracked files; they were put back after each probe.".to_owned());
+        }
+        if let (0, 1..) = session.noticed.n_products {
+            note(not_made(&self.plan.args.test.artifact));
         }
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
             note("Files that a program writes are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
         }
-        if session.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
+        if session.noticed.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
             let seconds = session.limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
         }
         self.fetched.iter().cloned().for_each(&mut note);
         if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
-            note(format!("Fetched {n_fetched} objects from `{remote}` that this partial clone lacked."));
+            note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));
         }
         session.notices().into_iter().for_each(note);
     }
@@ -408,6 +417,15 @@ impl Hunt<'_> {
         }
         Ok(())
     }
+}
+
+/// What is said where nothing that was built could be compared.
+fn not_made(artifacts: &[OsString]) -> String {
+    let names: Vec<String> = artifacts.iter().map(|name| format!("`{}`", name.to_string_lossy())).collect();
+    let names = names.join(", ");
+    let is_pattern = artifacts.iter().any(|name| name.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte)));
+    let patterns = if is_pattern { " It takes names, no patterns." } else { "" };
+    format!("No build made what `--artifact` names ({names}), so every test was run.{patterns}")
 }
 
 fn reason_of(again: &Again) -> &'static str {

@@ -20,12 +20,14 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 11] = [
+const SYNOPSIS: [&str; 13] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "(status | show | apply | reset | gc) [--json]",
-    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--json]",
+    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",
     "log [--format=(text | bisect)]",
+    "explain [--at=(culprit | head)] [--switch] [--json]",
+    "explain [<options>] [--bad=<rev>] (--good=<rev> | --switch) -- <test-cmd> [<args>...]",
     "record [<options>] -- <test-cmd> [<args>...]",
     "trace (stat | tree | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
     "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
@@ -39,7 +41,7 @@ const DESCRIPTION: [&str; 6] = [
      the first one where it does not, reduces that commit to a minimal change that makes it fail, and carries a reversal \
      to HEAD, where it is tested.",
     "One argument is a shell line, several are a program and its arguments. The command is run in a checkout of each \
-     revision outside the working tree, in the directory there that it was given in here. Exit code 0 is a pass, 125 says that the revision cannot be tested, \
+     revision outside the working tree, in the directory there that it was given in here: from a subdirectory, in that subdirectory (git bisect run goes to the top). Exit code 0 is a pass, 125 says that the revision cannot be tested, \
      anything else, death by a signal included, is a failure. The failure that is hunted is the one that the bad \
      revision shows twice; another one does not count.",
     "No good revision has to be known. Without --good one is searched, going back by 1, 2, 4, 8... revisions.",

@@ -8,6 +8,7 @@ use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::history::History;
 use crate::outcome::Outcome;
+use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
@@ -66,18 +67,17 @@ impl Progress {
         let time = ahead.filter(|words| !words.is_empty());
         match event {
             Event::Galloping { distance, next } => {
-                let plural = if *distance == 1 { "" } else { "s" };
                 let time = time.map(|time| format!(" ({time} left in the search)")).unwrap_or_default();
-                self.line(&format!("Galloping: {distance} revision{plural} back{time}"));
+                self.line(&format!("Galloping: {} back{time}", count(*distance, "revision")));
                 self.revision(*next);
             }
             Event::Bisecting { n_left, n_candidates, next } => {
                 let steps = git_steps(*n_candidates);
-                let plural = if *n_left == 1 { "" } else { "s" };
-                let step_plural = if steps == 1 { "" } else { "s" };
                 let time = time.map(|time| format!(", {time}")).unwrap_or_default();
                 self.line(&format!(
-                    "Bisecting: {n_left} revision{plural} left to test after this (roughly {steps} step{step_plural}{time})"
+                    "Bisecting: {} left to test after this (roughly {}{time})",
+                    count(*n_left, "revision"),
+                    count(steps, "step")
                 ));
                 self.revision(*next);
             }
@@ -87,13 +87,13 @@ impl Progress {
                 self.line(&format!("  {} {verdict}{repaired}", revision.short()));
             }
             Event::Repaired { revision, source, n_lines } => {
-                let plural = if *n_lines == 1 { "" } else { "s" };
-                self.line(&format!("Repaired {} with {n_lines} line{plural} of {}.", revision.short(), source.short()));
+                let (revision, lines) = (revision.short(), count(*n_lines, "line"));
+                self.line(&format!("Repaired {revision} with {lines} of {}.", source.short()));
             }
             Event::Reducing { what, n_units, n_total } => {
                 let counts = format!("{} run, {} cached", tally.n_runs(), tally.n_cached);
                 let time = time.map(|time| format!("; {time}")).unwrap_or_default();
-                let text = format!("Reducing {what}: {n_units} of {n_total} units left ({counts}{time})");
+                let text = format!("Reducing {what}: {n_units} of {} left ({counts}{time})", count(n_total, "unit"));
                 if self.is_terminal { self.transient(&text) } else { self.line(&text) }
             }
             Event::Culprit { revision } => {

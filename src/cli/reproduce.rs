@@ -19,6 +19,7 @@ use crate::outcome::Signature;
 use crate::report::ErrorReport;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::report::escape::Terminal;
 use crate::world::repo::graph;
 use crate::world::repo::store::TreeStore;
 use crate::world::run::classify::Criteria;
@@ -28,6 +29,7 @@ use crate::world::run::classify::is_build_failure;
 use crate::world::run::classify::reproduced;
 use crate::world::run::classify::signature;
 use crate::world::run::time_of_commands;
+use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -63,6 +65,13 @@ impl Hunt<'_> {
             self.session.limit = FIRST_LIMIT;
         }
         if self.signature.is_none() {
+            let directory = &self.plan.commands.directory;
+            if !directory.as_os_str().is_empty() {
+                let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
+                self.session
+                    .progress
+                    .say(&format!("Build and test run in `{directory}` of each checkout, as you are there."));
+            }
             let minutes = FIRST_LIMIT.as_secs() / 60;
             self.session.progress.say(&match self.plan.args.test.timeout {
                 Some(limit) => {

@@ -8,6 +8,7 @@ use crate::cli::failure;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Plan;
 use crate::hunt::finding::Finding;
+use crate::plural::count;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::chain;
@@ -187,11 +188,12 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     let (mut segment, cut) = Segment::reopen(&path).map_err(|error| journal_failure(&error))?;
     if let Some(cut) = cut {
         let kept = cut.kept.display();
-        remarks.push(format!("The journal was damaged at its end; {} bytes were set aside as `{kept}`.", cut.bytes));
+        remarks
+            .push(format!("The journal was damaged at its end; {} set aside as `{kept}`.", count(cut.bytes, "byte")));
     }
     let replay = Replay::read(&path).map_err(|error| journal_failure(&error))?;
     sign(&mut segment)?;
-    remarks.push(format!("Resuming the hunt {id}: {} probes are known already.", replay.n_completed));
+    remarks.push(format!("Resuming the hunt {id}: {} known already.", count(replay.n_completed, "probe")));
     let finding = replay.finding.as_ref();
     let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
     let (seconds_before, previous) = (seconds.unwrap_or(0.0), Some(id.clone()));

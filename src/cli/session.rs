@@ -131,6 +131,19 @@ fn default_jobs() -> usize {
 const DATABASE_USELESS: &str =
     "The commands of the compile database fail at a revision that can be built; they are not used.";
 
+/// What was noticed beside the answers.
+#[derive(Debug, Default)]
+pub struct Noticed {
+    /// Whether build or test of some probe changed tracked files.
+    pub is_tampered: bool,
+    /// Whether the check before the build changed tracked files where it was made alone.
+    pub is_tampered_by_check: bool,
+    /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
+    pub n_products: (u64, u64),
+    /// Whether some probe was cut at the time limit.
+    pub is_cut: bool,
+}
+
 /// The laboratory of one hunt.
 pub struct Session<'p> {
     plan: &'p Plan,
@@ -169,10 +182,8 @@ pub struct Session<'p> {
     pub limits: Limits,
     /// Parts of the user's state that a probe changed, with the tree that was tested then.
     pub disturbed: Vec<(&'static str, String)>,
-    /// Whether some probe's commands changed tracked files.
-    pub is_tampered: bool,
-    /// Whether some probe was cut at the time limit.
-    pub is_cut: bool,
+    /// What the report has to mention.
+    pub noticed: Noticed,
     /// Where progress goes.
     pub progress: Progress,
 }
@@ -235,8 +246,7 @@ impl<'p> Session<'p> {
             n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
             limits,
             disturbed: Vec::new(),
-            is_tampered: false,
-            is_cut: false,
+            noticed: Noticed::default(),
             progress,
         }
     }
@@ -324,6 +334,7 @@ impl<'p> Session<'p> {
         let seen = self.observe_commands(commands, self.limit, probe)?;
         self.tally.runs = runs;
         self.tally.n_prechecked += 1;
+        self.noticed.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
         Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
     }
 
@@ -490,6 +501,10 @@ impl<'p> Session<'p> {
         let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
         let exposed_commit = self.exposed(&ticket.probe);
+        if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
+            self.noticed.n_products.0 += u64::from(product.is_some());
+            self.noticed.n_products.1 += u64::from(product.is_none());
+        }
         let product = product.zip(self.product_digest).filter(|_| !is_same_product);
         let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
         let record = Record::Observed {
@@ -603,8 +618,10 @@ impl Laboratory for Session<'_> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
             let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
-                self.is_tampered |= seen.is_tampered;
-                self.is_cut |= seen.is_cut;
+                // What the check does where it is made before the build too is not held against the build.
+                let is_checked = self.noticed.is_tampered_by_check && self.refusal_key(probe).is_some();
+                self.noticed.is_tampered |= seen.is_tampered && !is_checked;
+                self.noticed.is_cut |= seen.is_cut;
                 is_same_product = seen.is_same_product;
             }
             let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];

@@ -16,6 +16,7 @@ use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Examined;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
+use crate::plural::count;
 use crate::revision::CommitId;
 
 /// A line whose first revision fails and whose last one passes.
@@ -164,12 +165,12 @@ impl Hunter<'_> {
         }
         if self.history.is_shallow_border(line[last]) {
             self.note(
-                "the history ends at the border of a shallow clone; `git fetch --unshallow` gives more to search"
+                "the history ends at the border of a shallow clone; `git idd --fetch` or `git fetch --unshallow` gives more to search"
                     .to_owned(),
             );
         }
         if near < last {
-            self.note(format!("the oldest {} revisions of the line could not be tested", last - near));
+            self.note(format!("of the line the oldest {} could not be tested", count(last - near, "revision")));
         }
         Err(Halt::Concluded(Conclusion::NeverPassed))
     }

@@ -5,6 +5,7 @@
 use std::io;
 use std::io::Write;
 
+use crate::plural::count;
 use crate::report::Change;
 use crate::report::Commit;
 use crate::report::Report;
@@ -37,7 +38,7 @@ pub fn write(
     }
     if let Some(fix) = &report.fix {
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
-        writeln!(out, "**Fix for {place}** ({}, tested: {})\n", lines(fix.lines), fix.tested)?;
+        writeln!(out, "**Fix for {place}** ({}, tested: {})\n", count(fix.lines, "line"), fix.tested)?;
         writeln!(out, "{}", Markdown.block("diff", &fix.patch))?;
     }
     evidence(report, out)?;
@@ -92,7 +93,7 @@ fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for candidate in report.range.iter().flat_map(|range| &range.candidates) {
         rows.push(("candidate", named(candidate)));
     }
-    rows.push(("cost", format!("{} runs of the test, {:.0} s", report.probes.run, report.seconds)));
+    rows.push(("cost", format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds)));
     writeln!(out, "| | |\n|---|---|")?;
     rows.iter().try_for_each(|(label, value)| writeln!(out, "| {label} | {value} |"))?;
     writeln!(out)
@@ -100,7 +101,7 @@ fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
     let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-    writeln!(out, "**{title}** ({}{doubt})\n", lines(change.lines))?;
+    writeln!(out, "**{title}** ({}{doubt})\n", count(change.lines, "line"))?;
     writeln!(out, "{}", Markdown.block("diff", &change.patch))
 }
 
@@ -155,10 +156,6 @@ fn trailer(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
 
 fn named(commit: &Commit) -> String {
     format!("`{}` {}", commit.commit.short(), Markdown.code(&commit.subject))
-}
-
-fn lines(count: u64) -> String {
-    format!("{count} line{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -155,13 +155,13 @@ pub struct ErrorReport {
 pub struct Signature {
     /// How the test ended, in words: `exit code 1`, `signal 11`, `timeout`.
     pub ending: String,
-    /// The normalised failure line.
+    /// The failure line, as the test printed it at the bad revision; what differs between runs (numbers, paths, times) is compared by its kind only.
     pub line: Option<Untrusted>,
 }
 
 impl From<&outcome::Signature> for Signature {
     fn from(signature: &outcome::Signature) -> Self {
-        Self { ending: signature.ending.to_string(), line: signature.line.as_deref().map(Untrusted::from) }
+        Self { ending: signature.ending.to_string(), line: signature.printed.as_deref().map(Untrusted::from) }
     }
 }
 

@@ -8,6 +8,7 @@ mod patch;
 use std::io;
 use std::io::Write;
 
+use crate::plural::count;
 use crate::report::Change;
 use crate::report::Commit;
 use crate::report::Control;
@@ -320,7 +321,11 @@ impl Page<'_> {
             }
             if probes.prechecked > 0 {
                 let (n_checked, n_refused) = (probes.prechecked, probes.precheck_refused);
-                writeln!(self.out, "prechecks: {n_checked} run, {n_refused} candidates refused before their build")?;
+                writeln!(
+                    self.out,
+                    "prechecks: {n_checked} run, {} refused before the build",
+                    count(n_refused, "candidate")
+                )?;
             }
         }
         match &report.log {
@@ -367,18 +372,11 @@ fn advice(status: Status) -> Option<&'static str> {
         }
         Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
-        Status::NeverPassed => {
-            "give a revision that passes with `--good <rev>`; in a shallow clone `git fetch --unshallow` brings more history"
-        }
+        Status::NeverPassed => "give a revision that passes with `--good <rev>`",
         Status::Unported => {
             "`git idd show --json` has the fix for the revision that it reached; from there it is yours to carry"
         }
     })
-}
-
-/// `1 line`, `2 lines`.
-fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 0 min`.

@@ -208,6 +208,11 @@ fn explain_says_what_it_cannot_do_and_what_helps() {
         ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test \"$(./a)\" = True"];
     let (_, said, code) = idd(place.path(), &words);
     assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the test passes on `HEAD` and fails on `HEAD~1`: they look swapped"), "{said}");
+    assert!(said.contains("hint: `--bad` is the version that fails: `--bad HEAD~1 --good HEAD`"), "{said}");
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "./a && false"];
+    let (_, said, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("does not pass on the reference"), "{said}");
 }
 

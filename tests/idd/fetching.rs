@@ -120,7 +120,7 @@ fn fetch_is_named_by_the_message_about_a_partial_clone_and_resume_takes_it() {
     let output = clone.run(&[TEST]);
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert!(said.contains("this is a partial clone, and `origin` has them"), "{said}");
+    assert!(said.contains("this partial clone lacks 1 object of a revision, which `origin` has"), "{said}");
     assert!(said.contains("`git idd --fetch`") && said.contains("`git fetch --refetch --no-filter origin`"), "{said}");
     assert_eq!(clone.n_missing(), n_missing, "something was fetched");
     check_found(&clone.report(&["resume", "--fetch"]));
@@ -137,7 +137,13 @@ fn fetch_gets_the_history_of_a_shallow_clone_when_nothing_in_it_passes() {
     let mut before = clone.state();
     let without = clone.report(&[TEST]);
     assert_eq!(without.status, Status::NeverPassed);
-    assert!(notes(&without).contains("`git fetch --unshallow` gives more to search"), "{}", notes(&without));
+    assert!(
+        notes(&without).contains("`git idd --fetch` or `git fetch --unshallow` gives more to search"),
+        "{}",
+        notes(&without)
+    );
+    let said = String::from_utf8(clone.run(&[TEST]).stdout).unwrap();
+    assert_eq!((said.matches("unshallow").count(), said.matches("--fetch").count()), (1, 1), "{said}");
     assert_eq!(clone.state(), before);
     let report = clone.report(&["--fetch", TEST]);
     check_found(&report);

@@ -83,10 +83,10 @@ fn what_the_precheck_refuses_is_not_built_and_the_answer_does_not_rest_on_it() {
 
 #[test]
 fn a_precheck_that_refuses_the_bad_revision_is_not_used_and_the_report_says_so() {
-    let hunted = |precheck: &str| {
-        let fixture = Fixture::of(CALLS);
-        let rest = ["--good", "HEAD~1", "--no-port", "--build", "sh build.sh", "--", "\"$TMPDIR/p\""];
-        let report = fixture.report(&[&["--timeout", "10s", "--precheck", precheck], &rest[..]].concat());
+    let hunted = |script: &str, options: &[&str], command: &str| {
+        let fixture = Fixture::of(script);
+        let rest = ["--good", "HEAD~1", "--no-port", "--", command];
+        let report = fixture.report(&[options, &rest].concat());
         let notes = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned());
         (
             notes.filter(|note| note.contains("--precheck")).count(),
@@ -94,8 +94,27 @@ fn a_precheck_that_refuses_the_bad_revision_is_not_used_and_the_report_says_so()
             report.probes.precheck_refused,
         )
     };
-    assert_eq!(hunted("false"), (1, 1, 0));
-    assert_eq!(hunted("sleep 100"), (1, 1, 0));
-    let (n_notes, n_checked, _) = hunted("cc -fsyntax-only f*.c");
+    // The whole limit is waited for once; build and test take no time.
+    let lines = "seq 1 3 >value; commit good; seq 4 9 >value; commit bad";
+    let test = "! grep -q 5 value";
+    assert_eq!(hunted(lines, &["--build", "true", "--precheck", "false"], test), (1, 1, 0));
+    let options = ["--build", "true", "--precheck", "sleep 100", "--timeout", "4s"];
+    assert_eq!(hunted(lines, &options, test), (1, 1, 0));
+    let options = ["--build", "sh build.sh", "--precheck", "cc -fsyntax-only f*.c"];
+    let (n_notes, n_checked, _) = hunted(CALLS, &options, "\"$TMPDIR/p\"");
     assert!(n_notes == 0 && n_checked > 1, "{n_checked}");
+}
+
+#[test]
+fn a_precheck_that_writes_tracked_files_is_named_and_not_build_or_test() {
+    let lines = "seq 1 3 >value; commit good; seq 4 9 >value; commit bad";
+    let said = |build: &str, precheck: &str| {
+        let options = ["--good", "HEAD~1", "--no-port", "--build", build, "--precheck", precheck];
+        let report = Fixture::of(lines).report(&[&options[..], &["! grep -q 5 value"]].concat());
+        assert!(report.probes.prechecked > 1, "{:?}", report.probes);
+        ["Build or test change tracked files", "`--precheck` changes tracked files"].map(|text| has_note(&report, text))
+    };
+    assert_eq!(said("true", "true"), [false, false]);
+    assert_eq!(said("true", "echo >>value"), [false, true]);
+    assert_eq!(said("echo >>value", "true"), [true, false]);
 }

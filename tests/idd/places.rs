@@ -85,6 +85,31 @@ fn a_subdirectory_a_linked_worktree_and_a_bare_repository_are_hunted_in() {
 }
 
 #[test]
+fn a_repository_behind_a_path_with_a_line_break_is_hunted_in() {
+    let fixture = Fixture::of(&format!("{HISTORY}\nodd=\"$PLACE/a\nb\"; git clone -q . \"$odd\""));
+    let odd = fixture.place().join("a\nb");
+    check_found_by(&fixture, fixture.command(&["--json", TEST]).current_dir(&odd));
+    let applied = fixture.command(&["apply"]).current_dir(&odd).output().unwrap();
+    assert_eq!(applied.status.code(), Some(0), "{}", text(&applied.stderr));
+}
+
+#[test]
+fn a_hunt_from_a_subdirectory_says_where_the_commands_run() {
+    let fixture = Fixture::of(&format!("mkdir -p sub/dir; echo x > sub/dir/file\n{HISTORY}"));
+    let hunted = |directory: &str| {
+        let directory = fixture.repo().join(directory);
+        let output = fixture
+            .command(&["--no-cache", "grep -qx 3 \"$(git rev-parse --show-cdup)value\""])
+            .current_dir(directory)
+            .output();
+        text(&output.unwrap().stderr)
+    };
+    let said = "Build and test run in `sub/dir/` of each checkout, as you are there.\n";
+    assert!(hunted("sub/dir").contains(said), "{}", hunted("sub/dir"));
+    assert!(!hunted("").contains("of each checkout"), "{}", hunted(""));
+}
+
+#[test]
 fn a_repository_without_commits_and_no_repository_are_errors() {
     check_error(&Fixture::of(""), &[TEST], 1, "the repository has no commits yet");
     let fixture = Fixture::of(HISTORY);

@@ -120,3 +120,14 @@ fn artifact_is_said_in_verbose_progress_and_needs_a_build() {
         assert!(stderr.contains(error), "{stderr}");
     }
 }
+
+#[test]
+fn an_artifact_that_no_build_makes_is_said_once() {
+    let fixture = Fixture::of(HISTORY);
+    let options = ["--no-cache", "--no-port", "--good", "HEAD~6", "--artifact", "prod*", "--artifact", "prodcut"];
+    let (report, _) = hunt(&fixture, &options, TEST);
+    let notes = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned());
+    let notes: Vec<String> = notes.filter(|note| note.contains("--artifact")).collect();
+    let said = "No build made what `--artifact` names (`prod*`, `prodcut`), so every test was run. It takes names, no patterns.";
+    assert_eq!(notes, [said]);
+}

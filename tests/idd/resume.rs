@@ -152,12 +152,14 @@ fn kill_and_resume(expected: &Uninterrupted, n_records: usize, with_resume: bool
 
 #[test]
 fn resume_after_kill_repeats_no_completed_probe_and_finds_the_same() {
+    const N_KILLS: usize = 12;
     let expected = uninterrupted();
     let mut seed: usize = 20_240_101;
-    for n in 0..20 {
+    for n in 0..N_KILLS {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The first two records stand before anything can be resumed.
-        let n_records = 3 + (seed >> 33) % (expected.n_records - 5);
+        // The first two records stand before anything can be resumed. Somewhere in each part of the rest, so that none is left out.
+        let part = (expected.n_records - 5) / N_KILLS;
+        let n_records = 3 + n * part + (seed >> 33) % part.max(1);
         kill_and_resume(expected, n_records, n % 2 == 0);
     }
 }

@@ -104,7 +104,7 @@ fn units_that_are_too_many_to_run_again_are_told_to_be_observed() {
         "seq 1 70 > value; commit init; echo 1 >> log; commit 'log 1'; seq 101 170 > value; commit 'change all'; echo 2 >> log; commit 'log 2'",
     );
     // Any line of the old value that is still there makes it pass.
-    let report = check(&fixture, &["for n in $(seq 1 70); do grep -qx $n value && exit 0; done; exit 1"], "change all");
+    let report = check(&fixture, &["grep -qxE '[1-9]|[1-6][0-9]|70' value"], "change all");
     let text =
         report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect::<String>();
     assert!(text.contains("were not run again one by one"), "{text}");

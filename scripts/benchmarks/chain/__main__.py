@@ -13,7 +13,7 @@ from pathlib import Path
 import cases
 import programs
 import report
-from explaining import ALGORITHMS, explain_case, explain_fault, explain_long
+from explaining import ALGORITHMS, REFERENCES, explain_case, explain_fault, explain_long
 from running import ROOT, keep
 
 parser = argparse.ArgumentParser(prog="bench chain", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -23,6 +23,7 @@ parser.add_argument("--algorithm", action="append", choices=ALGORITHMS,
 parser.add_argument("--runs", type=int, default=4, help="failing tests of each fault, as many as in the paper")
 parser.add_argument("--seconds", type=float, default=60, help="time of one explanation")
 parser.add_argument("--baselines", action="store_true", help="also the paper's DD and DD_p, with the first algorithm's rows")
+parser.add_argument("--ideal", action="store_true", help="only ideal chains, no switched ones")
 parser.add_argument("--long", action="store_true", help="only runs of 100,000 steps or so: a failing input behind much that passes")
 parser.add_argument("--fault", action="append", help="only this fault; repeatable")
 parser.add_argument("--cases", action="store_true", help="only the case studies; names are those of cases/")
@@ -56,7 +57,8 @@ def measure(binary):
             if options.long:
                 yield from explain_long(binary, program, fault, algorithms, options.seconds)
             else:
-                yield from explain_fault(binary, program, fault, options.runs, algorithms, options.seconds, options.baselines)
+                references = REFERENCES[:1] if options.ideal else REFERENCES
+                yield from explain_fault(binary, program, fault, options.runs, algorithms, options.seconds, references, options.baselines)
 
 
 def main():

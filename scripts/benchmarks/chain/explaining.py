@@ -176,17 +176,20 @@ def explain_long(binary, program, fault, algorithms, seconds):
                    "is_long": True, **found}
 
 
-def explain_fault(binary, program, fault, n_runs, algorithms, seconds, with_baselines=False):
-    """One row for each of the first failing runs of a fault and each algorithm; the first one also gets the switched chain and the baselines."""
+def explain_fault(binary, program, fault, n_runs, algorithms, seconds, references=REFERENCES, with_baselines=False):
+    """One row for each of the first failing runs of a fault and each algorithm.
+
+    The first algorithm is asked for the chains of all `references` and of the baselines, the others only for that of the first.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         repo = Path(scratch, "repo")
         good = (program.directory / fault.file).read_text(encoding="utf-8")
         make_repository(repo, program.copy_to, fault.file, good, fault.apply(good))
         for test in [test for test in program.tests if test.name in fault.fails][:n_runs]:
             for algorithm in algorithms:
-                references = REFERENCES if algorithm == algorithms[0] else REFERENCES[:1]
+                asked = references if algorithm == algorithms[0] else references[:1]
                 found = {reference: explain(binary, repo, program.build, test.command(), reference, algorithm, seconds)
-                         for reference in references}
+                         for reference in asked}
                 if with_baselines and algorithm == algorithms[0]:
                     found |= explain_baselines(binary, repo, program, fault, test, seconds)
                 yield {"program": program.name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "file": fault.file,

@@ -113,6 +113,10 @@ class Driver(unittest.TestCase):
         self.assertEqual([("switch" in row, row["algorithm"]) for row in rows], [(True, "hierarchical"), (False, "dependence")])
         self.assertEqual(self.line(tables, "dependence"), ["1", "0", "7.0", "7", "0.50"])
 
+    def test_only_ideal_chains_are_found_when_asked_for(self):
+        rows, tables, code = bench(self.chains, "scheduler", "--fault", self.fault.id, "--runs", "1", "--ideal")
+        self.assertEqual((code, [("good" in row, "switch" in row) for row in rows]), (0, [(True, False)]), tables)
+
     def test_a_case_study_counts_the_steps_of_the_nearest_expected_chain(self):
         case = cases.load("figure1")
         blue = [element("program.c", step["line"], step["variable"], n) for n, step in enumerate(case.chain[1]["steps"])]

@@ -72,6 +72,16 @@ class Metrics(unittest.TestCase):
         self.assertFalse(metrics.starts_at(RED, "f.c", [4]))
         self.assertFalse(metrics.starts_at([], "f.c", [1]))
 
+    def test_roots_are_counted_as_in_the_paper(self):
+        # Switched behind the root cause, a chain is a part of the ideal one, without the root; switched before it, it has more.
+        behind, before = RED[1:], chain("9c@0") + RED
+        root = lambda found, lines: metrics.compare(RED, found, "f.c", lines)["root"]
+        self.assertEqual([root(found, [1]) for found in (RED, behind, before)], [True, False, True])
+        # Where something was left out there is no faulty statement to find.
+        self.assertFalse(root(before, []))
+        rows = [metrics.compare(RED, found, "f.c", [1]) for found in (RED, behind, before)]
+        self.assertEqual(metrics.summary(rows)["roots"], 2)
+
     def test_halves_are_by_coverage_and_the_best_has_the_middle(self):
         rows = [{"name": name, "coverage": value} for name, value in zip("abcdef", [0.5, 1, None, 0, 0.5, 1])]
         names = lambda half: "".join(row["name"] for row in half)

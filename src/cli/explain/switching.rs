@@ -48,6 +48,7 @@ use crate::explain::failure::Ending;
 use crate::explain::switch::order;
 use crate::instrument::debug::Place;
 use crate::outcome;
+use crate::plural::count;
 use crate::report::Status;
 use crate::revision::TreeId;
 use crate::trace::container::Process;
@@ -108,6 +109,8 @@ pub struct Switched {
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Try {
+    /// Which of the decisions it is, as they were made: a condition that calls a function is decided after what is decided in there, but its step is the earlier one.
+    nth: usize,
     step: Step,
     turn: Turn,
 }
@@ -193,7 +196,11 @@ impl Search {
         let queue = ordered.into_iter().flat_map(|index| {
             let decision = &decisions.all[index];
             let at = Point { segment: decision.segment, n: decision.n };
-            decision.cases.iter().map(move |case| Try { step: decision.step, turn: Turn { at, case: *case } })
+            decision.cases.iter().map(move |case| Try {
+                nth: index,
+                step: decision.step,
+                turn: Turn { at, case: *case },
+            })
         });
         let mut queue: Vec<Try> = queue.collect();
         let is_whole = queue.len() <= budget;
@@ -225,13 +232,13 @@ impl Search {
             self.n_tried.0 += 1;
             if let Some(seen) = Seen::of(ended, &output).filter(|seen| Some(*seen) != self.failing) {
                 let first = found.entry(seen).or_insert(*next);
-                if next.step < first.step {
+                if next.nth < first.nth {
                     *first = *next;
                 }
             }
         }
         let mut found: Vec<(Try, Seen)> = found.into_iter().map(|(seen, first)| (first, seen)).collect();
-        found.sort_by_key(|(first, _)| (first.step, first.turn.case));
+        found.sort_by_key(|(first, _)| (first.nth, first.turn.case));
         Ok(found)
     }
 }
@@ -261,7 +268,11 @@ impl Explainer<'_> {
             let fork = self.fork(&products.build, &mut server, &process, &whole)?;
             let mut search = Search::new(fork, budget)?;
             let (n_ways, n_decisions) = (search.queue.len(), search.n_decisions);
-            progress.say(&format!("Switching one of {n_decisions} decisions at a time, in {n_ways} ways."));
+            progress.say(&format!(
+                "Switching one of {} at a time, in {}.",
+                count(n_decisions, "decision"),
+                count(n_ways, "way")
+            ));
             let promising = search.promising(&mut server, self)?;
             Ok((search, promising))
         })?;
@@ -378,8 +389,8 @@ fn none_passes(search: &Search) -> Failure {
         failure.with_hint("these were all; a version that passes can be named with `--good`")
     } else {
         failure.with_hint(format!(
-            "the run makes {} decisions; `--switch-budget` has more of them tried",
-            search.n_decisions
+            "the run makes {}; `--switch-budget` has more of them tried",
+            count(search.n_decisions, "decision")
         ))
     }
 }

@@ -12,6 +12,7 @@ use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
 use crate::explain::story::Did;
 use crate::instrument::debug::Place;
+use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::report::style::Role;
@@ -140,7 +141,11 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             "{} of {} steps have a counterpart among the {} of the reference ({share} %)",
             figures.n_aligned, figures.n_steps.0, figures.n_steps.1
         ));
-        line(format!("{} causality tests for the chain, {} forks in all", figures.n_tests, figures.n_forks));
+        line(format!(
+            "{} for the chain, {} in all",
+            count(figures.n_tests, "causality test"),
+            count(figures.n_forks, "fork")
+        ));
         line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.seconds.0, figures.seconds.1));
     }
     text

@@ -4,6 +4,7 @@ use crate::cli::trace::Sources;
 use crate::cli::trace::count::Stat;
 use crate::cli::trace::safe;
 use crate::instrument::debug::Place;
+use crate::plural::count;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
 use crate::trace::detail::Outside;
@@ -63,28 +64,28 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
     page.line(
         0,
         &format!(
-            "{} steps in {} calls of {} functions, {} threads",
-            spaced(machine.n_steps.into()),
-            spaced(machine.n_frames),
-            stat.n_functions,
-            stat.n_threads
+            "{} in {} of {}, {}",
+            count(spaced(machine.n_steps.into()), "step"),
+            count(spaced(machine.n_frames), "call"),
+            count(stat.n_functions, "function"),
+            count(stat.n_threads, "thread")
         ),
     );
     page.line(
         0,
         &format!(
-            "{} reads and writes, {} dependences; {} records of {} bytes",
+            "{} reads and writes, {}; {} of {}",
             spaced(stat.n_accesses),
-            spaced(stat.n_uses),
-            spaced(stat.n_records),
-            spaced(stat.n_bytes)
+            count(spaced(stat.n_uses), "dependence"),
+            count(spaced(stat.n_records), "record"),
+            count(spaced(stat.n_bytes), "byte")
         ),
     );
     page.line(
         0,
         &format!(
-            "heap: {} blocks made, {} not freed",
-            spaced(machine.heap.n_made),
+            "heap: {} made, {} not freed",
+            count(spaced(machine.heap.n_made), "block"),
             spaced(machine.heap.n_live() as u64)
         ),
     );
@@ -100,7 +101,7 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         page.line(1, &format!("{} {}", spaced(*n), safe(name)));
     }
     if stat.unmodelled.len() > N_NAMED {
-        page.line(1, &format!("and {} more functions", stat.unmodelled.len() - N_NAMED));
+        page.line(1, &format!("and {}", count(stat.unmodelled.len() - N_NAMED, "more function")));
     }
     page.line(
         0,
@@ -119,12 +120,15 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         ));
     }
     if check.n_unwound > 0 {
-        page.line(0, &format!("{} calls were left by a jump", spaced(check.n_unwound)));
+        page.line(0, &format!("left by a jump: {}", count(spaced(check.n_unwound), "call")));
     }
     if check.n_partial > 0 {
         page.line(
             0,
-            &format!("{} calls were met in the middle: what they did before is not known", spaced(check.n_partial)),
+            &format!(
+                "met in the middle, what was done before is not known: {}",
+                count(spaced(check.n_partial), "call")
+            ),
         );
     }
     if traced.is_cut {
@@ -178,7 +182,7 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
             Kind::Loop { n_iterations } => {
                 let text = node.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
                 let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
-                page.line(depth, &format!("loop, {n_iterations} times  {at}{text}"));
+                page.line(depth, &format!("loop, {}  {at}{text}", count(n_iterations, "time")));
             }
         }
         nodes(&node.children, node.n_more, depth + 1, sources, page);

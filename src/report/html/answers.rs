@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::plural::count;
 use crate::report::html::chart::head;
-use crate::report::html::diff::plural;
 use crate::report::html::history::Shown;
 use crate::report::html::history::outcome;
 use crate::report::html::history::output_anchor;
@@ -43,7 +43,7 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
         }
     }
     page.element("div", &[("id", "filters"), ("class", "filters")], |_| {});
-    let all = format!("{} that the search used", plural(story.answers.len(), "answer"));
+    let all = format!("{} that the search used", count(story.answers.len(), "answer"));
     page.leaf("p", &[("id", "count"), ("class", "quiet"), ("role", "status")], all);
     page.element(
         "div",
@@ -61,7 +61,7 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
         },
     );
     if rows.len() < story.answers.len() {
-        let n_more = plural(story.answers.len() - rows.len(), "more answer");
+        let n_more = count(story.answers.len() - rows.len(), "more answer");
         page.leaf("p", &[("class", "quiet")], format!("{n_more} are left out; the journal of the hunt has them."));
     }
     if others.len() > 0 {
@@ -69,7 +69,7 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
         page.element("div", &[("class", "outputs")], |page| page.part(&others));
     }
     if n_left_out > 0 {
-        let n_left_out = plural(n_left_out, "more output");
+        let n_left_out = count(n_left_out, "more output");
         page.leaf(
             "p",
             &[("class", "quiet")],

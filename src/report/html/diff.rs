@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::html::markup::Markup;
 use crate::report::places::strip;
@@ -215,7 +216,7 @@ pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page
         page.element("details", attributes, |page| {
             page.element("summary", &[], |page| {
                 page.leaf("code", &[], file.path.clone());
-                let n_edits = plural(file.n_edits(), "line");
+                let n_edits = count(file.n_edits(), "line");
                 let of = if file.n_marked() > 0 { format!("{} of {n_edits} matter", file.n_marked()) } else { n_edits };
                 page.leaf("span", &[("class", "quiet")], of);
             });
@@ -231,7 +232,7 @@ pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page
         page.newline();
     }
     if patch.n_left_out > 0 {
-        page.leaf("p", &[("class", "quiet")], format!("{} are left out here.", plural(patch.n_left_out, "more line")));
+        page.leaf("p", &[("class", "quiet")], format!("{} are left out here.", count(patch.n_left_out, "more line")));
     }
 }
 
@@ -255,7 +256,7 @@ fn lines(file: &File, (prefix, index): (&str, usize), targets: &BTreeSet<(usize,
         };
         if is_folded {
             page.element("details", &[("class", "fold")], |page| {
-                page.leaf("summary", &[], plural(n_run, "more line"));
+                page.leaf("summary", &[], count(n_run, "more line"));
                 run(page);
             });
         } else {
@@ -289,11 +290,6 @@ fn write_line(line: &Line, id: Option<&str>, page: &mut Markup) {
             page.leaf("span", &[("class", "vh")], " (minimal change)");
         }
     });
-}
-
-/// `1 line`, `2 lines`.
-pub fn plural(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 
 use crate::outcome::Outcome;
+use crate::plural::count;
 use crate::report::Report;
 use crate::report::escape::Terminal;
-use crate::report::html::diff::plural;
 use crate::report::html::markup::Markup;
 use crate::report::story::Answer;
 use crate::report::story::Revision;
@@ -114,7 +114,7 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
         page.leaf("p", &[], "The history of this hunt cannot be read here any more.");
         return;
     }
-    let n_tested = plural(story.n_tested, "revision");
+    let n_tested = count(story.n_tested, "revision");
     page.leaf(
         "p",
         &[("class", "lead")],
@@ -130,7 +130,7 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
     );
     let n_shown = story.revisions.iter().filter(|revision| revision.verdict.is_some()).count();
     if n_shown < story.n_tested {
-        let n_left_out = plural(story.n_tested - n_shown, "tested revision");
+        let n_left_out = count(story.n_tested - n_shown, "tested revision");
         page.leaf(
             "p",
             &[("class", "quiet")],
@@ -360,7 +360,7 @@ fn describe(
             });
             for repair in report.repairs.iter().filter(|repair| repair.commit == commit.commit) {
                 page.element("details", &[("class", "sub")], |page| {
-                    let lines = plural(usize::try_from(repair.lines).unwrap_or(usize::MAX), "line");
+                    let lines = count(repair.lines, "line");
                     page.leaf("summary", &[], format!("Repaired with {lines} of {}", repair.source.short()));
                     page.element("pre", &[("tabindex", "0")], |page| page.block(&repair.patch));
                 });
@@ -391,7 +391,7 @@ fn runs(answers: &[&Answer], story: &Story, shown: &mut Shown, page: &mut Markup
     let n_more = n_others + about.len().saturating_sub(MAX_RUNS);
     if n_more > 0 {
         page.element("p", &[("class", "quiet")], |page| {
-            page.words(&format!("{} about it and what is derived from it stand among ", plural(n_more, "more answer")));
+            page.words(&format!("{} about it and what is derived from it stand among ", count(n_more, "more answer")));
             page.leaf("a", &[("href", "#all")], "all answers");
             page.words(".");
         });

@@ -17,6 +17,7 @@ use std::io::Write;
 use sha2::Digest;
 use sha2::Sha256;
 
+use crate::plural::count;
 use crate::report::Commit;
 use crate::report::Report;
 use crate::report::Rung;
@@ -26,7 +27,6 @@ use crate::report::Verified;
 use crate::report::base64;
 use crate::report::chain::Explanation;
 use crate::report::html::diff::Patch;
-use crate::report::html::diff::plural;
 use crate::report::html::history::Shown;
 use crate::report::html::markup::Markup;
 use crate::report::story::Story;
@@ -227,7 +227,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
     facts(page, out);
     let necessary = report.change.necessary.as_ref().or(report.change.sufficient.as_ref());
     if let Some(change) = necessary {
-        let lines = plural(usize::try_from(change.lines).unwrap_or(usize::MAX), "line");
+        let lines = count(change.lines, "line");
         let what = if report.change.necessary.is_some() { "Without this, it passes" } else { "This makes it fail" };
         out.leaf("h2", &[("class", "small")], format!("{what} ({lines})"));
         diff::write(&Patch::read(&change.patch), "n", &BTreeSet::new(), out);
@@ -284,7 +284,7 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
             }
         });
     }
-    let cost = format!("{} runs of the test, {:.0} s", report.probes.run, report.seconds);
+    let cost = format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds);
     add("cost", &mut |out| out.words(&cost));
     out.element("dl", &[("class", "facts")], |out| {
         for (label, inside) in &facts {
@@ -300,12 +300,12 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     let report = page.report;
     if let Some(change) = &report.change.sufficient {
         let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-        let lines = plural(usize::try_from(change.lines).unwrap_or(usize::MAX), "line");
+        let lines = count(change.lines, "line");
         out.leaf("h3", &[], format!("A minimal change that makes it fail ({lines}{doubt})"));
         diff::write(&Patch::read(&change.patch), "s", &BTreeSet::new(), out);
     }
     let (Some(culprit), Some(first_bad)) = (culprit, &report.first_bad) else { return };
-    let lines = plural(usize::try_from(first_bad.lines).unwrap_or(usize::MAX), "line");
+    let lines = count(first_bad.lines, "line");
     out.leaf("h3", &[], format!("The whole commit ({lines})"));
     out.element("p", &[("class", "quiet")], |out| {
         out.words("Lines with a bar at their left belong to a minimal change: the one that makes it fail, or the one to take back.");
@@ -318,7 +318,7 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
 fn fix(report: &Report, out: &mut Markup) {
     let Some(fix) = &report.fix else { return };
     let place = if fix.complete { "HEAD".to_owned() } else { fix.commit.short() };
-    let lines = plural(usize::try_from(fix.lines).unwrap_or(usize::MAX), "line");
+    let lines = count(fix.lines, "line");
     let means = match fix.rung {
         Rung::Merge => "by a merge",
         Rung::Lines => "by a merge line by line",

@@ -46,6 +46,7 @@ pub mod write;
 mod testing;
 
 use crate::change::trees::TreesError;
+use crate::plural::count;
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
@@ -72,8 +73,9 @@ pub enum RepoError {
     },
     /// A partial clone lacks objects, and must not fetch them.
     #[error(
-        "{n_missing} objects of a revision are not here: this is a partial clone, and `{remote}` has them; `git idd --fetch` gets \
-         what is needed when it is needed, `git fetch --refetch --no-filter {remote}` gets all"
+        "this partial clone lacks {} of a revision, which `{remote}` has; `git idd --fetch` gets what is needed when it is needed, \
+         `git fetch --refetch --no-filter {remote}` gets all",
+        count(n_missing, "object")
     )]
     Promised {
         /// How many, as far as can be told: what a missing directory holds is not known.

@@ -74,13 +74,29 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
         .map_err(|source| RepoError::git("create the private repository", source))?;
     let objects = user.commondir().join("objects");
     let objects = fs::canonicalize(&objects).map_err(|source| RepoError::io("find", &objects, source))?;
-    let mut line = objects.as_os_str().as_bytes().to_vec();
-    line.push(b'\n');
-    write_if_new(&directory.join("objects/info/alternates"), &line)?;
+    write_if_new(&directory.join("objects/info/alternates"), &alternate(&directory.join("objects"), &objects)?)?;
     write_if_new(&directory.join("packed-refs"), &tags(user)?)?;
     write_if_new(&directory.join("HEAD"), format!("{head}\n").as_bytes())?;
     drop(repository);
     open(&directory)
+}
+
+/// The line by which the objects in `from` are completed by those in `objects`, which is absolute.
+///
+/// A line cannot hold a line break: where the path has one it is told from `from`, whose place has the same one.
+fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
+    let has_break = |path: &Path| path.as_os_str().as_bytes().contains(&b'\n');
+    let mut path = objects.to_owned();
+    if has_break(objects) {
+        let from = fs::canonicalize(from).map_err(|source| RepoError::io("find", from, source))?;
+        let n_common = from.components().zip(objects.components()).take_while(|(one, other)| one == other).count();
+        path = from.components().skip(n_common).map(|_| "..").collect();
+        path.extend(objects.components().skip(n_common));
+        if has_break(&path) {
+            return Err(RepoError::Unsupported { what: "objects behind a path with a line break" });
+        }
+    }
+    Ok([path.as_os_str().as_bytes(), b"\n"].concat())
 }
 
 /// The user's tags as a `packed-refs` file.

@@ -108,7 +108,15 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
         SignatureMode::Auto => common_line(first, second),
         SignatureMode::Exit | SignatureMode::Regex => None,
     };
-    Some(Signature { ending: first.ending, line })
+    let printed = line.as_ref().map(|line| printed(&first.output, line).unwrap_or_else(|| line.clone()));
+    Some(Signature { ending: first.ending, line, printed })
+}
+
+/// The first line of `output` that is this one when it is normalised, without colours; `None` if there is none, or none that is short enough to be shown.
+fn printed(output: &str, normalised: &str) -> Option<String> {
+    let output = without_colours(output);
+    let mut lines = output.lines().map(str::trim).filter(|line| line.len() <= MAX_PRINTED_BYTES);
+    lines.find(|line| normalise(line) == normalised).map(str::to_owned)
 }
 
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {
@@ -124,6 +132,9 @@ fn common_line(first: &Observation, second: &Observation) -> Option<String> {
 fn has_line(output: &str, normalised: &str) -> bool {
     output.lines().any(|line| normalise(line) == normalised)
 }
+
+/// Longer failure lines are shown in their normalised form, which is cut.
+const MAX_PRINTED_BYTES: usize = 400;
 
 /// What `observation` means for the hunt described by `criteria`.
 ///
@@ -256,7 +267,10 @@ mod tests {
     }
 
     fn hunting(ending: Ending, line: Option<&str>) -> Criteria {
-        Criteria { signature: Some(Signature { ending, line: line.map(str::to_owned) }), ..Criteria::default() }
+        Criteria {
+            signature: Some(Signature { ending, line: line.map(str::to_owned), printed: None }),
+            ..Criteria::default()
+        }
     }
 
     fn regex(pattern: &str) -> Regex {
@@ -380,11 +394,15 @@ mod tests {
     fn the_signature_is_what_two_runs_have_in_common() {
         let run = |code, output: &str| observed(Ending::Exit(code), output);
         let of = |first: &Observation, second: &Observation, mode| signature(first, second, mode);
-        let failure =
-            |code, line: Option<&str>| Some(Signature { ending: Ending::Exit(code), line: line.map(str::to_owned) });
+        let failure = |code, line: Option<&str>| {
+            let printed = line.map(|line| line.replace("<duration>", "0.1s"));
+            Some(Signature { ending: Ending::Exit(code), line: line.map(str::to_owned), printed })
+        };
 
         let (first, second) = (run(1, "a\nFAIL: x (0.1s)\n"), run(1, "FAIL: x (0.2s)\nb\n"));
         assert_eq!(of(&first, &second, SignatureMode::Auto), failure(1, Some("FAIL: x (<duration>)")));
+        let coloured = run(1, "  \x1b[31mFAIL: x\x1b[0m (0.1s)\n");
+        assert_eq!(of(&coloured, &second, SignatureMode::Auto), failure(1, Some("FAIL: x (<duration>)")));
         assert_eq!(of(&first, &second, SignatureMode::Exit), failure(1, None));
         assert_eq!(of(&first, &run(1, "FAIL: y\n"), SignatureMode::Auto), failure(1, None));
         assert_eq!(
@@ -402,7 +420,7 @@ mod tests {
         let crashed = observed(Ending::Signal(11), "test 1 ok\ntest 2\n");
         assert_eq!(
             signature(&crashed, &crashed, SignatureMode::Auto),
-            Some(Signature { ending: Ending::Signal(11), line: None })
+            Some(Signature { ending: Ending::Signal(11), line: None, printed: None })
         );
     }
 
