@@ -140,7 +140,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             "{} of {} steps have a counterpart among the {} of the reference ({share} %)",
             figures.n_aligned, figures.n_steps.0, figures.n_steps.1
         ));
-        line(format!("{} causality tests for the chain, {} forks in all", figures.n_tests, figures.n_forks));
+        line(format!(
+            "{} causality tests for the chain, {} forks and {} compared states in all",
+            figures.n_tests, figures.n_forks, figures.n_states
+        ));
         line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.seconds.0, figures.seconds.1));
     }
     text
