@@ -238,8 +238,8 @@ impl<F: Forks> Causality<F> {
         let state = Rc::new(State { cells, machine });
         self.states.push((point, Rc::clone(&state)));
         let bytes = |(_, state): &(Point, Rc<State>)| {
-            let (n_pages, size) = state.machine.memory.n_pages();
-            n_pages * size + state.cells.len() * size_of::<(Definition, Cell)>()
+            let (n_pages, page) = state.machine.memory.n_pages();
+            n_pages * page + state.cells.len() * size_of::<(Definition, Cell)>()
         };
         let mut n_bytes: usize = self.states.iter().map(bytes).sum();
         while self.states.len() > N_STATES.0 && (self.states.len() > N_STATES.1 || n_bytes > MAX_BYTES) {
