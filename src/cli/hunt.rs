@@ -122,6 +122,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         observations,
         root,
         interrupt,
+        reader: reading.thread().clone(),
         progress,
         limits,
     };
@@ -160,11 +161,12 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
-/// Reads the history in a thread of its own.
+/// Reads the history in a thread of its own, which waits to be woken: while the first checkout is written it would be in the way.
 fn read_history(plan: &Plan, location: &Location) -> JoinHandle<Result<History, RepoError>> {
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
     let git_directory = location.git_directory.clone();
     thread::spawn(move || {
+        thread::park();
         let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
         Ok(History::new(revisions, shallow))
     })
@@ -312,6 +314,7 @@ impl Hunt<'_> {
     /// Waits until the history is read.
     pub(super) fn know_history(&mut self) -> Result<(), Failure> {
         let Some(reading) = self.reading.take() else { return Ok(()) };
+        reading.thread().unpark();
         let history = reading.join().expect("reading the history does not panic");
         self.history = Rc::new(history.map_err(|error| Failure::from_error(&error))?);
         self.session.progress.use_history(Rc::clone(&self.history));
@@ -471,6 +474,12 @@ pub(super) fn sandboxes(around: &Surroundings, location: &Location, id: &str) ->
         Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
     };
     let place = place.map_err(failed)?;
+    // What is in memory is gone after each start of the machine.
+    if !place.exists()
+        && let Err(error) = files::make_own(&place)
+    {
+        return Err(failed((place, error)));
+    }
     let prefix = format!("{}-", files::short_digest(&location.git_directory));
     let private = private::private_directory(&location.idd_directory());
     for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {

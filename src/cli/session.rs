@@ -63,6 +63,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::thread::Thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -149,6 +150,7 @@ pub struct Session<'p> {
     flights: Vec<Flight>,
     root: PathBuf,
     interrupt: Arc<AtomicBool>,
+    reader: Thread,
     user_state: UserState,
     glance: Glance,
     /// What may refuse a candidate before its build.
@@ -191,6 +193,8 @@ pub struct Start<'p> {
     pub root: PathBuf,
     /// Set when the user interrupts.
     pub interrupt: Arc<AtomicBool>,
+    /// Who has something to do while commands run, and is woken when one does.
+    pub reader: Thread,
     /// Where progress goes.
     pub progress: Progress,
     /// When to stop.
@@ -200,7 +204,7 @@ pub struct Start<'p> {
 impl<'p> Session<'p> {
     /// Opens a session; no sandbox is made before the first probe needs one.
     pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
-        let Start { plan, location, segment, replay, observations, root, interrupt, progress, limits } = start;
+        let Start { plan, location, segment, replay, observations, root, interrupt, reader, progress, limits } = start;
         let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
         let user_state = UserState::read(&location);
         let glance = Glance::take(&location);
@@ -222,6 +226,7 @@ impl<'p> Session<'p> {
             flights: Vec::new(),
             root,
             interrupt,
+            reader,
             checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
             tally: Tally::default(),
             criteria,

@@ -365,6 +365,20 @@ fn suite_tells_whether_the_fix_breaks_something_else() {
 }
 
 #[test]
+fn a_place_for_checkouts_is_made_but_not_the_directories_above_it() {
+    let fixture = Fixture::of(HISTORY);
+    let place = fixture.place().join("checkouts");
+    let use_place = |place: &Path| fixture.git(&["config", "idd.worktreeDir", place.to_str().unwrap()]);
+    use_place(&place);
+    run(&fixture, &["--max-probes", "1", TEST], 6);
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+    use_place(&place.join("no/such"));
+    let (_, stderr) = run(&fixture, &["--max-probes", "1", TEST], 1);
+    assert!(stderr.contains("`git config idd.worktreeDir <path>` names another place"), "{stderr}");
+    assert!(!place.join("no").exists());
+}
+
+#[test]
 fn expose_commit_and_isolate_home_change_what_the_test_sees() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&[&format!("test -z \"$IDD_COMMIT\" && {TEST}")]);

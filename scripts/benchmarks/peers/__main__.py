@@ -30,7 +30,7 @@ parser.add_argument("--cases", type=Path, required=True)
 parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
 parser.add_argument("--runs", type=int, default=5, help="rounds")
 parser.add_argument("--jobs", type=int, default=2)
-parser.add_argument("--methods", nargs="*", help="methods to run, by a part of their name; default: all")
+parser.add_argument("--methods", nargs="*", help="methods to run besides git bisect, by the end of their name; default: all")
 parser.add_argument("--until-named", action="store_true", help="interrupt git idd as soon as it has named the commit")
 parser.add_argument("names", nargs="*", help="cases to run, default: all")
 options = parser.parse_args()
@@ -107,6 +107,7 @@ METHODS = {
     f"git worktree, {options.jobs} workers": lambda *case: worktrees(*case, options.jobs),
     "git idd -j1": lambda *case: idd(*case, 1),
     f"git idd -j{options.jobs}": lambda *case: idd(*case, options.jobs),
+    "git idd -j1 --build-cache never": lambda *case: idd(*case, 1, "--build-cache", "never"),
     "git idd -j1 --clean": lambda *case: idd(*case, 1, "--clean", "--no-port", "--level", "file"),
 }
 
@@ -114,7 +115,7 @@ INCREMENTAL, CLEAN = "git idd -j1", "git idd -j1 --clean"
 
 if options.methods:
     METHODS = {name: method for name, method in METHODS.items()
-               if name == "git bisect run" or any(part in name for part in options.methods)}
+               if name == "git bisect run" or any(name.endswith(end) for end in options.methods)}
 rows = []
 spared = []
 for case in tomllib.loads(options.cases.read_text())["case"]:

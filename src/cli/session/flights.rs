@@ -25,6 +25,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
+use std::thread::Thread;
 
 /// A probe under way.
 #[derive(Debug)]
@@ -129,6 +130,7 @@ impl Session<'_> {
             sequence,
             segment: Arc::clone(&self.segment),
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
+            reader: self.reader.clone(),
         };
         let known = self.known_products(&ticket.probe);
         self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
@@ -179,10 +181,13 @@ struct Journalled {
     segment: Arc<Mutex<Segment>>,
     /// The user's, and that of this probe alone.
     interrupts: [Arc<AtomicBool>; 2],
+    /// See [`Start::reader`](super::Start::reader).
+    reader: Thread,
 }
 
 impl Watch for Journalled {
     fn started(&mut self, group: ProcessGroup) {
+        self.reader.unpark();
         let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
         // A full disk shows again when the observation is written, which stops the hunt.
         let _ = self.segment.lock().unwrap_or_else(PoisonError::into_inner).append(&record);

@@ -41,13 +41,11 @@ struct Writer {
 
 impl Writer {
     fn directory(&mut self, directory: &Directory) {
-        // By whole path: what is in a directory stands where its name with a slash belongs.
-        let key = |(name, node): &(&Vec<u8>, &Node)| match node {
-            Node::Directory(_) => [name.as_slice(), b"/"].concat(),
-            Node::File(_) | Node::Submodule(_) => (*name).clone(),
-        };
+        // By whole path: what is in a directory stands where its name with a slash belongs. Most are in order already.
         let mut entries: Vec<(&Vec<u8>, &Node)> = directory.entries.iter().collect();
-        entries.sort_by_cached_key(key);
+        let slash = |node: &Node| matches!(node, Node::Directory(_)).then_some(&b'/');
+        entries
+            .sort_by(|(name, node), (other, its)| name.iter().chain(slash(node)).cmp(other.iter().chain(slash(its))));
         let path_bytes = self.path.len();
         for (name, node) in entries {
             self.path.extend_from_slice(name);

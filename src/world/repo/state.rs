@@ -4,7 +4,11 @@ use crate::world::repo::locate::Location;
 use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
+use std::fs::DirEntry;
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -107,18 +111,24 @@ fn add_refs(directory: &Path, digest: &mut Sha256) {
     }
 }
 
+/// One stat a file, from its directory: of a whole path each part would have to be looked up again.
 fn add_files(directory: &Path, git_directory: &Path, digest: &mut Sha256) {
-    for path in sorted(directory) {
-        if path == git_directory || path.file_name().is_some_and(|name| name == ".git") {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let look = |entry: DirEntry| Some((entry.file_name(), entry.metadata().ok()?));
+    let mut files: Vec<(OsString, Metadata)> = entries.filter_map(|entry| entry.ok().and_then(look)).collect();
+    files.sort_by(|(name, _), (other, _)| name.cmp(other));
+    for (name, metadata) in files {
+        let path = directory.join(&name);
+        if name == ".git" || path == git_directory {
             continue;
         }
-        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-        digest.update(path.as_os_str().as_bytes());
-        digest.update(metadata.mode().to_le_bytes());
+        add_name(&name, &metadata, digest);
         if metadata.is_dir() {
             add_files(&path, git_directory, digest);
+            // No file is called so.
+            digest.update(b"/\0");
         } else {
-            stat(&path, digest);
+            add_stat(&metadata, digest);
         }
     }
 }
@@ -135,7 +145,20 @@ fn add_stats(directory: &Path, digest: &mut Sha256) {
 }
 
 fn stat(path: &Path, digest: &mut Sha256) {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return digest.update([0]) };
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => add_stat(&metadata, digest),
+        Err(_) => digest.update([0]),
+    }
+}
+
+/// Name and mode; no name holds the zero that ends it here.
+fn add_name(name: &OsStr, metadata: &Metadata, digest: &mut Sha256) {
+    digest.update(name.as_bytes());
+    digest.update([0]);
+    digest.update(metadata.mode().to_le_bytes());
+}
+
+fn add_stat(metadata: &Metadata, digest: &mut Sha256) {
     digest.update(metadata.size().to_le_bytes());
     digest.update(metadata.mtime().to_le_bytes());
     digest.update(metadata.mtime_nsec().to_le_bytes());
@@ -147,4 +170,46 @@ fn sorted(directory: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
     paths
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Whether a shell script that runs in the working tree changes what is known of it.
+    #[track_caller]
+    fn check(script: &str, is_seen: bool) {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path().join("top");
+        let sh =
+            |line: &str| assert!(Command::new("sh").args(["-ec", line]).current_dir(&top).status().unwrap().success());
+        fs::create_dir_all(top.join(".git/sub")).unwrap();
+        sh("mkdir -p a/b c; echo one >a/one; echo two >a/b/two; ln -s one a/link; echo three >c/three");
+        let git_directory = top.join(".git");
+        let common_directory = git_directory.clone();
+        let location = Location { git_directory, common_directory, top: Some(top.clone()), prefix: PathBuf::new() };
+        let state = || UserState::read(&location).with_work_tree(&location);
+        let before = state();
+        sh(script);
+        let expected: &[&str] = if is_seen { &["working tree"] } else { &[] };
+        assert_eq!(before.changed(&state()), expected, "{script}");
+    }
+
+    #[test]
+    fn what_happens_to_a_file_of_the_working_tree_is_seen() {
+        check("true", false);
+        check("cat a/one a/b/two; ls -R; echo x >.git/sub/x", false);
+        check("echo 1ne >a/one", true);
+        check("touch -d 2001-01-01 c/three", true);
+        check("chmod 600 a/b/two", true);
+        check("cp -p c/three x; mv x c/three", true);
+        check("mv a/b b", true);
+        check("mv a/b/two a/two", true);
+        check("rm a/link", true);
+        check("ln -sfn two a/link", true);
+        check("mkdir c/empty", true);
+        check("touch new", true);
+    }
 }

@@ -1,7 +1,7 @@
 //! Running commands: one probe's processes from start to the last descendant, and what their output means.
 //!
 //! Start at [`process::run`], which runs one command and leaves nothing behind; [`classify::classify`] says what the
-//! observation made of it means for one hunt. Only `process` starts programs, only `process_table` and `survivors`
+//! observation made of it means for one hunt. Only `process` (and `launch` for it) starts programs, only `process_table` and `survivors`
 //! look at other processes; everything that judges output (`classify`, `failure_line`, `normalise`, `table`) is pure.
 //! Nothing here knows of revisions, trees or the cache.
 
@@ -15,6 +15,7 @@ pub mod classify;
 pub mod compile_database;
 pub mod crew;
 mod failure_line;
+mod launch;
 mod normalise;
 mod output;
 pub mod process;

@@ -9,13 +9,11 @@ use std::ffi::OsString;
 use std::io;
 use std::io::ErrorKind;
 use std::io::PipeReader;
-use std::io::PipeWriter;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Child;
 use std::process::ExitStatus;
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
@@ -29,6 +27,7 @@ use rustix::process::Pid;
 use rustix::process::Signal;
 
 use super::RunError;
+use super::launch::{launch, wait};
 use super::stream::Cut;
 use super::stream::Stream;
 use super::survivors::MARKER;
@@ -106,7 +105,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
         return never_ran(Ending::NotRun(Reason::TestAbsent), String::new());
     }
     let program = command.words.program();
-    let (mut child, survivors, reader) = match start(command) {
+    let (child, survivors, reader) = match start(command) {
         Ok(started) => started,
         Err(source) => match exit_code_of_shells(&source) {
             Some(code) => {
@@ -118,17 +117,17 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     };
     watch.started(survivors.group);
 
-    let mut stream = Stream::new(reader, Pid::from_child(&child));
+    let mut stream = Stream::new(reader, child);
     let cut = stream.follow(begin, command.limit, &*watch);
     let duration = begin.elapsed();
 
     // The first process is not reaped yet, so its number is still its own. It may be gone, or privileged.
-    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
+    let _ = rustix::process::kill_process_group(child, Signal::KILL);
     let is_dead = stream.wait_for_death();
     survivors.end_all();
     stream.drain();
     // A process that cannot be killed is not waited for.
-    let status = if is_dead { child.wait() } else { Err(ErrorKind::TimedOut.into()) };
+    let status = if is_dead { wait(child) } else { Err(ErrorKind::TimedOut.into()) };
     let ending = match cut {
         Some(Cut::Limit) => Ending::Timeout,
         Some(Cut::Interrupt) => Ending::Signal(Signal::KILL.as_raw()),
@@ -144,50 +143,20 @@ fn ending_of(status: ExitStatus) -> Ending {
     }
 }
 
-/// Starts `command`; whatever `Command::spawn` reports is passed on.
-fn start(command: &Command) -> io::Result<(Child, Survivors, PipeReader)> {
+/// Starts `command`; what hinders that is passed on as the system said it.
+fn start(command: &Command) -> io::Result<(Pid, Survivors, PipeReader)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&reader, true)?;
-    let mut prepared = match &command.words {
-        Words::Shell(line) => {
-            let mut shell = std::process::Command::new("/bin/sh");
-            shell.arg("-c").arg(line);
-            shell
-        }
-        Words::Argv(words) => {
-            let (program, arguments) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
-            let mut prepared = std::process::Command::new(program);
-            prepared.args(arguments);
-            prepared
-        }
+    let words: Vec<&OsStr> = match &command.words {
+        Words::Shell(line) => vec![OsStr::new("/bin/sh"), OsStr::new("-c"), line],
+        Words::Argv(words) => words.iter().map(OsString::as_os_str).collect(),
     };
-    prepared
-        .current_dir(&command.directory)
-        .env_clear()
-        .envs(command.environment.iter().map(|(name, value)| (name, value)));
     let (child, survivors) = Survivors::start(|marker| {
-        prepared.env(MARKER, marker);
-        let child = spawn(&mut prepared, writer)?;
-        let pid = Pid::from_child(&child).as_raw_pid();
-        Ok((child, pid))
+        let mut environment = command.environment.clone();
+        environment.push((MARKER.into(), marker.into()));
+        launch(&words, &command.directory, &environment, &writer)
     })?;
     Ok((child, survivors, reader))
-}
-
-#[expect(unsafe_code, reason = "only the child itself can leave the session and ask to die with its parent")]
-fn spawn(prepared: &mut std::process::Command, writer: PipeWriter) -> io::Result<Child> {
-    prepared.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    let parent = rustix::process::getpid();
-    let in_child = move || {
-        rustix::process::setsid()?;
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the request was made.
-        if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
-    };
-    // SAFETY: between `fork` and `exec` the closure makes three system calls on values it owns; it takes no lock and does
-    // not allocate (both error values are plain codes).
-    unsafe { prepared.pre_exec(in_child) };
-    prepared.spawn()
 }
 
 /// What a shell would exit with if it were told to run such a program; `None` if the program is not to blame.
@@ -515,12 +484,12 @@ mod tests {
     #[test]
     fn a_kernel_without_process_handles_gives_the_same_answer() {
         let line = "echo hello; sleep 0.05; exit 4";
-        let (mut child, survivors, reader) = start(&command(Words::Shell(line.into()), 0)).unwrap();
-        let mut stream = Stream::new(reader, Pid::from_child(&child)).without_handle();
+        let (child, survivors, reader) = start(&command(Words::Shell(line.into()), 0)).unwrap();
+        let mut stream = Stream::new(reader, child).without_handle();
         assert_eq!(stream.follow(Instant::now(), Duration::from_secs(20), &Watcher::default()), None);
         survivors.end_all();
         stream.drain();
-        assert_eq!((child.wait().unwrap().code(), stream.finish().as_slice()), (Some(4), &b"hello\n"[..]));
+        assert_eq!((wait(child).unwrap().code(), stream.finish().as_slice()), (Some(4), &b"hello\n"[..]));
     }
 
     #[test]
@@ -548,7 +517,7 @@ mod tests {
     }
 
     /// What a killed `git-idd` leaves: a probe that nobody follows, and all `n_naps` of its children.
-    fn leave(line: &str, nap: &str, n_naps: usize) -> (Child, Survivors) {
+    fn leave(line: &str, nap: &str, n_naps: usize) -> (Pid, Survivors) {
         let (child, survivors, _) = start(&command(Words::Shell(line.into()), 0)).unwrap();
         let begin = Instant::now();
         while n_sleeping(nap) < n_naps {
@@ -561,22 +530,22 @@ mod tests {
     #[test]
     fn kill_leftover_ends_a_recorded_group_and_only_with_its_start_time() {
         let nap = nap();
-        let (mut child, survivors) = leave(&format!("sleep {nap} & setsid sleep {nap} & sleep {nap} & wait"), &nap, 3);
+        let (child, survivors) = leave(&format!("sleep {nap} & setsid sleep {nap} & sleep {nap} & wait"), &nap, 3);
         let group = survivors.group;
         assert!(!kill_leftover(ProcessGroup { start_time: group.start_time + 1, ..group }));
         assert_eq!(n_sleeping(&nap), 3);
         assert!(kill_leftover(group));
         assert_eq!(n_sleeping(&nap), 0);
         assert!(!kill_leftover(group));
-        child.wait().unwrap();
+        wait(child).unwrap();
     }
 
     #[test]
     fn kill_leftover_ends_the_rest_of_a_group_whose_first_process_died() {
         let nap = nap();
-        let (mut child, survivors) = leave(&format!("sleep {nap} & setsid sleep {nap} & wait"), &nap, 2);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let (child, survivors) = leave(&format!("sleep {nap} & setsid sleep {nap} & wait"), &nap, 2);
+        rustix::process::kill_process(child, Signal::KILL).unwrap();
+        wait(child).unwrap();
         assert_eq!(n_sleeping(&nap), 2);
         assert!(kill_leftover(survivors.group));
         assert_eq!(n_sleeping(&nap), 0);
@@ -587,11 +556,11 @@ mod tests {
         let nap = nap();
         let dead = i32::MAX - std::process::id().cast_signed();
         let line = format!("{MARKER}={dead}-0 setsid sleep {nap} & sleep {nap} & wait");
-        let (mut child, survivors) = leave(&line, &nap, 2);
+        let (child, survivors) = leave(&line, &nap, 2);
         assert!(kill_leftovers_of(ProcessGroup { pid: dead, start_time: 0 }));
         assert_eq!(n_sleeping(&nap), 1);
         assert!(kill_leftover(survivors.group));
-        child.wait().unwrap();
+        wait(child).unwrap();
     }
 
     #[test]

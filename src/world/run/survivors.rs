@@ -58,11 +58,11 @@ fn running() -> MutexGuard<'static, Vec<Running>> {
 }
 
 impl Survivors {
-    /// Starts a probe's first process with `spawn`, which is given the value of [`MARKER`] and returns the process' number.
+    /// Starts a probe's first process with `spawn`, which is given the value of [`MARKER`].
     ///
     /// One at a time: so no other probe takes the new process for an orphan, and no program that was just written is
     /// held open for writing by a child of another thread that has not come to its `exec` yet ("text file busy").
-    pub(super) fn start<T>(spawn: impl FnOnce(&str) -> io::Result<(T, i32)>) -> io::Result<(T, Self)> {
+    pub(super) fn start(spawn: impl FnOnce(&str) -> io::Result<Pid>) -> io::Result<(Pid, Self)> {
         static SUBREAPER: Once = Once::new();
         static N_PROBES: AtomicU64 = AtomicU64::new(0);
         SUBREAPER.call_once(|| {
@@ -73,7 +73,8 @@ impl Survivors {
         let number = N_PROBES.fetch_add(1, Ordering::Relaxed);
         let marker = format!("{}-{number}", std::process::id());
         let mut running = running();
-        let (child, pid) = spawn(&marker)?;
+        let child = spawn(&marker)?;
+        let pid = child.as_raw_pid();
         let start_time = process_table::read(pid).map_or(0, |process| process.start_time);
         let group = ProcessGroup { pid, start_time };
         running.push(Running { group, marker: marker.clone() });

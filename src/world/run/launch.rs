@@ -1,0 +1,303 @@
+//! Starts a program without copying this process.
+//!
+//! A fork copies the page tables of a process that holds a whole history, and makes it fault on each page that it writes afterwards;
+//! both cost milliseconds a probe. `posix_spawn` copies nothing, but cannot ask that the child die with its parent. So the child is made
+//! as `posix_spawn` makes it: it borrows the memory of its parent, which waits, until it is another program (`vfork`).
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd as _, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::ptr;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions};
+
+/// Bytes of the child's stack; it calls a dozen system calls.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Where programs are looked for without a `PATH`, as the C library does.
+const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
+
+/// What runs programs that no kernel can read, as shells do.
+const SHELL: &CStr = c"/bin/sh";
+
+/// Signals of the kernel: 1 to 64.
+const N_SIGNALS: c_int = 64;
+
+/// Starts a program in a session of its own, which dies with the thread that starts it.
+///
+/// - `words`: the program and its arguments; not empty. Without a slash the program is looked for in `PATH` of `environment`,
+///   relative ones from `directory`.
+/// - `environment`: all of it; of two with one name the later counts.
+/// - `output`: what both output streams become. Input is empty, no signal is blocked or ignored that was not ignored for this
+///   process, but `SIGPIPE`, which Rust ignores.
+///
+/// The child is the caller's to [wait](wait) for. Errors: what hindered the start, with its code.
+pub(super) fn launch(
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    output: impl AsFd,
+) -> io::Result<Pid> {
+    let program = words.first().ok_or(ErrorKind::InvalidInput)?;
+    let variables: BTreeMap<&OsStr, &OsStr> =
+        environment.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
+    let path = variables.get(OsStr::new("PATH")).map_or(DEFAULT_PATH, |path| path.as_bytes());
+    let programs = candidates(program.as_bytes(), path)?;
+    let argv = words.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>()?;
+    let variables = variables.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+    let variables = variables.map(CString::new).collect::<Result<Vec<_>, _>>()?;
+    let directory = CString::new(directory.as_os_str().as_bytes())?;
+    let input = File::open("/dev/null")?;
+
+    let mut argv = pointers(&argv);
+    let mut argv_of_shell = vec![SHELL.as_ptr(), ptr::null()];
+    argv_of_shell.extend_from_slice(&argv[1..]);
+    let mut environment = pointers(&variables);
+    let programs_of_child = pointers(&programs);
+    let mut plan = Plan {
+        programs: programs_of_child.as_ptr(),
+        argv: argv.as_mut_ptr(),
+        argv_of_shell: argv_of_shell.as_mut_ptr(),
+        environment: environment.as_mut_ptr(),
+        directory: directory.as_ptr(),
+        input: input.as_raw_fd(),
+        output: output.as_fd().as_raw_fd(),
+        parent: rustix::process::getpid(),
+        failed: 0,
+    };
+    let pid = share_memory_with_child(&mut plan)?;
+    if plan.failed == 0 {
+        return Ok(pid);
+    }
+    wait(pid)?;
+    Err(io::Error::from_raw_os_error(plan.failed))
+}
+
+/// Waits for the end of a child.
+pub(super) fn wait(pid: Pid) -> io::Result<ExitStatus> {
+    loop {
+        match rustix::process::waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// The files that a program of this name may be, in order.
+fn candidates(program: &[u8], path: &[u8]) -> io::Result<Vec<CString>> {
+    if program.contains(&b'/') || program.is_empty() {
+        return Ok(vec![CString::new(program)?]);
+    }
+    let in_directory = |directory: &[u8]| match directory {
+        b"" => CString::new(program),
+        directory => CString::new([directory, b"/", program].concat()),
+    };
+    Ok(path.split(|byte| *byte == b':').map(in_directory).collect::<Result<_, _>>()?)
+}
+
+/// The array that C expects: it ends with a null.
+fn pointers(strings: &[CString]) -> Vec<*const c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+}
+
+/// What the child needs; all of it is made before, because the child must not allocate.
+struct Plan {
+    /// To be tried in order; ends with a null, as the others.
+    programs: *const *const c_char,
+    argv: *mut *const c_char,
+    /// The second is for the child to fill in.
+    argv_of_shell: *mut *const c_char,
+    environment: *mut *const c_char,
+    directory: *const c_char,
+    input: RawFd,
+    output: RawFd,
+    parent: Pid,
+    /// The code of the error that ended the child before it was another program; 0 if there was none.
+    failed: c_int,
+}
+
+#[expect(
+    unsafe_code,
+    reason = "no safe interface starts a child without a copy of this process that dies with its parent"
+)]
+fn share_memory_with_child(plan: &mut Plan) -> io::Result<Pid> {
+    let mut stack = Vec::<u128>::with_capacity(STACK_BYTES / size_of::<u128>());
+    let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
+    // SAFETY: `plan` and all it points to, and the stack, live until the child no longer uses this memory, because with `CLONE_VFORK`
+    // this thread waits for that. The child changes nothing but `plan`, `argv_of_shell`, its stack and `errno`. All signals are
+    // blocked until it has dropped the handlers of this process, so that none of them runs in it.
+    unsafe {
+        let mut all = mem::zeroed();
+        let mut before = mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let pid = libc::clone(in_child, top.cast(), flags, ptr::from_mut(plan).cast());
+        let error = io::Error::last_os_error();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        Pid::from_raw(pid).filter(|_| pid > 0).ok_or(error)
+    }
+}
+
+#[expect(unsafe_code, reason = "called by the kernel on a stack of its own")]
+extern "C" fn in_child(plan: *mut c_void) -> c_int {
+    // SAFETY: the caller of `clone` gave a `Plan` that nobody else uses meanwhile.
+    let plan = unsafe { &mut *plan.cast::<Plan>() };
+    // SAFETY: only system calls on what the plan holds; nothing is allocated and no lock is taken.
+    plan.failed = unsafe { become_program(plan) }.raw_os_error();
+    127
+}
+
+/// Returns only if that failed.
+#[expect(unsafe_code, reason = "what is not offered by a safe interface, or would allocate there")]
+unsafe fn become_program(plan: &Plan) -> Errno {
+    let errno = || Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL);
+    let prepare = || -> Result<(), Errno> {
+        rustix::process::setsid()?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have died before the request was made.
+        if rustix::process::getppid() != Some(plan.parent) {
+            return Err(Errno::SRCH);
+        }
+        // SAFETY: the descriptors are open, the strings end with a null, and the structures are plain data.
+        unsafe {
+            for (from, to) in [(plan.input, 0), (plan.output, 1), (plan.output, 2)] {
+                if libc::dup2(from, to) < 0 {
+                    return Err(errno());
+                }
+            }
+            if libc::chdir(plan.directory) < 0 {
+                return Err(errno());
+            }
+            // Some signals cannot be asked for; these have no handler here.
+            for signal in 1..=N_SIGNALS {
+                let mut action: libc::sigaction = mem::zeroed();
+                let is_known = libc::sigaction(signal, ptr::null(), &raw mut action) == 0;
+                if is_known && (action.sa_sigaction != libc::SIG_IGN || signal == libc::SIGPIPE) {
+                    action.sa_sigaction = libc::SIG_DFL;
+                    libc::sigaction(signal, &raw const action, ptr::null_mut());
+                }
+            }
+            let mut none = mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+        }
+        Ok(())
+    };
+    if let Err(failed) = prepare() {
+        return failed;
+    }
+    // As shells do: another directory may have it, but what may not be executed is said rather than what is not there.
+    let mut failed = Errno::NOENT;
+    let mut program = plan.programs;
+    // SAFETY: all arrays end with a null; the one for the shell has room for the program.
+    unsafe {
+        while !(*program).is_null() {
+            libc::execve(*program, plan.argv.cast_const(), plan.environment.cast_const());
+            match errno() {
+                other @ (Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if failed != Errno::ACCESS => failed = other,
+                Errno::NOENT | Errno::NOTDIR | Errno::ACCESS => {}
+                Errno::NOEXEC => {
+                    *plan.argv_of_shell.add(1) = *program;
+                    libc::execve(SHELL.as_ptr(), plan.argv_of_shell.cast_const(), plan.environment.cast_const());
+                    return errno();
+                }
+                other => return other,
+            }
+            program = program.add(1);
+        }
+    }
+    failed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Read as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// How a program ended that was started in `directory` with this `PATH`, and what it said.
+    fn run(words: &[&str], directory: &Path, path: Option<&str>) -> io::Result<(ExitStatus, String)> {
+        let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
+        let environment: Vec<(OsString, OsString)> =
+            path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
+        let (mut reader, writer) = io::pipe()?;
+        let child = launch(&words, directory, &environment, &writer)?;
+        drop(writer);
+        let mut said = String::new();
+        reader.read_to_string(&mut said)?;
+        Ok((wait(child)?, said))
+    }
+
+    fn error(words: &[&str], directory: &Path, path: Option<&str>) -> Option<Errno> {
+        Errno::from_io_error(&run(words, directory, path).expect_err("nothing that can be run"))
+    }
+
+    fn write(path: &Path, text: &str, mode: u32) {
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_program_is_looked_for_as_shells_do() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["first", "second", "third"] {
+            fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        write(&directory.path().join("first/there"), "not to be executed", 0o644);
+        write(&directory.path().join("second/there"), "#!/bin/sh\necho second \"$1\"\n", 0o755);
+        write(&directory.path().join("third/there"), "echo without a first line, \"$@\"\n", 0o755);
+        let said = |program, path| run(&[program, "a b"], directory.path(), path).map(|(_, said)| said).unwrap();
+        assert_eq!(said("there", Some("nowhere:first:second")), "second a b\n");
+        assert_eq!(said("there", Some("third:second")), "without a first line, a b\n");
+        assert_eq!(said("second/there", Some("third")), "second a b\n");
+        assert_eq!(said("echo", None), "a b\n");
+        assert_eq!(error(&["there"], directory.path(), Some("first:nowhere")), Some(Errno::ACCESS));
+        assert_eq!(error(&["there"], directory.path(), Some("nowhere")), Some(Errno::NOENT));
+        assert_eq!(error(&["first/there/below"], directory.path(), None), Some(Errno::NOTDIR));
+    }
+
+    #[test]
+    fn no_handler_and_no_mask_reaches_the_program() {
+        let here = Path::new("/");
+        let (status, said) = run(&["/bin/sh", "-c", "cat /proc/self/status; kill -PIPE $$"], here, None).unwrap();
+        assert_eq!(status.signal(), Some(libc::SIGPIPE));
+        let of = |name: &str| {
+            let line = said.lines().find_map(|line| line.strip_prefix(name)).expect("a line of each kind");
+            u64::from_str_radix(line.trim_start_matches(':').trim(), 16).unwrap()
+        };
+        assert_eq!((of("SigBlk"), of("SigCgt")), (0, 0));
+        assert_eq!(of("SigIgn") & (1 << (libc::SIGPIPE - 1)), 0);
+    }
+
+    #[test]
+    fn it_dies_with_the_thread_that_started_it() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let words = ["/bin/sh", "-c", "echo begun; exec sleep 1000"].map(OsStr::new);
+        let child = std::thread::spawn(move || {
+            let child = launch(&words, Path::new("/"), &[], &writer).unwrap();
+            let mut begun = [0; 6];
+            reader.read_exact(&mut begun).unwrap();
+            child
+        });
+        assert_eq!(wait(child.join().unwrap()).unwrap().signal(), Some(libc::SIGKILL));
+    }
+
+    #[test]
+    fn what_cannot_be_said_in_c_is_refused() {
+        assert!(run(&["echo", "a\0b"], Path::new("/"), None).is_err());
+        assert!(run(&[], Path::new("/"), None).is_err());
+        assert_eq!(error(&["true"], Path::new("/no/such/directory"), None), Some(Errno::NOENT));
+    }
+}
