@@ -116,6 +116,8 @@ pub struct Figures {
     pub n_tests: u64,
     /// See [`n_tests`](Self::n_tests).
     pub n_forks: u64,
+    /// Points at which the states of both runs were compared; one that was asked for again much later counts again.
+    pub n_states: u64,
     /// Time of the builds and runs, and of what came after.
     pub seconds: (f64, f64),
 }

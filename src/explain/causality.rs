@@ -44,8 +44,11 @@ use crate::trace::step::Step;
 /// Who "wrote" what was overwritten: no step of any run.
 const PATCHED: Step = Step(u32::MAX - 1);
 
-/// States that are kept.
-const N_STATES: usize = 8;
+/// States that are kept at least and at the most.
+const N_STATES: (usize, usize) = (8, 64);
+
+/// Bytes of memory that they may take, if more than the least are kept and they share nothing.
+const MAX_BYTES: usize = 512 << 20;
 
 /// Points that are asked where values may be pending.
 const MAX_AROUND: usize = 32;
@@ -141,6 +144,8 @@ pub struct Causality<F: Forks> {
     known: Known,
     /// Forks run so far.
     pub n_forks: u64,
+    /// States compared so far.
+    pub n_states: u64,
     /// Faulty variables that could not be overwritten, at the most of all points.
     pub n_unpatched: usize,
 }
@@ -165,6 +170,7 @@ impl<F: Forks> Causality<F> {
             states: Vec::new(),
             known: Known::default(),
             n_forks: 0,
+            n_states: 0,
             n_unpatched: 0,
         }
     }
@@ -219,6 +225,7 @@ impl<F: Forks> Causality<F> {
             &self.alignment,
             &mut self.known,
         );
+        self.n_states += 1;
         let n_unpatched = found.iter().filter(|cell| cell.reference.is_none()).count();
         self.n_unpatched = self.n_unpatched.max(n_unpatched);
         let mut cells = Vec::new();
@@ -229,10 +236,15 @@ impl<F: Forks> Causality<F> {
         }
         cells.sort_by_key(|(definition, _)| Reverse(definition.time));
         let state = Rc::new(State { cells, machine });
-        if self.states.len() == N_STATES {
-            self.states.remove(0);
-        }
         self.states.push((point, Rc::clone(&state)));
+        let bytes = |(_, state): &(Point, Rc<State>)| {
+            let (n_pages, page) = state.machine.memory.n_pages();
+            n_pages * page + state.cells.len() * size_of::<(Definition, Cell)>()
+        };
+        let mut n_bytes: usize = self.states.iter().map(bytes).sum();
+        while self.states.len() > N_STATES.0 && (self.states.len() > N_STATES.1 || n_bytes > MAX_BYTES) {
+            n_bytes -= bytes(&self.states.remove(0));
+        }
         Ok(state)
     }
 

@@ -275,6 +275,61 @@ int main(void)
     assert_eq!(explanation["remarks"], serde_json::json!([]));
 }
 
+/// The heap of one version begins elsewhere, and texts in the nodes of a tree are reached before the nodes are: their pointers are the same although their bytes are not.
+#[test]
+fn explain_compares_what_lies_beside_a_text_as_what_it_is() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BALLAST 1000
+
+struct node { struct node *left, *right; int depth; char text[1]; };
+
+static struct { const char *names[6]; struct node *root; } words;
+
+static const char *intern(struct node **at, const char *text, int depth)
+{
+    if (*at == NULL) {
+        *at = calloc(1, sizeof **at + strlen(text));
+        (*at)->depth = depth;
+        strcpy((*at)->text, text);
+    }
+    int order = strcmp(text, (*at)->text);
+    if (order == 0)
+        return (*at)->text;
+    return intern(order < 0 ? &(*at)->left : &(*at)->right, text, depth + 1);
+}
+
+int main(void)
+{
+    char *ballast = memset(malloc(BALLAST), 255, BALLAST);
+    const char *texts[] = { \"melon\", \"cherry\", \"quince\", \"apple\", \"grape\", \"orange\" };
+    for (int i = 0; i < 6; i++)
+        words.names[i] = intern(&words.root, texts[i], 0);
+    int chosen = 3;
+    const char *found = words.names[chosen];
+    for (int i = 0; i < 200; i++)
+        intern(&words.root, texts[i % 6], 0);
+    puts(intern(&words.root, found, 0));
+    free(ballast);
+    return 0;
+}
+";
+    let bad = good.replace("BALLAST 1000", "BALLAST 9000").replace("chosen = 3", "chosen = 4");
+    let place = repository(good, &bad);
+    let explanation = explained(place.path(), "test \"$(./a)\" = apple", &[]);
+    let found = links(&explanation);
+    assert_eq!(found[0], link(30, "chosen", "4", "3"), "{explanation}");
+    let sets = explanation["sets"].as_array().unwrap();
+    let variables = sets.iter().flat_map(|set| set["variables"].as_array().unwrap());
+    assert!(variables.clone().all(|name| !name.as_str().unwrap().contains("names[")), "{explanation}");
+    // The run has thousands of steps, and nothing but these few is looked at.
+    assert!(explanation["n_steps"].as_u64().unwrap() > 3000, "{explanation}");
+    assert!(explanation["n_states"].as_u64().unwrap() < 60, "{explanation}");
+    assert!(explanation["n_tests"].as_u64().unwrap() < 60, "{explanation}");
+}
+
 /// Sets of real runs are stable (the paper's property 2): where they are kept point by point they are kept over leaps.
 #[test]
 fn explain_finds_the_same_sets_by_each_algorithm_also_where_only_a_waiting_value_leads_to_an_object() {

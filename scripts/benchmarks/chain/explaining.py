@@ -19,7 +19,7 @@ BASELINES = ("dd", "dd_p")
 # Steps of a run that is long: what the paper's Table 4 is about.
 LONG = 100_000
 # What is kept of a report, beside the chain.
-KEPT = ("n_tests", "n_forks", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks", "switched")
+KEPT = ("n_tests", "n_forks", "n_states", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks", "switched")
 # What is said where no switched predicate makes the test pass.
 NO_CRITICAL = "no decision was found that, switched, makes the test pass"
 

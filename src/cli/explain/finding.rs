@@ -123,6 +123,7 @@ impl Explainer<'_> {
         }
         figures.n_tests = found.n_tests;
         figures.n_forks = causality.n_forks;
+        figures.n_states = causality.n_states;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
         let failure = (failure, standing);
         Ok(Explanation { links, chain: found, sets, failure, changed, pair, figures, switched, remarks })

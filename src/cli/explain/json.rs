@@ -77,6 +77,7 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
         "n_aligned": figures.n_aligned,
         "n_tests": figures.n_tests,
         "n_forks": figures.n_forks,
+        "n_states": figures.n_states,
         "build_seconds": figures.seconds.0,
         "seconds": figures.seconds.1,
         "remarks": explanation.remarks,

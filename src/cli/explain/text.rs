@@ -142,9 +142,10 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
             figures.n_aligned, figures.n_steps.0, figures.n_steps.1
         ));
         line(format!(
-            "{} for the chain, {} in all",
+            "{} for the chain, {} and {} in all",
             count(figures.n_tests, "causality test"),
-            count(figures.n_forks, "fork")
+            count(figures.n_forks, "fork"),
+            count(figures.n_states, "compared state")
         ));
         line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.seconds.0, figures.seconds.1));
     }

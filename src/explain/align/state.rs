@@ -146,6 +146,11 @@ impl<'s> Slots<'s> {
         }
     }
 
+    /// Whether a word leads to an object.
+    fn is_pointer(&self, address: u64) -> bool {
+        self.word(address, 8).is_some_and(|(word, _)| is_far(word, false) && self.object(word).is_some())
+    }
+
     /// The pointer at an address, unless it is null.
     fn pointer(&self, address: u64) -> Option<u64> {
         let held = self.held(address, 8)?;
@@ -437,6 +442,10 @@ impl<'s> Walk<'s> {
         }
     }
 
+    /// A row of elements of one type.
+    ///
+    /// What is taken for single bytes may be more: a pointer to the text of a node leads into the whole node. So words of it that lead to objects are pointers; as bytes they would
+    /// differ wherever an object lies in another place, and to overwrite them one by one would make pointers that lead nowhere.
     fn elements(
         &mut self,
         (ours, theirs): ((u64, Debug<'s>, MetadataId), (u64, Debug<'s>, MetadataId)),
@@ -448,14 +457,26 @@ impl<'s> Walk<'s> {
         else {
             return;
         };
-        for index in 0..n.min(MAX_ELEMENTS) {
-            self.queue.push_back(Pair {
-                ours: (ours.0 + index * size, ours.1, ours.2),
-                theirs: (theirs.0 + index * other_size, theirs.1, theirs.2),
-                way: way.element(index),
-                depth: depth + 1,
-            });
+        let n = n.min(MAX_ELEMENTS);
+        let mut index = 0;
+        while index < n {
+            let (at, their_at) = (ours.0 + index * size, theirs.0 + index * other_size);
+            let way = way.element(index);
+            if (size, other_size) == (1, 1) && n - index >= 8 && self.is_pointer((at, their_at)) {
+                let addresses = (at, their_at);
+                self.leaves.push(Leaf { addresses, length: 8, is_pointer: true, is_float: false, types: None, way });
+                index += 8;
+                continue;
+            }
+            let (ours, theirs) = ((at, ours.1, ours.2), (their_at, theirs.1, theirs.2));
+            self.queue.push_back(Pair { ours, theirs, way, depth: depth + 1 });
+            index += 1;
         }
+    }
+
+    /// Whether a word in a row of single bytes leads to an object.
+    fn is_pointer(&self, (at, their_at): (u64, u64)) -> bool {
+        at.is_multiple_of(8) && (self.slots.0.is_pointer(at) || self.slots.1.is_pointer(their_at))
     }
 
     /// Goes on behind a pointer to the heap: to what it leads to in the failing run, and to what it leads to in the reference.
