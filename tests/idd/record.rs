@@ -49,6 +49,24 @@ fn record_keeps_what_the_torture_program_does_and_does_not_change_it() {
 }
 
 #[test]
+fn record_has_a_call_of_null_crash_as_it_would() {
+    let program = "#include <stddef.h>
+int main(int argc, char **argv)
+{
+    int (*called)(int) = NULL;
+    if (argc > 1)
+        return called(argc);
+    return 0;
+}
+";
+    let place = repository(&[("a.c", program), ("Makefile", "a: a.c\n\t$(CC) -g -o a a.c\n")]);
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a x"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("the test ended with exit code 139\n"), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
 fn record_says_when_the_build_never_called_the_compiler() {
     let place = repository(&[("a", "")]);
     let (_, said, code) = idd(place.path(), &["record", "--once", "--", "true"]);

@@ -178,6 +178,12 @@ impl Drop for Control {
     }
 }
 
+/// How long after its limit a test may be answered; the process ends it in time, so more than a loaded machine needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is said of a process that does not answer.
+const SILENT: &str = "the stopped program does not answer: it may have closed the connection by which it is controlled, or share it with a child";
+
 /// A parked process.
 #[derive(Debug)]
 pub struct Parked {
@@ -274,6 +280,17 @@ impl Parked {
         message.extend(patches);
         put_ranges(&test.dumps, &mut message);
         self.stream.write_all(&message)?;
+        self.stream.set_read_timeout(Some(test.limit + PATIENCE))?;
+        let reply = self.reply(&test.dumps).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => io::Error::other(SILENT),
+            _ => error,
+        })?;
+        self.stream.set_read_timeout(None)?;
+        Ok(reply)
+    }
+
+    /// What is answered to a test that asked for these `dumps`.
+    fn reply(&mut self, dumps: &[Range]) -> io::Result<Reply> {
         let mut head = [0; 40];
         self.stream.read_exact(&mut head)?;
         let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -282,7 +299,7 @@ impl Parked {
         let (kind, code) = (number(0), number(4));
         let (n_segments, n_output, n_dumped, n_records) = (long(8), long(16), long(24), long(32));
         let output = self.bytes(n_output)?;
-        let dumps = if n_dumped > 0 { self.ranges(&test.dumps)? } else { Vec::new() };
+        let dumped = if n_dumped > 0 { self.ranges(dumps)? } else { Vec::new() };
         let records = self.bytes(n_records)?;
         let ended = match kind {
             1 => Ended::Reached,
@@ -292,7 +309,7 @@ impl Parked {
             5 => Ended::Time,
             _ => Ended::Refused,
         };
-        Ok(Reply { ended, n_segments, output, dumps, records })
+        Ok(Reply { ended, n_segments, output, dumps: dumped, records })
     }
 
     /// Has the process itself take another way when it goes on; the instance at which it is parked counts as the first.

@@ -24,8 +24,9 @@ use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
 
-/// How the text is printed: unoptimised, with everything that has a name.
-const PRINT: [&str; 10] = [
+/// How the text is printed: unoptimised, with everything that has a name, and null for an address like any other, so that what is made
+/// of it crashes where the program would, and does not leave out what would be undefined.
+const PRINT: [&str; 11] = [
     "-S",
     "-emit-llvm",
     "-O0",
@@ -33,6 +34,7 @@ const PRINT: [&str; 10] = [
     "-Xclang",
     "-disable-O0-optnone",
     "-fno-discard-value-names",
+    "-fno-delete-null-pointer-checks",
     "-fno-lto",
     "-w",
     "-Qunused-arguments",
