@@ -66,6 +66,28 @@ int main(int argc, char **argv)
     assert!(!said.contains("warning"), "{said}");
 }
 
+/// Ideal: the statement that crashed is the last step. Records are made for a straight line of statements at once, and
+/// how far the program came in its last one is not told.
+#[test]
+fn record_takes_what_stands_behind_a_crash_for_executed_yet() {
+    let program = "#include <stddef.h>
+int main(int argc, char **argv)
+{
+    int *where = argc > 1 ? NULL : &argc;
+    *where = 5;
+    int after = argc + 1;
+    return after;
+}
+";
+    let place = repository(&[("a.c", program), ("Makefile", "a: a.c\n\t$(CC) -g -o a a.c\n")]);
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a x"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let step = |n: &str| idd(place.path(), &["trace", "step", n]).0;
+    let (crashed, behind) = (step("4"), step("5"));
+    assert!(crashed.starts_with("#4 a.c:5 ") && crashed.contains("writes *0x0 = 5"), "{crashed}");
+    assert!(behind.starts_with("#5 a.c:6 "), "{behind}");
+}
+
 #[test]
 fn record_says_when_the_build_never_called_the_compiler() {
     let place = repository(&[("a", "")]);
