@@ -110,6 +110,12 @@ pub struct Process {
 }
 
 impl Process {
+    /// Its arguments one by one, as text.
+    pub fn arguments(&self) -> Vec<String> {
+        let words = self.words.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+        words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    }
+
     /// As the first chunk has it: 4 pid, 4 parent, 4 whether it was forked, 4 thread, 8 offset, 4 length of the program's name, then that name and the arguments.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (thread, offset) = self.forked_at.unwrap_or_default();

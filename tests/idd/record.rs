@@ -48,6 +48,14 @@ fn record_keeps_what_the_torture_program_does_and_does_not_change_it() {
     assert_eq!(code, Some(0), "{stat}");
 }
 
+/// A program of one file that is recorded with one argument, and what `record` said.
+fn recorded(program: &str) -> (tempfile::TempDir, String) {
+    let place = repository(&[("a.c", program), ("Makefile", "a: a.c\n\t$(CC) -g -o a a.c\n")]);
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a x"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    (place, said)
+}
+
 #[test]
 fn record_has_a_call_of_null_crash_as_it_would() {
     let program = "#include <stddef.h>
@@ -59,9 +67,7 @@ int main(int argc, char **argv)
     return 0;
 }
 ";
-    let place = repository(&[("a.c", program), ("Makefile", "a: a.c\n\t$(CC) -g -o a a.c\n")]);
-    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a x"]);
-    assert_eq!(code, Some(0), "{said}{progress}");
+    let (_place, said) = recorded(program);
     assert!(said.contains("the test ended with exit code 139\n"), "{said}");
     assert!(!said.contains("warning"), "{said}");
 }
@@ -79,9 +85,7 @@ int main(int argc, char **argv)
     return after;
 }
 ";
-    let place = repository(&[("a.c", program), ("Makefile", "a: a.c\n\t$(CC) -g -o a a.c\n")]);
-    let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a x"]);
-    assert_eq!(code, Some(0), "{said}{progress}");
+    let (place, _) = recorded(program);
     let step = |n: &str| idd(place.path(), &["trace", "step", n]).0;
     let (crashed, behind) = (step("4"), step("5"));
     assert!(crashed.starts_with("#4 a.c:5 ") && crashed.contains("writes *0x0 = 5"), "{crashed}");

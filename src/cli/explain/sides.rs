@@ -168,9 +168,7 @@ impl Explainer<'_> {
 
     /// Says which process of the failing side is explained, if the test ran several; the result is the same as a remark.
     pub(super) fn say_which(side: &Side, number: usize, progress: &mut Progress) -> Option<String> {
-        let words = side.taken[number].process.words.split(|byte| *byte == 0);
-        let words: Vec<_> = words.filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
-        let (words, n_all) = (words.join(" "), side.taken.len());
+        let (words, n_all) = (side.taken[number].process.arguments().join(" "), side.taken.len());
         if n_all < 2 {
             return None;
         }

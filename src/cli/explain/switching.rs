@@ -52,7 +52,6 @@ use crate::plural::count;
 use crate::report::Status;
 use crate::revision::TreeId;
 use crate::trace::container::Process;
-use crate::trace::container::REPLACED;
 use crate::trace::step::Step;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;
@@ -62,7 +61,7 @@ use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::Turn;
 use crate::world::record::control::process_of;
-use crate::world::record::listen::Taken;
+use crate::world::record::listen::has_failed;
 use crate::world::run::Watch as _;
 use crate::world::run::Words;
 use crate::world::run::sandbox::Commands;
@@ -323,11 +322,7 @@ impl Explainer<'_> {
                 Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"))
             });
         }
-        let is_failed = |taken: &Taken| {
-            ![Some(0), Some(REPLACED)].contains(&taken.end)
-                && (!taken.is_left || bad.ending == outcome::Ending::Timeout)
-        };
-        let failed = bad.taken.iter().rposition(is_failed);
+        let failed = bad.taken.iter().rposition(|taken| has_failed((taken.end, taken.is_left), bad.ending));
         Ok(failed.unwrap_or(bad.taken.len().saturating_sub(1)))
     }
 

@@ -10,6 +10,7 @@ use crate::report::Status;
 use crate::trace::container::REPLACED;
 use crate::world::record::build::Logged;
 use crate::world::record::listen::Taken;
+use crate::world::record::listen::has_failed;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
@@ -37,7 +38,7 @@ pub(super) fn recording(
         n_packed: taken.n_packed,
         file: taken.file,
         program: text(&taken.process.program),
-        words: taken.process.words.split(|byte| *byte == 0).map(text).filter(|word| !word.is_empty()).collect(),
+        words: taken.process.arguments(),
         pid: taken.process.pid,
         n_bytes: taken.n_bytes,
         end: taken.end,
@@ -78,7 +79,7 @@ pub(super) fn recording(
 }
 
 /// The process that is meant, of the named program if one is named: the last that ended as the test did; else the last that failed; else the last. Of
-/// processes that a program forked only the first one counts, unless it did not fail. Who outlived the test or ran another program did not fail.
+/// processes that a program forked only the first one counts, unless it did not fail.
 fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Option<usize> {
     let is_named =
         |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
@@ -92,8 +93,7 @@ fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Opti
     };
     let named = || processes.iter().enumerate().filter(|(_, traced)| is_named(traced));
     let rank = |traced: &Traced| {
-        let is_ended_with_test = traced.is_left && ending != Ending::Timeout;
-        let is_failed = !is_ended_with_test && ![Some(0), Some(REPLACED)].contains(&traced.end);
+        let is_failed = has_failed((traced.end, traced.is_left), ending);
         (is_failed && is_alike(traced.end), is_failed, !traced.is_forked)
     };
     named().max_by_key(|(index, traced)| (rank(traced), *index)).map(|(index, _)| index)

@@ -37,6 +37,7 @@ use rustix::event::PollFlags;
 use rustix::event::Timespec;
 use rustix::fs::FallocateFlags;
 
+use crate::outcome::Ending;
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
@@ -158,6 +159,13 @@ pub enum Keep {
     First,
     /// The last ones, of all processes together.
     Last,
+}
+
+/// Whether a process failed, by how it ended and whether it was left when the test ended so.
+///
+/// Who outlived the test did not, unless the test was cut, nor did who ran another program in its place.
+pub fn has_failed((end, is_left): (Option<u32>, bool), test: Ending) -> bool {
+    ![Some(0), Some(REPLACED)].contains(&end) && (!is_left || test == Ending::Timeout)
 }
 
 /// A chunk of records that can be given up.
