@@ -14,6 +14,7 @@ mod explain;
 mod fetching;
 mod files;
 mod fixture;
+mod forking;
 mod forms;
 mod hostile;
 mod hunt;

@@ -52,13 +52,19 @@ const OLDEST: u32 = 16;
 const RUNTIME: &str = concat!(
     include_str!("runtime/trace.c"),
     include_str!("runtime/control.c"),
+    include_str!("runtime/files.c"),
     include_str!("runtime/clock.c"),
     include_str!("runtime/threads.c"),
     include_str!("runtime/exec.c")
 );
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 34] = [
+pub const WRAPPED: [&str; 39] = [
+    "close",
+    "close_range",
+    "closefrom",
+    "dup2",
+    "dup3",
     "_exit",
     "_Exit",
     "execve",

@@ -1,7 +1,7 @@
 /* The part of git-idd that is linked into an instrumented program: takes its records to the socket named by IDD_TRACE.
  *
  * Without IDD_TRACE the buffer is used again and again, and nothing is said. The program must behave as if this were not there: no
- * file descriptor below 200 is taken, errno is kept, nothing is printed, nothing is allocated with malloc. */
+ * file descriptor below 200 is taken if that many can be open, errno is kept, nothing is printed, nothing is allocated with malloc. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,9 +63,19 @@ static void set_clock(void);
 static void control_at(uint32_t id);
 static void control_end(uint32_t status);
 static void keep_records(const char *bytes, size_t length);
+static void disown(void);
+static int high(int fd);
 
 /* The child of vfork runs in the memory of its parent, but is another process. */
 static int is_own_process(void) { return (pid_t)syscall(SYS_getpid) == own; }
+
+/* What is closed may not be one that is kept. */
+static void stop_sending(void) {
+    int fd = out;
+    out = -1;
+    if (fd >= 0)
+        close(fd);
+}
 
 static void put(const void *bytes, size_t length) {
     const char *at = bytes;
@@ -75,8 +85,7 @@ static void put(const void *bytes, size_t length) {
             continue;
         if (n <= 0) {
             /* Nobody listens any more; the program goes on. */
-            close(out);
-            out = -1;
+            stop_sending();
             return;
         }
         at += n;
@@ -141,8 +150,7 @@ static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_bef
         close(fd);
         return;
     }
-    out = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(fd);
+    out = high(fd);
     own = (pid_t)syscall(SYS_getpid);
     hello.how = how, hello.pid = (uint32_t)own, hello.parent = parent, hello.thread = thread, hello.n_before = n_before;
     ssize_t n = readlink("/proc/self/exe", hello.text, 4096);
@@ -218,9 +226,9 @@ static void in_parent(void) { pthread_mutex_unlock(&lock); }
 
 static void in_child(void) {
     int saved = errno;
+    disown();
     if (out >= 0) {
-        close(out);
-        out = -1;
+        stop_sending();
         begin(BY_FORK, (uint32_t)forking, self ? self->number : 0, self ? self->n_sent : 0);
     }
     for (struct thread *thread = threads; thread != NULL; thread = thread->next)
@@ -252,11 +260,12 @@ __attribute__((constructor(101))) static void start(void) {
     set_clock();
     if (path != NULL && path[0] != 0 && strlen(path) < sizeof socket_path) {
         strcpy(socket_path, path);
-        pthread_atfork(before_fork, in_parent, in_child);
         begin(BY_EXEC, (uint32_t)getppid(), 0, 0);
     }
-    if (out >= 0 || is_armed)
+    if (out >= 0 || is_armed) {
+        pthread_atfork(before_fork, in_parent, in_child);
         watch_signals();
+    }
     errno = saved;
 }
 

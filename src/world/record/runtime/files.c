@@ -1,0 +1,95 @@
+/* File descriptors of the runtime: above those that a program takes, and spared where it closes all that it does not know. */
+
+enum { N_KEPT = 4, SPARE_FDS = 16 };
+
+/* The places of the descriptors that are needed while the program runs. */
+static int *kept(int n) {
+    int *const all[N_KEPT] = {&out, &control.result, &control.output, &control.records};
+    return n == 0 || control.is_child ? all[n] : NULL;
+}
+
+static int is_kept(int fd) {
+    for (int n = 0; fd >= 0 && n < N_KEPT; n++)
+        if (kept(n) != NULL && *kept(n) == fd)
+            return 1;
+    return 0;
+}
+
+/* Another number for a descriptor: not below 200, or among the last ones where fewer can be open. */
+static int high_copy(int fd) {
+    struct rlimit limit;
+    rlim_t first = FIRST_FD;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FIRST_FD + SPARE_FDS)
+        first = limit.rlim_cur > 4 * SPARE_FDS ? limit.rlim_cur - SPARE_FDS : limit.rlim_cur - limit.rlim_cur / 4;
+    return fcntl(fd, F_DUPFD_CLOEXEC, (int)first);
+}
+
+static int high(int fd) {
+    int number = high_copy(fd);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return number;
+}
+
+int __real_close(int fd);
+EXPORT int __wrap_close(int fd) {
+    if (is_kept(fd)) {
+        errno = EBADF;
+        return -1;
+    }
+    return __real_close(fd);
+}
+
+/* Closes all in a range but those that are kept. */
+static int close_between(unsigned first, unsigned last, int flags) {
+    for (;;) {
+        unsigned next = UINT32_MAX;
+        for (int n = 0; n < N_KEPT; n++)
+            if (kept(n) != NULL && *kept(n) >= 0 && (unsigned)*kept(n) >= first && (unsigned)*kept(n) < next)
+                next = (unsigned)*kept(n);
+        unsigned end = next <= last ? next - 1 : last;
+        if ((next > last || next > first) && syscall(SYS_close_range, first, end, flags) != 0)
+            return -1;
+        if (next >= last)
+            return 0;
+        first = next + 1;
+    }
+}
+
+EXPORT int __wrap_close_range(unsigned first, unsigned last, int flags) {
+    if (first > last) {
+        errno = EINVAL;
+        return -1;
+    }
+    return close_between(first, last, flags);
+}
+
+EXPORT void __wrap_closefrom(int first) {
+    int saved = errno;
+    if (close_between(first > 0 ? (unsigned)first : 0, UINT32_MAX - 1, 0) != 0)
+        /* A kernel that cannot do it at once. */
+        for (long fd = first > 0 ? first : 0, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
+            __wrap_close((int)fd);
+    errno = saved;
+}
+
+/* The program takes a number that is ours. */
+static void give_way(int fd) {
+    for (int n = 0; n < N_KEPT; n++)
+        if (kept(n) != NULL && *kept(n) == fd)
+            *kept(n) = high_copy(fd);
+}
+
+int __real_dup2(int from, int to);
+EXPORT int __wrap_dup2(int from, int to) {
+    if (from != to && is_kept(to))
+        give_way(to);
+    return __real_dup2(from, to);
+}
+
+int __real_dup3(int from, int to, int flags);
+EXPORT int __wrap_dup3(int from, int to, int flags) {
+    if (from != to && is_kept(to))
+        give_way(to);
+    return __real_dup3(from, to, flags);
+}
