@@ -175,6 +175,8 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&length(&packed)?.to_le_bytes())?;
         self.out.write_all(&crc32fast::hash(&packed).to_le_bytes())?;
         self.out.write_all(&packed)?;
+        // What is given up later has to be in the file by then.
+        self.out.flush()?;
         self.place += (CHUNK_HEADER + packed.len()) as u64;
         Ok(())
     }

@@ -450,8 +450,7 @@ fn a_compiler_that_is_called_with_its_version_instruments() {
 #[test]
 fn more_processes_are_recorded_than_files_may_be_open() {
     let place = repository(&[FIVE, (".gitignore", "p\n")]);
-    // What the runtime needs in a program is another limit.
-    let test = "ulimit -S -n 1000; for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8; do ./p; done; done; ./p";
+    let test = "for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8; do ./p; done; done; ./p";
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -S -n 60; exec \"$0\" record --once --build 'cc -o p p.c' -- \"$1\""]);
     command.args([env!("CARGO_BIN_EXE_git-idd"), test]);
@@ -460,6 +459,29 @@ fn more_processes_are_recorded_than_files_may_be_open() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(line_with(&said, " 80: ").starts_with("* 80: ./p ("), "{said}");
+}
+
+#[test]
+fn a_program_that_may_open_few_files_is_recorded_and_has_all_but_the_last_one() {
+    let source = r"
+#include <unistd.h>
+int main(void)
+{
+    int last = -1;
+    for (int fd = 0; fd >= 0; fd = dup(1))
+        last = fd;
+    return last;
+}
+";
+    let place = repository(&[("a.c", source), (".gitignore", "a\n")]);
+    let test = "(ulimit -n 64; ./a > /dev/null); (ulimit -n 12; ./a > /dev/null); ulimit -S -n 20; ./a";
+    let (said, progress, code) = idd(place.path(), &["record", "--build", "cc -w -o a a.c", "--", test]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("ended with exit code 18"), "{said}");
+    assert!(
+        said.lines().filter(|line| line.contains("./a (") && line.contains("KiB of records")).count() == 3,
+        "{said}"
+    );
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub(super) struct Side {
     pub(super) units: Vec<UnitRange>,
     pub(super) taken: Vec<Taken>,
     pub(super) ending: outcome::Ending,
+    /// The last line that the test printed.
+    pub(super) said: String,
     /// Time of the build and of the test.
     pub(super) duration: Duration,
 }
@@ -90,6 +92,7 @@ impl Explainer<'_> {
             command: self.args.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
             at: String::new(),
             build: self.args.build.clone(),
+            holding: options::Holding::default(),
             program: self.args.program.clone(),
             once: true,
             max_trace: self.args.max_trace,
@@ -130,7 +133,7 @@ impl Explainer<'_> {
         }
         missed::complain(&seen, &build, &taken)?;
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
-        Ok(Side { place, units, taken, ending: seen.ending, duration: seen.duration })
+        Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
     }
 
     /// The process of the failing side that is meant, and its counterpart: the last that ended otherwise, else the last that did more or less, else the last.

@@ -168,6 +168,9 @@ pub fn has_failed((end, is_left): (Option<u32>, bool), test: Ending) -> bool {
     ![Some(0), Some(REPLACED)].contains(&end) && (!is_left || test == Ending::Timeout)
 }
 
+/// In what the file system gives room back, at the least.
+const BLOCK: u64 = 4096;
+
 /// A chunk of records that can be given up.
 struct Old {
     path: Arc<Path>,
@@ -186,11 +189,14 @@ struct GivenUp {
     n_bytes: u64,
     /// Bytes that they had on disk.
     n_packed: u64,
+    /// The last hole: from where to where.
+    hole: (u64, u64),
 }
 
 /// What all traces together may take.
 struct Room {
-    n_left: u64,
+    /// Less than nothing where several wrote at once, which is made up for by the next.
+    n_left: i64,
     keep: Keep,
     /// The chunks of all processes, the oldest first.
     olds: VecDeque<Old>,
@@ -201,12 +207,17 @@ struct Room {
 impl Room {
     /// Makes room for a chunk, if need be by giving up old ones; returns whether there is any.
     fn make(&mut self) -> bool {
-        while self.n_left == 0 && self.keep == Keep::Last {
+        while self.n_left <= 0 && self.keep == Keep::Last {
             let Some(old) = self.olds.pop_front() else { break };
             // The room is given back to the file system; where it cannot do that, nothing is won.
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let end = old.place + old.length;
+            let before = self.given_up.get(&old.process).map_or((0, 0), |given_up| given_up.hole);
+            let hole = if before.1 == old.place { (before.0, end) } else { (old.place, end) };
+            // A block is given back when all of it is in the hole: the last one of the hole before may be now.
+            let begin = hole.0.max(old.place - old.place % BLOCK);
             let punched = File::options().write(true).open(&old.path);
-            let punched = punched.map(|file| rustix::fs::fallocate(file, flags, old.place, old.length));
+            let punched = punched.map(|file| rustix::fs::fallocate(file, flags, begin, end - begin));
             if !matches!(punched, Ok(Ok(()))) {
                 self.keep = Keep::First;
                 break;
@@ -215,14 +226,15 @@ impl Room {
             given_up.places.insert(old.place);
             given_up.n_bytes += old.n_bytes;
             given_up.n_packed += old.length;
-            self.n_left += old.length;
+            given_up.hole = hole;
+            self.n_left += old.length.cast_signed();
         }
         self.n_left > 0
     }
 
     /// A chunk was written.
     fn take(&mut self, old: Old) {
-        self.n_left = self.n_left.saturating_sub(old.length);
+        self.n_left -= old.length.cast_signed();
         if self.keep == Keep::Last && old.n_bytes > 0 {
             self.olds.push_back(old);
         }
@@ -238,14 +250,15 @@ struct Open {
 }
 
 impl Listener {
-    /// Begins to listen at `socket`; traces go to `directory`, and have at most about `max_bytes` together.
+    /// Begins to listen at `socket`; traces go to `directory`, and have at most `max_bytes` together, and for each process one chunk and some blocks more.
     pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, Keep)) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
         let listener = UnixListener::bind(socket).map_err(failed)?;
         let is_closing = Arc::new(AtomicBool::new(false));
         let (closing, directory) = (Arc::clone(&is_closing), directory.to_owned());
-        let room = Room { n_left: max_bytes, keep, olds: VecDeque::new(), given_up: HashMap::new() };
+        let n_left = i64::try_from(max_bytes).unwrap_or(i64::MAX);
+        let room = Room { n_left, keep, olds: VecDeque::new(), given_up: HashMap::new() };
         let room = Arc::new(Mutex::new(room));
         let (is_over, connections) = <(Arc<AtomicBool>, Arc<Mutex<Vec<Weak<Connection>>>>)>::default();
         let test = Test { socket: socket.to_owned(), is_over, connections };
@@ -466,6 +479,50 @@ mod tests {
         let taken = taken(&[killed, left]);
         let seen: Vec<_> = taken.iter().map(|taken| (taken.process.pid, taken.n_bytes, taken.is_left)).collect();
         assert_eq!(seen, [(5, 24, false), (7, 24, true)]);
+    }
+
+    /// Bytes on disk of the traces of processes that send so many records of this length at once, in room for 1 MiB.
+    fn on_disk((n_processes, n_chunks, length): (u32, usize, usize), keep: Keep) -> u64 {
+        use std::os::unix::fs::MetadataExt as _;
+        let place = tempfile::tempdir().unwrap();
+        let socket = place.path().join("socket");
+        let traces = place.path().join("traces");
+        let listener = Listener::start(&socket, &traces, (1 << 20, keep)).unwrap();
+        thread::scope(|scope| {
+            for pid in 1..=n_processes {
+                let socket = &socket;
+                scope.spawn(move || {
+                    let mut stream = UnixStream::connect(socket).unwrap();
+                    stream.write_all(&hello(pid, b"/bin/x")).unwrap();
+                    let mut state = u64::from(pid);
+                    let mut noise = || {
+                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        (state >> 33) as u8
+                    };
+                    for _ in 0..n_chunks {
+                        let content: Vec<u8> = (0..length).map(|_| noise()).collect();
+                        stream.write_all(&message(Kind::Records, 0, &content)).unwrap();
+                    }
+                });
+            }
+        });
+        listener.watched(&mut Patient).ended();
+        let taken: Vec<Taken> = listener.finish().into_iter().collect::<io::Result<_>>().unwrap();
+        assert_eq!(taken.len(), n_processes as usize);
+        taken.iter().map(|taken| fs::metadata(traces.join(&taken.file)).unwrap().blocks() * 512).sum()
+    }
+
+    #[test]
+    fn traces_keep_to_what_they_may_take_on_disk() {
+        for keep in [Keep::Last, Keep::First] {
+            for (n_processes, n_chunks, length) in [(1, 60, 60_000), (6, 40, 60_000), (1, 4000, 700), (3, 3000, 700)] {
+                let found = on_disk((n_processes, n_chunks, length), keep);
+                // A chunk of each that writes, and for each what its index takes, and its first and last blocks.
+                let slack = u64::from(n_processes) * (length as u64 + 40 * n_chunks as u64 + 4 * BLOCK);
+                assert!(found <= (1 << 20) + slack, "{n_processes} of {n_chunks} times {length}: {found}");
+                assert!(found > 1 << 19, "{found}");
+            }
+        }
     }
 
     #[test]

@@ -15,13 +15,15 @@ static int is_kept(int fd) {
     return 0;
 }
 
-/* Another number for a descriptor: not below 200, or among the last ones where fewer can be open. */
+/* Another number for a descriptor: not below 200, or one of the last where fewer can be open. */
 static int high_copy(int fd) {
     struct rlimit limit;
-    rlim_t first = FIRST_FD;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FIRST_FD + SPARE_FDS)
-        first = limit.rlim_cur > 4 * SPARE_FDS ? limit.rlim_cur - SPARE_FDS : limit.rlim_cur - limit.rlim_cur / 4;
-    return fcntl(fd, F_DUPFD_CLOEXEC, (int)first);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FIRST_FD + SPARE_FDS)
+        return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    int number = -1;
+    for (int least = (int)limit.rlim_cur - 1; number < 0 && least > 2; least--)
+        number = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    return number;
 }
 
 static int high(int fd) {
