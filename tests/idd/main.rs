@@ -19,6 +19,7 @@ mod forms;
 mod hostile;
 mod hunt;
 mod measuring;
+mod messages;
 mod nightly;
 mod page;
 mod places;

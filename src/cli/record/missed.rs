@@ -48,7 +48,8 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
         let said = said(seen);
         let said = if said.is_empty() { "it says nothing" } else { &said };
         let message = format!("the build fails under the instrumenting compiler: {said}");
-        return Err(Failure::new(Status::Error, message));
+        return Err(Failure::new(Status::Error, message)
+            .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
     }
     if taken.is_empty() && is_not_found(seen) {
         let message = format!("the test ended with {}: {}", seen.ending, said(seen));
