@@ -138,11 +138,8 @@ pub fn run(
     drop(saved::make_private(location, &user, pair.failing.1)?);
     let private = private::private_directory(&location.idd_directory());
     if let (None, Some(command)) = (&pair.hunt, &args.command) {
-        let mut holder = Holder::new(command, &args.holding, pair.failing.1, location, (&user, around))?;
-        (pair.failing.0, pair.reference) = (holder.tree(pair.failing.0)?, holder.tree(pair.reference)?);
-        if let Some(remark) = holder.remark() {
-            progress.say(&remark);
-        }
+        let holder = Holder::new(command, &args.holding, pair.failing.1, location, (&user, around))?;
+        holder.held(&mut [&mut pair.failing.0, &mut pair.reference], &mut progress)?;
     }
     let changed = change::lines(location, &pair)?;
 

@@ -9,6 +9,7 @@ use crate::cli::args::TestCommand;
 use crate::cli::args::options::Holding;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Surroundings;
+use crate::cli::progress::Progress;
 use crate::report::Status;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -106,15 +107,25 @@ impl Holder {
         Ok(Self { store, paths, is_other: false })
     }
 
-    /// The tree with what is held.
-    pub fn tree(&mut self, tree: TreeId) -> Result<TreeId, Failure> {
+    /// Puts what is held into trees, and says so if that changes any of them.
+    pub fn held(mut self, trees: &mut [&mut TreeId], progress: &mut Progress) -> Result<(), Failure> {
+        for tree in trees {
+            **tree = self.tree(**tree)?;
+        }
+        if let Some(remark) = self.remark() {
+            progress.say(&remark);
+        }
+        Ok(())
+    }
+
+    fn tree(&mut self, tree: TreeId) -> Result<TreeId, Failure> {
         let view = self.store.view(tree).map_err(|error| Failure::from_error(&error))?;
         self.is_other |= view != tree;
         Ok(view)
     }
 
-    /// What is to be said: which paths are not as their revisions have them.
-    pub fn remark(&self) -> Option<String> {
+    /// Which paths are not as their revisions have them.
+    fn remark(&self) -> Option<String> {
         let names: Vec<_> = self.paths.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
         self.is_other.then(|| format!("Held as in the working tree: {}.", names.join(", ")))
     }

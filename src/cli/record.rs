@@ -87,13 +87,10 @@ pub fn run(
     let clang = clang(around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let commit = graph::resolve(&user, &args.at).map_err(|error| Failure::from_error(&error))?;
-    let tree = graph::tree_of(&user, commit).map_err(|error| Failure::from_error(&error))?;
+    let mut tree = graph::tree_of(&user, commit).map_err(|error| Failure::from_error(&error))?;
     drop(saved::make_private(location, &user, commit)?);
-    let mut holder = Holder::new(&args.command, &args.holding, commit, location, (&user, around))?;
-    let tree = holder.tree(tree)?;
-    if let Some(remark) = holder.remark() {
-        progress.say(&remark);
-    }
+    let holder = Holder::new(&args.command, &args.holding, commit, location, (&user, around))?;
+    holder.held(&mut [&mut tree], &mut progress)?;
     let private = private::private_directory(&location.idd_directory());
 
     let _lock = saved::lock(location)?;

@@ -497,7 +497,7 @@ mod tests {
                     let mut state = u64::from(pid);
                     let mut noise = || {
                         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                        (state >> 33) as u8
+                        state.to_be_bytes()[3]
                     };
                     for _ in 0..n_chunks {
                         let content: Vec<u8> = (0..length).map(|_| noise()).collect();
