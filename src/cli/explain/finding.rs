@@ -83,7 +83,7 @@ impl Explainer<'_> {
             error @ CausalityError::Fork(_) => forks::failure(&error),
             error @ CausalityError::Trace(_) => Failure::from_error(&error),
         };
-        let options = Options { method: self.args.method, ..Options::default() };
+        let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.args.is_unchecked
             && self.args.method != Method::Global
