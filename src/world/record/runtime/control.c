@@ -70,6 +70,10 @@ static int *is_obeying, is_always_obeying;
 enum { SILENT, TOLD, LOST };
 static int *answered;
 
+/* Where each parked process has its own of that, behind the number of those given out: one may look at it only when another one is asked already. */
+enum { N_ANSWERED = 1000 };
+static int *all_answered;
+
 /* The child of `vfork` runs in the same memory, but may not answer. */
 static int is_obeyed(void) { return *is_obeying && (pid_t)syscall(SYS_getpid) == control.pid; }
 
@@ -113,9 +117,10 @@ static void arm(void) {
     void *wiped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (wiped != MAP_FAILED && madvise(wiped, 4096, MADV_WIPEONFORK) == 0)
         is_obeying = wiped;
-    answered = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (answered == MAP_FAILED)
+    all_answered = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all_answered == MAP_FAILED)
         is_armed = 0;
+    answered = all_answered + 1;
     *is_obeying = 1;
     control.pid = (pid_t)syscall(SYS_getpid);
 }
@@ -471,7 +476,7 @@ static int call_control(void) {
     return -1;
 }
 
-/* Whether memory that was mapped since is shared with others; `answered` is. */
+/* Whether memory that was mapped since is shared with others; that of the answers is. */
 static int shares_memory(void) {
     static char bytes[1 << 16];
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), is_shared = 0, column = 0;
@@ -482,7 +487,7 @@ static int shares_memory(void) {
             /* A line is `begin-end rw-s ...`. */
             char c = bytes[i];
             if (c == '\n') {
-                is_shared |= flags[1] == 'w' && flags[3] == 's' && (void *)begin != (void *)answered;
+                is_shared |= flags[1] == 'w' && flags[3] == 's' && (void *)begin != (void *)all_answered;
                 begin = 0, column = 0, flags[3] = 0;
             } else if (column == 0 && c != '-') {
                 begin = begin * 16 + (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
@@ -596,6 +601,7 @@ static void park(void) {
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 control.result = -1;
+                answered = all_answered + 1 + (1 + __atomic_fetch_add(all_answered, 1, __ATOMIC_RELAXED)) % N_ANSWERED;
                 close(fd);
                 fd = call_control();
                 if (fd < 0)
