@@ -72,24 +72,57 @@ int main(int argc, char **argv)
     assert!(!said.contains("warning"), "{said}");
 }
 
-/// Ideal: the statement that crashed is the last step. Records are made for a straight line of statements at once, and
-/// how far the program came in its last one is not told.
 #[test]
-fn record_takes_what_stands_behind_a_crash_for_executed_yet() {
+fn record_ends_with_the_statement_that_crashed() {
     let program = "#include <stddef.h>
-int main(int argc, char **argv)
+static int crash(int argc)
 {
     int *where = argc > 1 ? NULL : &argc;
     *where = 5;
     int after = argc + 1;
     return after;
 }
+int main(int argc, char **argv)
+{
+    return crash(argc);
+}
 ";
     let (place, _) = recorded(program);
-    let step = |n: &str| idd(place.path(), &["trace", "step", n]).0;
-    let (crashed, behind) = (step("4"), step("5"));
-    assert!(crashed.starts_with("#4 a.c:5 ") && crashed.contains("writes *0x0 = 5"), "{crashed}");
-    assert!(behind.starts_with("#5 a.c:6 "), "{behind}");
+    let step = |n: &str| idd(place.path(), &["trace", "step", n]);
+    let (crashed, behind) = (step("6"), step("7"));
+    assert!(crashed.0.starts_with("#6 a.c:5 in crash"), "{crashed:?}");
+    assert!(crashed.0.contains("  crashed (signal 11) writing *0x0 = 5\n"), "{crashed:?}");
+    assert_eq!(behind.2, Some(1), "{behind:?}");
+    let (tree, ..) = idd(place.path(), &["trace", "tree"]);
+    assert!(tree.contains("crash(argc=2) (never returned)"), "{tree}");
+}
+
+/// One program that goes wrong in many ways, each by its name, in a statement of its own between others.
+const CRASHES: &str = include_str!("record/crashes.c");
+
+#[test]
+fn record_finds_the_statement_that_crashed_among_others() {
+    let ways = ["read", "text", "copy", "divide", "remainder", "twice", "wild", "library", "jump", "again", "overflow"];
+    let place = repository(&[("a.c", CRASHES), ("Makefile", "a: a.c\n\t$(CC) -g -o a a.c\n"), (".gitignore", "a\n")]);
+    let test = format!("for way in {}; do ./a $way; done; exit 0", ways.join(" "));
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "make", "--", &test]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let lines: Vec<&str> = CRASHES.lines().collect();
+    let line_of = |mark: &str| lines.iter().position(|line| line.contains(mark)).unwrap() + 1;
+    for (number, way) in (0..).zip(ways) {
+        let number: usize = number;
+        let number = number.to_string();
+        let (tree, _, code) = idd(place.path(), &["trace", "tree", "--json", "--process", &number]);
+        assert_eq!(code, Some(0), "{way}: {tree}");
+        let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
+        let last = tree["calls"][0]["last_step"].as_u64().unwrap().to_string();
+        let (step, _, code) = idd(place.path(), &["trace", "step", &last, "--process", &number]);
+        assert_eq!(code, Some(0), "{way}: {step}");
+        let expected = format!("#{last} a.c:{} in ", line_of(&format!("/* {way} */")));
+        assert!(step.starts_with(&expected), "{way}: {expected} {step}");
+        let is_told = !["library", "jump", "again"].contains(&way);
+        assert_eq!(step.contains("crashed (signal "), is_told, "{way}: {step}");
+    }
 }
 
 #[test]

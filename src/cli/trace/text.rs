@@ -10,6 +10,7 @@ use crate::trace::detail::Detail;
 use crate::trace::detail::Outside;
 use crate::trace::detail::Standing;
 use crate::trace::detail::Why;
+use crate::trace::fault::Doing;
 use crate::trace::machine::What;
 use crate::trace::step::Step;
 use crate::trace::tree::Kind;
@@ -250,6 +251,15 @@ fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
     }
     for access in detail.writes.iter().take(N_SHOWN) {
         page.line(depth, &format!("writes {}", value(access)));
+    }
+    if let Some((signal, access)) = &detail.crash {
+        let what = match access {
+            None => "dividing".to_owned(),
+            Some((Doing::Writing(Some(_)), access)) => format!("writing {}", value(access)),
+            Some((Doing::Writing(None), access)) => format!("writing {}", safe(&access.named.name)),
+            Some((_, access)) => format!("reading {}", safe(&access.named.name)),
+        };
+        page.line(depth, &format!("crashed (signal {signal}) {what}"));
     }
     for (what, n) in [("reads", detail.reads.len()), ("calls", detail.calls.len()), ("writes", detail.writes.len())] {
         if n > N_SHOWN {

@@ -54,11 +54,12 @@ const RUNTIME: &str = concat!(
     include_str!("runtime/control.c"),
     include_str!("runtime/clock.c"),
     include_str!("runtime/threads.c"),
-    include_str!("runtime/exec.c")
+    include_str!("runtime/exec.c"),
+    include_str!("runtime/fault.c")
 );
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 34] = [
+pub const WRAPPED: [&str; 37] = [
     "_exit",
     "_Exit",
     "execve",
@@ -76,6 +77,9 @@ pub const WRAPPED: [&str; 34] = [
     "clock",
     "getpid",
     "kill",
+    "sigaction",
+    "signal",
+    "__sysv_signal",
     "getrandom",
     "getentropy",
     "pthread_create",

@@ -44,6 +44,7 @@ use crate::trace::container::Process;
 use crate::trace::container::REPLACED;
 use crate::trace::container::Unfinished;
 use crate::trace::container::Writer;
+use crate::trace::fault;
 use crate::world::record::RecordError;
 use crate::world::run::ProcessGroup;
 use crate::world::run::Watch;
@@ -347,6 +348,7 @@ fn take(
                 taken.end = Some(thread);
                 continue;
             }
+            Kind::Fault => offset = fault::offset(&content).ok_or(io::ErrorKind::InvalidData)?,
             Kind::Process | Kind::Globals => {}
         }
         if kind == Kind::Records && (taken.is_cut || !hold(room).make()) {

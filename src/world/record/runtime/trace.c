@@ -23,7 +23,7 @@
 #define INITIAL __attribute__((tls_model("initial-exec")))
 
 enum { BUFFER_SIZE = 1 << 20, FIRST_FD = 200 };
-enum { RECORDS = 1, GLOBALS = 2, END = 3, REPLACED = 0x200 };
+enum { RECORDS = 1, GLOBALS = 2, END = 3, FAULT = 4, REPLACED = 0x200 };
 enum { PROTOCOL = 1, BY_EXEC = 0, BY_FORK = 1 };
 
 EXPORT INITIAL __thread char *__idd_cur;
@@ -173,13 +173,19 @@ static void end(uint32_t status) {
     errno = saved;
 }
 
-static void on_fatal_signal(int number) {
+static uint64_t place_of_fault(void);
+static void tell_fault(const siginfo_t *info, const void *context, uint64_t offset, int is_over);
+void (*__real_signal(int number, void (*handler)(int)))(int);
+int __real_sigaction(int number, const struct sigaction *action, struct sigaction *before);
+
+static void on_fatal_signal(int number, siginfo_t *info, void *context) {
     control_end(0x100u | (uint32_t)number);
     /* The lock is not taken: the thread may hold it. */
+    tell_fault(info, context, place_of_fault(), 0);
     flush_all();
     if (out >= 0)
         message(END, 0x100u | (uint32_t)number, NULL, 0);
-    signal(number, SIG_DFL);
+    __real_signal(number, SIG_DFL);
     raise(number);
 }
 
@@ -190,9 +196,9 @@ static void watch_signals(void) {
     if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
         sigaltstack(&other, NULL);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction action = {.sa_handler = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_NODEFER}, old;
-        if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(fatal[i], &action, NULL);
+        struct sigaction action = {.sa_sigaction = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO}, old;
+        if (__real_sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            __real_sigaction(fatal[i], &action, NULL);
     }
 }
 
