@@ -114,6 +114,9 @@ impl Content for Held<'_> {
     }
 }
 
+/// Bytes that the arguments and the environment take at the most.
+const MAX_WORDS: u64 = 8 << 20;
+
 impl<'v> View<'v> {
     /// The variables of a frame that are seen at its current statement, inner ones first; of those with the same name only the innermost.
     pub fn variables(self, frame: &'v Frame) -> Vec<Place<'v>> {
@@ -301,7 +304,7 @@ impl<'v> View<'v> {
             return Some(if at == 0 { format!("*argv[{index}]") } else { format!("argv[{index}][{at}]") });
         }
         // The arguments lie highest in memory, then the environment.
-        (address > array).then(|| "the environment".to_owned())
+        (address > array && address - array < MAX_WORDS).then(|| "the environment".to_owned())
     }
 
     /// The index of the argument that has the byte, and the place in it.

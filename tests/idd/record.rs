@@ -122,7 +122,31 @@ fn record_finds_the_statement_that_crashed_among_others() {
         assert!(step.starts_with(&expected), "{way}: {expected} {step}");
         let is_told = !["library", "jump", "again"].contains(&way);
         assert_eq!(step.contains("crashed (signal "), is_told, "{way}: {step}");
+        if way == "jump" {
+            let (why, ..) = idd(place.path(), &["trace", "why", &last, "after", "--process", &number]);
+            assert!(why.contains(&format!(" a.c:{} in jump_out", line_of("/* before jump */"))), "{why}");
+        }
     }
+}
+
+/// Ideal: the division by `second` is the last step. Where more than one statement may have crashed by what was recorded (no value of a division that is
+/// converted first), all are taken for executed.
+#[test]
+fn record_keeps_what_stands_behind_a_crash_that_it_cannot_place_yet() {
+    let program = "static int crash(char first, char second)
+{
+    int one = 100 / first;
+    int other = 100 / second;
+    return one + other;
+}
+int main(int argc, char **argv)
+{
+    return crash((char)argc, argv[1][1]);
+}
+";
+    let (place, _) = recorded(program);
+    let behind = idd(place.path(), &["trace", "step", "6"]).0;
+    assert!(behind.starts_with("#6 a.c:5 in crash"), "{behind}");
 }
 
 #[test]

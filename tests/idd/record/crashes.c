@@ -102,7 +102,7 @@ static int jump_out(int *where)
 {
     if (sigsetjmp(back, 1) != 0)
         return after;
-    after = 1;
+    after = 1; /* before jump */
     *where = 5;
     after = 2;
     return 7;
