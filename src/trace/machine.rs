@@ -345,7 +345,10 @@ impl Machine {
             None => None,
             Some(offset) => number(record.bytes, offset, 8),
         };
-        let is_ours = |frame: &Frame| is_here(frame) && address.is_none_or(|address| frame.address == address);
+        // A frame that was met in the middle tells its address only now.
+        let is_next = |frame: &Frame| frame.is_partial && frame.address == 0 && record.segment == frame.segment + 1;
+        let is_at = |frame: &Frame| address.is_none_or(|address| frame.address == address || is_next(frame));
+        let is_ours = |frame: &Frame| is_here(frame) && is_at(frame);
         if let Some(found) = self.frames.iter().rposition(is_ours) {
             while self.frames.len() > found + 1 {
                 self.check.n_unwound += 1;
@@ -425,6 +428,7 @@ impl Machine {
                         frame.forget(to);
                     }
                     watch.uses(step, maker, What::Memory(address, u64::from(size)));
+                    watch.looks(self, step, address, u64::from(size));
                     return Ok(());
                 };
                 if let Some(to) = to {

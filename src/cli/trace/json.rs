@@ -75,11 +75,12 @@ pub fn tree(roots: &[Node], n_more: u64) -> Value {
 
 fn node(node: &Node) -> Value {
     let mut value = match &node.kind {
-        Kind::Call { function, arguments, result, is_unfinished } => json!({
+        Kind::Call { function, arguments, result, is_unfinished, is_earlier } => json!({
             "function": function.as_ref(),
             "arguments": arguments.iter().map(|(name, value)| json!({ "name": name.as_ref(), "value": value })).collect::<Vec<_>>(),
             "result": result,
             "is_unfinished": is_unfinished,
+            "is_earlier": is_earlier,
         }),
         Kind::Loop { n_iterations } => json!({ "n_iterations": n_iterations }),
     };
