@@ -45,6 +45,7 @@ pub(super) fn recording(
         is_left: taken.is_left,
         is_forked: taken.process.forked_at.is_some(),
         is_cut: taken.is_cut,
+        is_lost: taken.is_lost,
     };
     let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
     let chosen = choose(&processes, args.program.as_deref(), seen.ending);
@@ -119,8 +120,7 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
     }
     if recording.ending == Ending::Timeout.to_string() {
         line(
-            "note: the test was cut at its time limit: the last records may be missing, and it was not run again"
-                .to_owned(),
+            "note: the test was cut at its time limit, and not run again".to_owned(),
         );
     } else if recording.is_repeatable == Some(false) {
         line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
@@ -164,12 +164,14 @@ fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
         Some(REPLACED) if is_replaced => Some("then it ran another program"),
         Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
         Some(_) => None,
-        None if is_replaced => {
-            Some("then it ran another program, by a call that is not seen: what it did last is missing")
-        }
-        None if recording.ending == Ending::Timeout.to_string() => None,
-        None if traced.is_left => Some("it outlived the test: what it did last is missing"),
-        None => Some("it was killed, or closed the files of others: what it did last is missing"),
+        // What another program does in its place is not its loss.
+        None if is_replaced => Some("then it ran another program"),
+        None => match (traced.is_lost, traced.is_left, recording.ending == Ending::Timeout.to_string()) {
+            (true, ..) => Some("it closed the connection by which it is recorded: only the first MiB of what it did later is there"),
+            (false, true, _) => Some("it outlived the test"),
+            (false, false, true) => None,
+            (false, false, false) => Some("it was killed"),
+        },
     }
 }
 

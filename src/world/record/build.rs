@@ -55,11 +55,12 @@ const RUNTIME: &str = concat!(
     include_str!("runtime/clock.c"),
     include_str!("runtime/threads.c"),
     include_str!("runtime/exec.c"),
-    include_str!("runtime/fault.c")
+    include_str!("runtime/fault.c"),
+    include_str!("runtime/files.c")
 );
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 37] = [
+pub const WRAPPED: [&str; 46] = [
     "_exit",
     "_Exit",
     "execve",
@@ -77,6 +78,15 @@ pub const WRAPPED: [&str; 37] = [
     "clock",
     "getpid",
     "kill",
+    "fork",
+    "_Fork",
+    "clone",
+    "syscall",
+    "close",
+    "closefrom",
+    "close_range",
+    "dup2",
+    "dup3",
     "sigaction",
     "signal",
     "__sysv_signal",

@@ -31,7 +31,8 @@ enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REF
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
 /* As fork, but nothing that is registered for forks runs. */
-pid_t _Fork(void) __attribute__((weak));
+pid_t __real_fork(void);
+pid_t __real__Fork(void) __attribute__((weak));
 
 struct range {
     uint64_t address, length;
@@ -322,8 +323,7 @@ static void set_apart(int fd, int is_traced) {
     control.result = fd;
     control.output = memory_file();
     if (out >= 0)
-        close(out);
-    out = -1;
+        hang_up();
     for (struct thread *thread = threads; thread != NULL; thread = thread->next)
         *thread->cur = thread->buffer;
     if (is_traced)
@@ -450,7 +450,7 @@ static void park(void) {
             n_dumps = test.n_dumps;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 become_child(fd, &test, patches);
@@ -482,7 +482,7 @@ static void park(void) {
                 ;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 close(fd);

@@ -1,0 +1,153 @@
+/* What a program could do to the connection without knowing of it: closing all files, or putting another in its place. To it there is no such file. */
+
+static int is_ours(int fd) { return fd >= 0 && fd == out && is_own_process(); }
+
+static int not_open(void) {
+    errno = EBADF;
+    return -1;
+}
+
+EXPORT int __wrap_close(int fd) { return is_ours(fd) ? not_open() : close(fd); }
+
+/* Another file is to have its number. */
+static void move_away(int fd) {
+    if (!is_ours(fd))
+        return;
+    int saved = errno, other = fcntl(fd, F_DUPFD_CLOEXEC, fd + 1);
+    if (other < 0)
+        other = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (other >= 0)
+        out = other;
+    errno = saved;
+}
+
+int __real_dup2(int fd, int to);
+EXPORT int __wrap_dup2(int fd, int to) {
+    if (is_ours(fd))
+        return not_open();
+    move_away(to);
+    return __real_dup2(fd, to);
+}
+
+int __real_dup3(int fd, int to, int flags);
+EXPORT int __wrap_dup3(int fd, int to, int flags) {
+    if (is_ours(fd))
+        return not_open();
+    move_away(to);
+    return __real_dup3(fd, to, flags);
+}
+
+static int close_range_but_ours(unsigned first, unsigned last, unsigned flags) {
+    int fd = out;
+    if (!is_ours(fd) || (unsigned)fd < first || (unsigned)fd > last)
+        return (int)syscall(SYS_close_range, first, last, flags);
+    if ((unsigned)fd > first && syscall(SYS_close_range, first, (unsigned)fd - 1, flags) != 0)
+        return -1;
+    return (unsigned)fd < last ? (int)syscall(SYS_close_range, (unsigned)fd + 1, last, flags) : 0;
+}
+
+EXPORT int __wrap_close_range(unsigned first, unsigned last, int flags) { return close_range_but_ours(first, last, (unsigned)flags); }
+
+void __real_closefrom(int first) __attribute__((weak));
+EXPORT void __wrap_closefrom(int first) {
+    int fd = out;
+    if (!is_ours(fd) || first > fd) {
+        __real_closefrom(first);
+        return;
+    }
+    for (int other = first < 0 ? 0 : first; other < fd; other++)
+        close(other);
+    __real_closefrom(fd + 1);
+}
+
+/* A child that is made without the handlers of `fork` needs a connection and memory of its own all the same. */
+
+static int is_sharing(void) { return slots != NULL && !is_armed && is_own_process(); }
+
+/* The recorder is told of a child: that one may be killed before it can say that it is there. */
+static pid_t announced(pid_t child) {
+    if (child <= 0 || out < 0 || !is_own_process())
+        return child;
+    int saved = errno;
+    uint64_t mask;
+    block_signals(&mask);
+    pthread_mutex_lock(&lock);
+    message(FORKED, (uint32_t)child, NULL, 0);
+    pthread_mutex_unlock(&lock);
+    unblock_signals(&mask);
+    errno = saved;
+    return child;
+}
+
+static pid_t made(pid_t child) {
+    if (child == 0)
+        in_child();
+    else
+        in_parent();
+    return announced(child);
+}
+
+/* The library calls the handlers. */
+EXPORT pid_t __wrap_fork(void) { return announced(__real_fork()); }
+
+EXPORT pid_t __wrap__Fork(void) {
+    if (!is_sharing())
+        return __real__Fork();
+    before_fork();
+    return made(__real__Fork());
+}
+
+struct start {
+    int (*run)(void *);
+    void *argument;
+};
+
+static int run_apart(void *start) {
+    struct start kept = *(struct start *)start;
+    in_child();
+    return kept.run(kept.argument);
+}
+
+int __real_clone(int (*run)(void *), void *stack, int flags, void *argument, ...);
+EXPORT int __wrap_clone(int (*run)(void *), void *stack, int flags, void *argument, ...) {
+    va_list list;
+    va_start(list, argument);
+    void *parent = va_arg(list, void *), *local = va_arg(list, void *), *child = va_arg(list, void *);
+    va_end(list);
+    if (!is_sharing() || (flags & CLONE_VM))
+        return __real_clone(run, stack, flags, argument, parent, local, child);
+    struct start start = {run, argument};
+    before_fork();
+    return made(__real_clone(run_apart, stack, flags, &start, parent, local, child));
+}
+
+EXPORT long __wrap_syscall(long number, ...) {
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    int makes_child = 0;
+    switch (number) {
+    case SYS_close:
+        return __wrap_close((int)a[0]);
+    case SYS_close_range:
+        return close_range_but_ours((unsigned)a[0], (unsigned)a[1], (unsigned)a[2]);
+#ifdef SYS_fork
+    case SYS_fork:
+        makes_child = 1;
+        break;
+#endif
+    case SYS_clone:
+        makes_child = !(a[0] & CLONE_VM) && a[1] == 0;
+        break;
+    case SYS_clone3:
+        makes_child = a[0] != 0 && !(*(uint64_t *)a[0] & CLONE_VM);
+        break;
+    }
+    if (!makes_child || !is_sharing())
+        return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    before_fork();
+    return made((pid_t)syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
