@@ -321,9 +321,8 @@ impl Watch for Focus<'_> {
         let written = if let Doing::Writing(written) = crash.doing { written.map(u64::to_le_bytes) } else { None };
         let length = usize::try_from(crash.length).unwrap_or(usize::MAX);
         let bytes = written.as_ref().and_then(|bytes| bytes.get(..length));
-        let access = (crash.doing != Doing::Dividing).then(|| {
-            (crash.doing, self.access(machine, crash.address, crash.length, bytes))
-        });
+        let access = (crash.doing != Doing::Dividing)
+            .then(|| (crash.doing, self.access(machine, crash.address, crash.length, bytes)));
         if let Some(detail) = &mut self.detail {
             detail.crash = Some((crash.signal, access));
         }

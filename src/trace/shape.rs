@@ -568,7 +568,8 @@ impl Maker<'_> {
             }
             Op::Binary(name) if is_division(name) => {
                 let size = self.size(&instruction.ty)?;
-                let is_harmless = matches!(instruction.operands[1].value, Value::Int(divisor) if divisor != 0 && divisor != -1);
+                let is_harmless =
+                    matches!(instruction.operands[1].value, Value::Int(divisor) if divisor != 0 && divisor != -1);
                 if size <= 8 && !is_harmless {
                     let is_signed = name.starts_with('s');
                     actions.push(Action::Divide { dividend: source(0), divisor: source(1), size, is_signed });

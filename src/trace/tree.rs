@@ -159,15 +159,12 @@ impl Builder<'_> {
             }
         }
         let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
-        let (children, n_more) = match open.last_mut() {
-            Some(last) => match &mut last.node {
-                Some(node) => (&mut node.children, &mut node.n_more),
-                None => return,
-            },
-            None => {
-                let (roots, n_more) = self.roots.entry(machine.thread).or_default();
-                (roots, n_more)
-            }
+        let (children, n_more) = if let Some(last) = open.last_mut() {
+            let Some(node) = &mut last.node else { return };
+            (&mut node.children, &mut node.n_more)
+        } else {
+            let (roots, n_more) = self.roots.entry(machine.thread).or_default();
+            (roots, n_more)
         };
         match closed.node {
             Some(node) => children.push(Node { iteration, ..node }),
@@ -338,6 +335,8 @@ pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), Tra
     let n_more = builder.roots.values().map(|(_, n_more)| n_more).sum();
     let mut roots: Vec<Node> = builder.roots.into_values().flat_map(|(roots, _)| roots).collect();
     roots.sort_by_key(|root| root.step);
-    roots.iter_mut().for_each(|root| prune(root, limits.depth));
+    for root in &mut roots {
+        prune(root, limits.depth);
+    }
     Ok((roots, n_more))
 }

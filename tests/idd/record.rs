@@ -545,7 +545,7 @@ fn program_of_ends() -> tempfile::TempDir {
 #[test]
 fn record_keeps_what_a_process_did_before_it_was_killed_or_closed_all_files() {
     let place = program_of_ends();
-    let ways = ["kill", "close", "closefrom", "range", "dup", "fork", "raw", "clone", "leaves"];
+    let ways = ["kill", "close", "closefrom", "range", "dup", "unseen", "fork", "raw", "clone", "leaves"];
     let test = format!("for way in {}; do ./a $way; done; exit 5", ways.join(" "));
     let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", &test]);
     assert_eq!(code, Some(0), "{said}{progress}");
@@ -590,4 +590,17 @@ fn record_keeps_what_a_program_did_before_it_hung() {
     assert!(said.contains("ended with timeout\n") && !said.contains("missing"), "{said}");
     let (tree, _, code) = idd(place.path(), &["trace", "tree"]);
     assert!(code == Some(0) && tree.contains("work(how_often=5) = 10 "), "{tree}");
+}
+
+/// Ideal: all of it is kept. A library that closes all files is not seen; from there on there is nobody to send the records to.
+#[test]
+fn record_keeps_a_mib_of_what_a_process_did_after_it_closed_all_files_unseen_yet() {
+    let place = program_of_ends();
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "make", "--", "./a long"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let lost = "; it closed the connection by which it is recorded, or had more than 256 threads: \
+        of what it did last only the first MiB of each thread is there)";
+    assert!(line_with(&said, "./a long").ends_with(lost), "{said}");
+    let (tree, _, code) = idd(place.path(), &["trace", "tree"]);
+    assert!(code == Some(0) && tree.contains("work(how_often=300000) (never returned)"), "{tree}");
 }

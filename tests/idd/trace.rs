@@ -377,7 +377,10 @@ git add a.c && git commit -qm one";
     assert!(why.contains("early = 7  (from before the part that was kept)"), "{why}");
     let first = text(&fixture.run(&["trace", "step", "1"]));
     assert!(first.contains("something before the part that was kept"), "{first}");
-    assert!(text(&fixture.run(&["trace", "step", &n_steps.to_string()])).contains("the part that was kept: kept\n"), "{last}");
+    assert!(
+        text(&fixture.run(&["trace", "step", &n_steps.to_string()])).contains("the part that was kept: kept\n"),
+        "{last}"
+    );
     // Who called what was met first is met later; each call is shown once, around what it called.
     let tree = text(&fixture.run(&["trace", "tree", "--width", "1"]));
     let lines: Vec<&str> = tree.lines().map(str::trim_start).collect();

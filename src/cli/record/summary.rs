@@ -119,9 +119,7 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
         line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
     }
     if recording.ending == Ending::Timeout.to_string() {
-        line(
-            "note: the test was cut at its time limit, and not run again".to_owned(),
-        );
+        line("note: the test was cut at its time limit, and not run again".to_owned());
     } else if recording.is_repeatable == Some(false) {
         line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
     }
@@ -155,23 +153,24 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
     text
 }
 
+/// What is said of a process whose last records could not be had.
+const LOST: &str = "it closed the connection by which it is recorded, or had more than 256 threads: \
+    of what it did last only the first MiB of each thread is there";
+
 /// What is to be known of how a process ended, and of what is missing therefore; `None` of one that exited or was killed under its own eyes.
 fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
     let traced = &recording.processes[index];
     let mut later = recording.processes[index + 1..].iter();
     let is_replaced = later.any(|other| other.pid == traced.pid && !other.is_forked);
     match traced.end {
-        Some(REPLACED) if is_replaced => Some("then it ran another program"),
+        // By a call that is not seen, if it does not say so itself.
+        Some(REPLACED) | None if is_replaced => Some("then it ran another program"),
         Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
+        _ if traced.is_lost => Some(LOST),
         Some(_) => None,
-        // What another program does in its place is not its loss.
-        None if is_replaced => Some("then it ran another program"),
-        None => match (traced.is_lost, traced.is_left, recording.ending == Ending::Timeout.to_string()) {
-            (true, ..) => Some("it closed the connection by which it is recorded: only the first MiB of what it did later is there"),
-            (false, true, _) => Some("it outlived the test"),
-            (false, false, true) => None,
-            (false, false, false) => Some("it was killed"),
-        },
+        None if traced.is_left => Some("it outlived the test"),
+        None if recording.ending == Ending::Timeout.to_string() => None,
+        None => Some("it was killed"),
     }
 }
 

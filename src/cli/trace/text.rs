@@ -149,7 +149,9 @@ fn place(place: Option<&Place>) -> String {
 /// What is missing before the first step.
 fn missing(traced: &Traced) -> String {
     let n_bytes = spaced(traced.n_given_up);
-    format!("the first {n_bytes} bytes of records were left out: the trace came to its limit; step 1 is the first that was kept")
+    format!(
+        "the first {n_bytes} bytes of records were left out: the trace came to its limit; step 1 is the first that was kept"
+    )
 }
 
 /// Calls and loops.

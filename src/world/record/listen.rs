@@ -474,12 +474,14 @@ fn take(
             memory.left(&taking.offsets)
         });
         let is_lost = left.as_ref().is_none_or(|left| left.is_lost || (left.n_slots == 0 && taking.taken.n_bytes > 0));
+        let end = left.as_ref().and_then(|left| left.end);
         for tail in left.into_iter().flat_map(|left| left.tails) {
             let length = tail.length as u64;
             taking.count(tail.thread, length)?;
             taking.add((Kind::Records, tail.thread), tail.offset, &tail.bytes, length)?;
         }
         taking.taken.is_lost = is_lost && taking.taken.end.is_none();
+        taking.taken.end = taking.taken.end.or(end);
     }
     let Taking { mut writer, mut taken, path, .. } = taking;
     if let Some(end) = taken.end {

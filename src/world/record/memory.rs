@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! slot: head, buffer of 1 MiB
-//! head: 4 whether the slot is used, 2 if records are missing   4 number of the thread   8 bytes of records that it has sent   .. up to 4096 bytes
+//! head: 4 whether the slot is used, 2 if records are missing   4 number of the thread   8 bytes of records that it has sent   4 (in the first) 1 and how the process ended   .. up to 4096 bytes
 //! ```
 
 use std::fs::File;
@@ -57,8 +57,10 @@ pub struct Left {
     pub tails: Vec<Tail>,
     /// Threads that used the memory, at once.
     pub n_slots: usize,
-    /// Whether there were records for which there was no room: the connection had been closed.
+    /// Whether there were records for which there was no room: the connection had been closed, or there were too many threads.
     pub is_lost: bool,
+    /// How it ended, if it came so far.
+    pub end: Option<u32>,
 }
 
 /// The memory of a process.
@@ -114,7 +116,10 @@ impl Memory {
         });
         let slots: Vec<_> = slots.collect();
         let tail = |(place, _, thread, n_sent): &(u64, u32, u32, u64)| self.tail(*place, *thread, *n_sent, sent);
+        let mut end = [0; 4];
+        let is_told = self.file.read_exact_at(&mut end, 16).is_ok();
         Left {
+            end: u32::from_le_bytes(end).checked_sub(1).filter(|_| is_told),
             tails: slots.iter().filter_map(tail).collect(),
             n_slots: slots.len(),
             is_lost: slots.iter().any(|(_, state, ..)| *state == LOST),

@@ -56,6 +56,7 @@ pub struct Recording {
 pub type UnitRange = (u32, u32, u32);
 
 /// A process of a recording.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traced {
     /// Its trace.

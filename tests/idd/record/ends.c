@@ -1,5 +1,6 @@
 /* Ends, or hides, in the way that its argument names, after it has done a little. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -47,6 +48,15 @@ int main(int argc, char **argv)
     if (is(way, "close"))
         for (int fd = 3; fd < 1024; fd++)
             close(fd);
+    if (is(way, "unseen") || is(way, "long")) {
+        int (*close_unseen)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "close");
+        for (int fd = 3; fd < 1024; fd++)
+            close_unseen(fd);
+        if (is(way, "long"))
+            work(300000);
+        if (is(way, "long"))
+            return 0;
+    }
     if (is(way, "closefrom"))
         closefrom(3);
     if (is(way, "range"))

@@ -54,6 +54,8 @@ struct thread {
 struct head {
     uint32_t is_used, thread;
     uint64_t n_sent;
+    /* In the first one: how the process ended, and 1. */
+    uint32_t end;
 };
 
 /* That memory, and how many buffers of it can be used and are. */
@@ -250,13 +252,21 @@ static void flush_all(void) {
         flush(thread);
 }
 
+/* It may be that nobody can be told any more. */
+static void tell_end(uint32_t status) {
+    if (out >= 0)
+        message(END, status, NULL, 0);
+    if (n_slots > 0)
+        ((struct head *)slots)->end = status + 1;
+}
+
 static void end(uint32_t status) {
     control_end(status);
     int saved = errno;
     pthread_mutex_lock(&lock);
     flush_all();
-    if (out >= 0 && is_own_process())
-        message(END, status, NULL, 0);
+    if (is_own_process())
+        tell_end(status);
     pthread_mutex_unlock(&lock);
     errno = saved;
 }
@@ -271,8 +281,7 @@ static void on_fatal_signal(int number, siginfo_t *info, void *context) {
     /* The lock is not taken: the thread may hold it. */
     tell_fault(info, context, place_of_fault(), 0);
     flush_all();
-    if (out >= 0)
-        message(END, 0x100u | (uint32_t)number, NULL, 0);
+    tell_end(0x100u | (uint32_t)number);
     __real_signal(number, SIG_DFL);
     raise(number);
 }
@@ -328,7 +337,8 @@ static void in_parent(void) {
 }
 
 static void describe(struct thread *thread) {
-    thread->head->is_used = USED;
+    if (thread->head->is_used == 0)
+        thread->head->is_used = USED;
     thread->head->thread = thread->number;
     thread->head->n_sent = thread->n_sent;
 }
@@ -398,6 +408,8 @@ static void new_thread(void) {
             thread->buffer = (char *)thread->head + HEAD_SIZE;
         } else {
             thread->buffer = memory_for(BUFFER_SIZE);
+            if (n_slots > 0 && !is_armed)
+                ((struct head *)slots)->is_used = LOST;
         }
         thread->end = thread->buffer + BUFFER_SIZE;
         thread->next = threads;
