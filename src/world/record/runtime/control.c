@@ -34,7 +34,10 @@ enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REF
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
 /* As fork, but nothing that is registered for forks runs. */
-pid_t _Fork(void) __attribute__((weak));
+pid_t __real_fork(void);
+pid_t __real__Fork(void) __attribute__((weak));
+
+int __real_dup3(int from, int to, int flags);
 
 struct range {
     uint64_t address, length;
@@ -67,8 +70,12 @@ static struct {
 static int *is_obeying, is_always_obeying;
 
 /* What became of the answer of a test, as its parent sees it. */
-enum { SILENT, TOLD, LOST };
+enum { SILENT, TOLD, UNTOLD };
 static int *answered;
+
+/* Where each parked process has its own of that, behind the number of those given out: one may look at it only when another one is asked already. */
+enum { N_ANSWERED = 1000 };
+static int *all_answered;
 
 /* The child of `vfork` runs in the same memory, but may not answer. */
 static int is_obeyed(void) { return *is_obeying && (pid_t)syscall(SYS_getpid) == control.pid; }
@@ -113,9 +120,10 @@ static void arm(void) {
     void *wiped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (wiped != MAP_FAILED && madvise(wiped, 4096, MADV_WIPEONFORK) == 0)
         is_obeying = wiped;
-    answered = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (answered == MAP_FAILED)
+    all_answered = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all_answered == MAP_FAILED)
         is_armed = 0;
+    answered = all_answered + 1;
     *is_obeying = 1;
     control.pid = (pid_t)syscall(SYS_getpid);
 }
@@ -224,7 +232,7 @@ __attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
     if (kind == REACHED)
         for (uint32_t i = 0; is_told && i < n_dumps; i++)
             is_told = give_memory(control.result, &dumps[i]);
-    *answered = is_told && give_file(control.result, control.records, reply.n_records) ? TOLD : LOST;
+    *answered = is_told && give_file(control.result, control.records, reply.n_records) ? TOLD : UNTOLD;
     syscall(SYS_exit_group, ANSWERED);
     __builtin_unreachable();
 }
@@ -303,7 +311,7 @@ static int separate(void) {
     for (int i = 0; i < prepared.n_open; i++) {
         int fd = prepared.open[i].fd, cloexec = prepared.open[i].cloexec, own = -1;
         if (fd == 1 || fd == 2 || !prepared.open[i].is_regular) {
-            if (dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
+            if (__real_dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
                 return 0;
             continue;
         }
@@ -327,7 +335,7 @@ static int separate(void) {
         if (own < 0)
             return 0;
         lseek(own, at, SEEK_SET);
-        dup3(own, fd, cloexec);
+        __real_dup3(own, fd, cloexec);
         close(own);
     }
     return 1;
@@ -353,7 +361,8 @@ static void set_apart(int fd) {
     control.is_child = 1;
     *is_obeying = 1;
     control.pid = (pid_t)syscall(SYS_getpid);
-    stop_sending();
+    if (out >= 0)
+        hang_up();
     control.result = fd;
     control.output = memory_file();
     control.switch_n = control.stop_n = control.stop_at = control.test_at = 0;
@@ -454,7 +463,7 @@ static void follow(int fd, pid_t child, uint32_t milliseconds) {
     if (*answered == TOLD)
         return;
     if (WIFEXITED(status))
-        reply.kind = *answered == LOST ? UNHEARD : ENDED;
+        reply.kind = *answered == UNTOLD ? UNHEARD : ENDED;
     reply.code = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
     if (n == 0)
         reply.kind = OUT_OF_TIME;
@@ -471,7 +480,7 @@ static int call_control(void) {
     return -1;
 }
 
-/* Whether memory that was mapped since is shared with others; `answered` is. */
+/* Whether memory that was mapped since is shared with others; that of the answers is. */
 static int shares_memory(void) {
     static char bytes[1 << 16];
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), is_shared = 0, column = 0;
@@ -482,7 +491,7 @@ static int shares_memory(void) {
             /* A line is `begin-end rw-s ...`. */
             char c = bytes[i];
             if (c == '\n') {
-                is_shared |= flags[1] == 'w' && flags[3] == 's' && (void *)begin != (void *)answered;
+                is_shared |= flags[1] == 'w' && flags[3] == 's' && (void *)begin != (void *)all_answered;
                 begin = 0, column = 0, flags[3] = 0;
             } else if (column == 0 && c != '-') {
                 begin = begin * 16 + (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
@@ -560,7 +569,7 @@ static void park(void) {
             *answered = SILENT;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 become_child(fd);
@@ -592,10 +601,11 @@ static void park(void) {
                 ;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 control.result = -1;
+                answered = all_answered + 1 + (1 + __atomic_fetch_add(all_answered, 1, __ATOMIC_RELAXED)) % N_ANSWERED;
                 close(fd);
                 fd = call_control();
                 if (fd < 0)
