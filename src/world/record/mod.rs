@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod build;
 pub mod control;
 pub mod listen;
+mod memory;
 pub mod shim;
 pub mod store;
 pub mod witness;

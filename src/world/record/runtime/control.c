@@ -34,7 +34,10 @@ enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REF
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
 /* As fork, but nothing that is registered for forks runs. */
-pid_t _Fork(void) __attribute__((weak));
+pid_t __real_fork(void);
+pid_t __real__Fork(void) __attribute__((weak));
+
+int __real_dup3(int from, int to, int flags);
 
 struct range {
     uint64_t address, length;
@@ -67,7 +70,7 @@ static struct {
 static int *is_obeying, is_always_obeying;
 
 /* What became of the answer of a test, as its parent sees it. */
-enum { SILENT, TOLD, LOST };
+enum { SILENT, TOLD, UNTOLD };
 static int *answered;
 
 /* Where each parked process has its own of that, behind the number of those given out: one may look at it only when another one is asked already. */
@@ -229,7 +232,7 @@ __attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
     if (kind == REACHED)
         for (uint32_t i = 0; is_told && i < n_dumps; i++)
             is_told = give_memory(control.result, &dumps[i]);
-    *answered = is_told && give_file(control.result, control.records, reply.n_records) ? TOLD : LOST;
+    *answered = is_told && give_file(control.result, control.records, reply.n_records) ? TOLD : UNTOLD;
     syscall(SYS_exit_group, ANSWERED);
     __builtin_unreachable();
 }
@@ -308,7 +311,7 @@ static int separate(void) {
     for (int i = 0; i < prepared.n_open; i++) {
         int fd = prepared.open[i].fd, cloexec = prepared.open[i].cloexec, own = -1;
         if (fd == 1 || fd == 2 || !prepared.open[i].is_regular) {
-            if (dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
+            if (__real_dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
                 return 0;
             continue;
         }
@@ -332,7 +335,7 @@ static int separate(void) {
         if (own < 0)
             return 0;
         lseek(own, at, SEEK_SET);
-        dup3(own, fd, cloexec);
+        __real_dup3(own, fd, cloexec);
         close(own);
     }
     return 1;
@@ -358,7 +361,8 @@ static void set_apart(int fd) {
     control.is_child = 1;
     *is_obeying = 1;
     control.pid = (pid_t)syscall(SYS_getpid);
-    stop_sending();
+    if (out >= 0)
+        hang_up();
     control.result = fd;
     control.output = memory_file();
     control.switch_n = control.stop_n = control.stop_at = control.test_at = 0;
@@ -459,7 +463,7 @@ static void follow(int fd, pid_t child, uint32_t milliseconds) {
     if (*answered == TOLD)
         return;
     if (WIFEXITED(status))
-        reply.kind = *answered == LOST ? UNHEARD : ENDED;
+        reply.kind = *answered == UNTOLD ? UNHEARD : ENDED;
     reply.code = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
     if (n == 0)
         reply.kind = OUT_OF_TIME;
@@ -565,7 +569,7 @@ static void park(void) {
             *answered = SILENT;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 become_child(fd);
@@ -597,7 +601,7 @@ static void park(void) {
                 ;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
                 control.result = -1;

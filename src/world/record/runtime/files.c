@@ -3,16 +3,23 @@
 enum { N_KEPT = 4, SPARE_FDS = 16 };
 
 /* The places of the descriptors that are needed while the program runs. */
-static int *kept(int n) {
-    int *const all[N_KEPT] = {&out, &control.result, &control.output, &control.records};
-    return n == 0 || control.is_child ? all[n] : NULL;
+static int *const kept[N_KEPT] = {&out, &control.result, &control.output, &control.records};
+
+/* Whether the n-th of them is needed by this process, which may be a child in the memory of another one. */
+static int is_needed(int n) {
+    return *kept[n] >= 0 && (n == 0 ? is_own_process() : control.is_child && is_obeyed());
 }
 
 static int is_kept(int fd) {
     for (int n = 0; fd >= 0 && n < N_KEPT; n++)
-        if (kept(n) != NULL && *kept(n) == fd)
+        if (*kept[n] == fd && is_needed(n))
             return 1;
     return 0;
+}
+
+static int not_open(void) {
+    errno = EBADF;
+    return -1;
 }
 
 /* Another number for a descriptor: not below 200, or one of the last where fewer can be open. */
@@ -33,22 +40,15 @@ static int high(int fd) {
     return number;
 }
 
-int __real_close(int fd);
-EXPORT int __wrap_close(int fd) {
-    if (is_kept(fd)) {
-        errno = EBADF;
-        return -1;
-    }
-    return __real_close(fd);
-}
+EXPORT int __wrap_close(int fd) { return is_kept(fd) ? not_open() : close(fd); }
 
 /* Closes all in a range but those that are kept. */
 static int close_between(unsigned first, unsigned last, int flags) {
     for (;;) {
         unsigned next = UINT32_MAX;
         for (int n = 0; n < N_KEPT; n++)
-            if (kept(n) != NULL && *kept(n) >= 0 && (unsigned)*kept(n) >= first && (unsigned)*kept(n) < next)
-                next = (unsigned)*kept(n);
+            if (is_needed(n) && (unsigned)*kept[n] >= first && (unsigned)*kept[n] < next)
+                next = (unsigned)*kept[n];
         unsigned end = next <= last ? next - 1 : last;
         if ((next > last || next > first) && syscall(SYS_close_range, first, end, flags) != 0)
             return -1;
@@ -78,20 +78,24 @@ EXPORT void __wrap_closefrom(int first) {
 /* The program takes a number that is ours. */
 static void give_way(int fd) {
     for (int n = 0; n < N_KEPT; n++)
-        if (kept(n) != NULL && *kept(n) == fd)
-            *kept(n) = high_copy(fd);
+        if (*kept[n] == fd && is_needed(n))
+            *kept[n] = high_copy(fd);
 }
 
 int __real_dup2(int from, int to);
 EXPORT int __wrap_dup2(int from, int to) {
-    if (from != to && is_kept(to))
+    if (is_kept(from))
+        return not_open();
+    if (is_kept(to))
         give_way(to);
     return __real_dup2(from, to);
 }
 
 int __real_dup3(int from, int to, int flags);
 EXPORT int __wrap_dup3(int from, int to, int flags) {
-    if (from != to && is_kept(to))
+    if (is_kept(from))
+        return not_open();
+    if (is_kept(to))
         give_way(to);
     return __real_dup3(from, to, flags);
 }
