@@ -138,7 +138,7 @@ fn why_follows_definitions_to_arguments_and_constants() {
 fn trace_says_what_is_not_there() {
     let fixture = recorded();
     for (args, expected) in [
-        (&["trace", "step", "0"][..], "there is no such step"),
+        (&["trace", "step", "0"][..], "steps are numbered from 1"),
         (&["trace", "step", "4000000000"], "there is no such step"),
         (&["trace", "why", "3", "nosuch"], "no variable `nosuch` is seen at step 3"),
         (&["trace", "stat", "--recording", "../x"], "there is no recording `../x`"),
