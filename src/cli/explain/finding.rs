@@ -81,7 +81,7 @@ impl Explainer<'_> {
             CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
             error => Failure::from_error(&error),
         };
-        let options = Options { method: self.args.method, ..Options::default() };
+        let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.args.is_unchecked
             && self.args.method != Method::Global

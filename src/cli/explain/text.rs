@@ -76,6 +76,7 @@ fn beginning(end: End) -> &'static str {
             "It begins with what was there at the start: an input, or something that only the reference does."
         }
         End::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
+        End::Unfinished => "This is its end only: `--max-tests` were used up before its beginning was found.",
     }
 }
 
