@@ -129,24 +129,37 @@ fn record_finds_the_statement_that_crashed_among_others() {
     }
 }
 
-/// Ideal: the division by `second` is the last step. Where more than one statement may have crashed by what was recorded (no value of a division that is
-/// converted first), all are taken for executed.
+/// Ideal: the division by `second`, and the trap, are the last steps. Where more than one statement may have crashed by what was recorded (no value of a division that is
+/// converted first), and where a signal tells no address, all are taken for executed.
 #[test]
 fn record_keeps_what_stands_behind_a_crash_that_it_cannot_place_yet() {
     let program = "static int crash(char first, char second)
 {
+    if (first == 3)
+        goto trap;
     int one = 100 / first;
     int other = 100 / second;
     return one + other;
+trap:
+    __builtin_debugtrap();
+    return 4;
 }
 int main(int argc, char **argv)
 {
     return crash((char)argc, argv[1][1]);
 }
 ";
-    let (place, _) = recorded(program);
-    let behind = idd(place.path(), &["trace", "step", "6"]).0;
-    assert!(behind.starts_with("#6 a.c:5 in crash"), "{behind}");
+    let place = repository(&[("a.c", program), (".gitignore", "a\n")]);
+    let test = "./a x; ./a x y; exit 0";
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "cc -g -o a a.c", "--", test]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    for (process, line) in [("0", 7), ("1", 10)] {
+        let (tree, ..) = idd(place.path(), &["trace", "tree", "--json", "--process", process]);
+        let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
+        let last = tree["calls"][0]["last_step"].as_u64().unwrap().to_string();
+        let behind = idd(place.path(), &["trace", "step", &last, "--process", process]).0;
+        assert!(behind.starts_with(&format!("#{last} a.c:{line} in crash")), "{behind}");
+    }
 }
 
 #[test]
@@ -614,15 +627,18 @@ fn record_keeps_what_a_program_did_before_it_hung() {
     assert!(code == Some(0) && tree.contains("work(how_often=5) = 10 "), "{tree}");
 }
 
-/// Ideal: all of it is kept. A library that closes all files is not seen; from there on there is nobody to send the records to.
+/// Ideal: all of it is kept. A library that closes all files is not seen; from there on there is nobody to send the records to. Memory is given for 256 threads.
 #[test]
-fn record_keeps_a_mib_of_what_a_process_did_after_it_closed_all_files_unseen_yet() {
+fn record_says_that_it_keeps_a_mib_of_what_a_process_did_after_it_closed_all_files_unseen_yet() {
     let place = program_of_ends();
-    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "make", "--", "./a long"]);
+    let build = "cc -w -g -o a a.c -lpthread";
+    let words = ["record", "--once", "--build", build, "--", "./a threads; ./a long"];
+    let (said, progress, code) = idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{progress}");
     let lost = "; it closed the connection by which it is recorded, or had more than 256 threads: \
         of what it did last only the first MiB of each thread is there)";
     assert!(line_with(&said, "./a long").ends_with(lost), "{said}");
-    let (tree, _, code) = idd(place.path(), &["trace", "tree"]);
+    assert!(line_with(&said, "./a threads").ends_with(lost), "{said}");
+    let (tree, _, code) = idd(place.path(), &["trace", "tree", "--process", "1"]);
     assert!(code == Some(0) && tree.contains("work(how_often=300000) (never returned)"), "{tree}");
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,14 @@ static int child(void *how_often)
     return 0;
 }
 
+static void *thread(void *started)
+{
+    work(5);
+    pthread_barrier_wait(started);
+    pause();
+    return NULL;
+}
+
 static int is(const char *word, const char *name)
 {
     return strcmp(word, name) == 0;
@@ -39,6 +48,15 @@ int main(int argc, char **argv)
     int five = 5;
     if (is(way, "kill")) {
         work(5);
+        kill(getpid(), SIGKILL);
+    }
+    if (is(way, "threads")) {
+        pthread_t id;
+        pthread_barrier_t started;
+        pthread_barrier_init(&started, NULL, 261);
+        for (int n = 0; n < 260; n++)
+            pthread_create(&id, NULL, thread, &started);
+        pthread_barrier_wait(&started);
         kill(getpid(), SIGKILL);
     }
     if (is(way, "hangs")) {

@@ -48,6 +48,8 @@ struct thread {
     uint32_t number;
     uint64_t n_sent;
     struct head *head;
+    /* That of a buffer which could not be sent, until there is more. */
+    struct head *left;
 };
 
 /* Before the buffer of a thread in the memory that the recorder holds, too: whether it is used, whose records begin there, and how many bytes it had sent before. */
@@ -134,11 +136,11 @@ static char *memory_for(size_t size) {
 
 /* The buffer could not be sent, and stays as it is for the recorder; the thread goes on in one that nobody looks at. */
 static void turn_away(struct thread *thread) {
-    thread->head->is_used = LOST;
+    thread->left = thread->head;
     thread->head = NULL;
     thread->buffer = memory_for(BUFFER_SIZE);
-    *thread->lim = thread->end = thread->buffer + BUFFER_SIZE;
-    *thread->cur = thread->buffer;
+    thread->end = thread->buffer + BUFFER_SIZE;
+    *thread->cur = *thread->lim = thread->buffer;
 }
 
 static void flush(struct thread *thread) {
@@ -464,6 +466,11 @@ EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
         unblock_signals(&mask);
     } else if (__idd_cur + size > self->end) {
         flush_own();
+    }
+    if (self->left != NULL) {
+        self->left->is_used = LOST;
+        self->left = NULL;
+        __idd_lim = self->end;
     }
     if (is_armed)
         control_at(id);
