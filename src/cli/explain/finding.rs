@@ -7,6 +7,7 @@ use crate::cli::explain::Pair;
 use crate::cli::explain::Sides;
 use crate::cli::explain::change;
 use crate::cli::explain::failed;
+use crate::cli::explain::forks;
 use crate::cli::explain::interrupted;
 use crate::cli::failure::Failure;
 use crate::explain;
@@ -79,7 +80,8 @@ impl Explainer<'_> {
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
         let told = |error: CausalityError<io::Error>| match error {
             CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
-            error => Failure::from_error(&error),
+            error @ CausalityError::Fork(_) => forks::failure(&error),
+            error @ CausalityError::Trace(_) => Failure::from_error(&error),
         };
         let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
