@@ -224,7 +224,7 @@ impl Explainer<'_> {
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         progress.say("Building and running the reference.");
-        let good = self.side("good", pair.reference, (self.args.max_trace, self.limit()), sandbox)?;
+        let good = self.side("ref", pair.reference, (self.args.max_trace, self.limit()), sandbox)?;
         if good.ending != outcome::Ending::Exit(0) {
             return Err(self.not_passing(&good, &pair, sandbox));
         }

@@ -105,7 +105,7 @@ impl Explainer<'_> {
     /// Build and test with these variables for the programs that the test runs.
     pub(super) fn commands(&self, build: &BuildDirectory, variables: Vec<(OsString, OsString)>) -> Commands {
         let set = |(name, value): (OsString, OsString)| record::variable(name, value);
-        let variables = variables.into_iter().map(set).collect();
+        let variables = level(variables).into_iter().map(set).collect();
         record::commands(&self.record_args(), self.location, self.around, build, variables)
     }
 
@@ -207,6 +207,21 @@ pub(super) fn is_start(taken: &Taken) -> bool {
     taken.process.forked_at.is_none()
 }
 
+/// Adds variables, so that all runs have as many of them and as many bytes in them: they lie above the stack, whose addresses are to be the same in all runs.
+fn level(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    const N_VARIABLES: usize = 4;
+    const N_BYTES: usize = 1024;
+    for n in variables.len()..N_VARIABLES {
+        let name = OsString::from(format!("IDD_LEVEL_{n}"));
+        // An equals sign and a zero byte stand with each; the others that are still to come have no value.
+        let taken: usize = variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+        let later = (N_VARIABLES - n) * (name.len() + 2);
+        let rest = if n + 1 == N_VARIABLES { N_BYTES.saturating_sub(taken + later) } else { 0 };
+        variables.push((name, "=".repeat(rest).into()));
+    }
+    variables
+}
+
 /// Whether both are the same program with the same arguments.
 pub(super) fn is_same(process: &Process, other: &Process) -> bool {
     process.program == other.program && process.words == other.words
@@ -214,4 +229,20 @@ pub(super) fn is_same(process: &Process, other: &Process) -> bool {
 
 pub(super) fn job(tree: TreeId, limit: Duration) -> Job {
     Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_as_much_in_their_environment_whatever_is_asked_of_them() {
+        let set = |names: &[&str]| names.iter().map(|name| ((*name).into(), "/some/where".into())).collect();
+        let size = |variables: &[(OsString, OsString)]| -> (usize, usize) {
+            (variables.len(), variables.iter().map(|(name, value)| name.len() + value.len()).sum())
+        };
+        let one = level(set(&["IDD_TRACE"]));
+        assert_eq!(size(&one), size(&level(set(&["IDD_CONTROL", "IDD_PARK", "IDD_SCRATCH"]))));
+        assert_eq!(one[0], ("IDD_TRACE".into(), "/some/where".into()));
+    }
 }

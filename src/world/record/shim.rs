@@ -336,7 +336,7 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 
 /// For tests: a program of one source, `a.c`, built in `place` as `a` by the instrumenting compiler.
 #[cfg(test)]
-pub fn built(place: &Path, program: &str, grain: crate::instrument::segment::Grain) -> BuildDirectory {
+pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
     let clang = build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
     let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
