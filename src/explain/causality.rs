@@ -34,6 +34,7 @@ use crate::explain::failure::Failure;
 use crate::explain::returns;
 use crate::explain::returns::Returned;
 use crate::trace::TraceError;
+use crate::trace::heap::Block;
 use crate::trace::index::Index;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
@@ -115,6 +116,13 @@ pub struct State {
     /// What differs, in the order in which it is tried.
     pub cells: Vec<(Definition, Cell)>,
     machine: Machine,
+}
+
+impl State {
+    /// The block of the heap that an address is in, in the failing run.
+    pub fn block(&self, address: u64) -> Option<Block> {
+        self.machine.heap.find(address)
+    }
 }
 
 /// Where the failing run kept a value that the reference overwrote.

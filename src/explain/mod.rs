@@ -7,9 +7,14 @@
 pub mod align;
 pub mod causality;
 pub mod chain;
+pub mod crash;
 pub mod decisions;
 pub mod failure;
+pub mod instances;
+pub mod naming;
+pub mod origin;
 pub mod returns;
 pub mod roots;
+pub mod shown;
 pub mod story;
 pub mod switch;

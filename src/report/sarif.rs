@@ -109,7 +109,7 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
 fn code_flow(explanation: &Explanation) -> Value {
     let mut locations: Vec<Value> = explanation.links.iter().map(link).collect();
     let failure = &explanation.failure;
-    let what = format!("thus {}", Terminal.line(&failure.what));
+    let what = format!("thus {}{}", Terminal.line(&failure.what), failure.which.behind());
     locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
     for (nth, location) in locations.iter_mut().enumerate() {
         location["executionOrder"] = json!(nth + 1);
@@ -124,7 +124,7 @@ fn code_flow(explanation: &Explanation) -> Value {
 }
 
 fn link(link: &Link) -> Value {
-    let clause = link.clause(|text| Terminal.line(text));
+    let clause = format!("{}{}", link.clause(|text| Terminal.line(text)), link.which.behind());
     let mut location = flow_location((link.file.as_ref(), link.line), &clause, link.in_change);
     if let Some(function) = &link.function {
         let name = Terminal.line(function);

@@ -21,6 +21,11 @@ use crate::explain::causality::Recorded;
 use crate::explain::chain;
 use crate::explain::chain::Method;
 use crate::explain::chain::Options;
+use crate::explain::crash;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Wrong;
+use crate::explain::naming;
+use crate::explain::origin;
 use crate::explain::roots;
 use crate::explain::story;
 use crate::instrument::debug::Place;
@@ -91,30 +96,53 @@ impl Explainer<'_> {
         }
         let mut links =
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
+        let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+        let mut is_touched = |place: &Place| {
+            let path = sources.path(&place.file);
+            let line = if place.column == 0 { sources.touched(&place.file, place.line, &changed) } else { place.line };
+            changed.get(&path).is_some_and(|lines| lines.contains(&line))
+        };
         if switched.is_none() && self.args.method != Method::Global {
-            let mut sources = change::Sources::new(self.location, pair.failing.0)?;
-            let mut is_touched = |place: &Place| {
-                let touched = changed.get(&sources.path(&place.file));
-                touched.is_some_and(|lines| lines.contains(&place.line))
-            };
             roots::lead(&mut causality, &found, &mut links, &mut is_touched).map_err(told)?;
         }
         let mut sets = Vec::new();
         for (point, set) in &found.sets {
             let state = causality.state(*point).map_err(told)?;
             let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
-            sets.push((causality.steps(*point).0, held.map(|(_, cell)| cell.path.clone()).collect()));
+            let cells: Vec<_> = held.map(|(_, cell)| cell).collect();
+            let parts: Vec<_> = cells.iter().map(|cell| (cell.address, cell.length)).collect();
+            let step = causality.steps(*point).0;
+            let names = naming::before(causality.failing(), step, &parts, None).map_err(failed)?;
+            let names = names.into_iter().zip(&cells).map(|(name, cell)| name.unwrap_or_else(|| cell.path.clone()));
+            sets.push((step, names.collect()));
         }
         let failure = causality.failure().clone();
-        let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
+        let mut standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
+        let mut decision = None;
         if let Some(switched) = &mut switched {
             let standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
-            (switched.place, switched.outcome) = (standing.place, standing.outcome.map(|(outcome, _)| outcome));
+            switched.place.clone_from(&standing.place);
+            switched.outcome = standing.outcome.as_ref().map(|(outcome, _)| outcome.clone());
             if let Some(step) = causality.alignment().reference(switched.step) {
                 let standing = story::standing(causality.reference(), step).map_err(failed)?;
                 switched.reference = standing.outcome.map(|(outcome, _)| outcome);
             }
+            decision = Some((switched.step, standing));
         }
+        let seen = decision.iter_mut().map(|(step, standing)| (*step, standing)).chain([(failure.step, &mut standing)]);
+        story::number(causality.failing(), &mut links, &mut seen.collect::<Vec<_>>()).map_err(failed)?;
+        if let (Some(switched), Some((_, decision))) = (&mut switched, decision) {
+            switched.instance = decision.instance;
+        }
+        let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
+        let null = if is_crash { crash::null(causality.failing(), failure.step).map_err(failed)? } else { None };
+        let in_change = if switched.is_some() {
+            None
+        } else {
+            let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
+            Some(place.is_some_and(&mut is_touched))
+        };
+        let origin = origin::origin(&mut causality, (&links, found.end), in_change).map_err(told)?;
         if causality.n_unpatched > 0 {
             remarks.push(format!(
                 "up to {} differing variables point to something that the failing run does not have, and could not be overwritten",
@@ -126,7 +154,7 @@ impl Explainer<'_> {
         figures.n_states = causality.n_states;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
         let failure = (failure, standing);
-        Ok(Explanation { links, chain: found, sets, failure, changed, pair, figures, switched, remarks })
+        Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
     }
 }
 

@@ -45,6 +45,7 @@ use crate::cli::progress::Progress;
 use crate::explain::align::run::Run;
 use crate::explain::decisions::Decisions;
 use crate::explain::failure::Ending;
+use crate::explain::instances::Instance;
 use crate::explain::switch::order;
 use crate::instrument::debug::Place;
 use crate::outcome;
@@ -97,6 +98,8 @@ pub struct Switched {
     pub step: Step,
     /// Where it is in the source.
     pub place: Option<Place>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
     /// How it went in the failing run.
     pub outcome: Option<String>,
     /// How it went when it was switched.
@@ -298,8 +301,14 @@ impl Explainer<'_> {
             }
             let seconds = begin.elapsed().as_secs_f64();
             progress.say("Looking for the chain.");
-            let switched =
-                Switched { step: found.step, place: None, outcome: None, reference: None, n_tried: search.n_tried };
+            let switched = Switched {
+                step: found.step,
+                place: None,
+                instance: None,
+                outcome: None,
+                reference: None,
+                n_tried: search.n_tried,
+            };
             let sides = Sides {
                 failing: (failing.player, failing.ending),
                 reference: (reference.player, reference.ending),

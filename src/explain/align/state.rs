@@ -20,6 +20,7 @@ use crate::explain::align::objects::Objects;
 use crate::explain::align::objects::Part;
 use crate::explain::align::objects::Side;
 use crate::explain::align::way::Way;
+use crate::explain::shown;
 use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
@@ -63,6 +64,8 @@ pub struct Cell {
     pub reference: Option<Vec<u8>>,
     /// How both are written.
     pub shown: (String, String),
+    /// For pointers that lead to other places and are written alike: the steps of both runs that made the blocks that they lead to.
+    pub made: (Option<Step>, Option<Step>),
 }
 
 /// A part of both runs that is yet to be walked.
@@ -633,7 +636,11 @@ impl<'s> Walk<'s> {
             shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held.bytes, leaf.is_float)),
             shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other.bytes, leaf.is_float)),
         );
+        let made = |side: Side<'_>, bytes: &[u8]| side.machine.heap.find(number(bytes)).map(|block| block.made);
+        let is_alike = leaf.is_pointer && !is_same && shown.0 == shown.1;
+        let made = if is_alike { (made(ours, &held.bytes), made(theirs, &other.bytes)) } else { (None, None) };
         Some(Cell {
+            made,
             address: leaf.addresses.0,
             length: leaf.length,
             declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
@@ -659,9 +666,9 @@ fn shown(
     (bytes, is_float): (&[u8], bool),
 ) -> String {
     match (ty, bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
-        (Some((debug, ty)), ..) => side.view().write(address, debug, ty),
+        (Some((debug, ty)), ..) => shown::typed(side, address, debug, ty),
         (None, Some(bytes), _) if is_float => f64::from_le_bytes(*bytes).to_string(),
         (None, None, Some(bytes)) if is_float => f32::from_le_bytes(*bytes).to_string(),
-        _ => side.view().raw(bytes),
+        _ => shown::raw(side, bytes),
     }
 }

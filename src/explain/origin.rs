@@ -1,0 +1,183 @@
+//! Where the difference that a chain begins with comes from, as far as the runs tell.
+//!
+//! A chain ends where no faulty variable is needed any more. That is the change if the first link stands in it; else the difference came in where no
+//! variable of this process shows it: with its arguments, with what it read, from another thread.
+
+use std::sync::Arc;
+
+use crate::explain::align::state::Cell;
+use crate::explain::causality::Causality;
+use crate::explain::causality::CausalityError;
+use crate::explain::causality::Forks;
+use crate::explain::causality::Recorded;
+use crate::explain::chain::End;
+use crate::explain::naming;
+use crate::explain::story::Link;
+use crate::explain::story::standing;
+use crate::instrument::debug::Place;
+use crate::trace::TraceError;
+use crate::trace::machine::Machine;
+use crate::trace::machine::Watch;
+use crate::trace::machine::What;
+use crate::trace::shape::Call;
+use crate::trace::step::Step;
+
+/// Faulty variables that are told of where nothing leads to them.
+const MAX_USED: usize = 3;
+
+/// Where a difference comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The first link, or the failing statement where there is none, is of the change.
+    Change,
+    /// An initial value that the change touches.
+    Initial,
+    /// The process was run with other arguments.
+    Arguments(Vec<String>, Vec<String>),
+    /// This function brought it in from outside of the process.
+    Input(Arc<str>),
+    /// Several threads ran; the statement that fails uses these.
+    Threads(Vec<Used>),
+    /// What was there at the start.
+    Start,
+    /// Nothing earlier leads to it by itself.
+    Stuck,
+    /// What comes before is the same in both runs.
+    Same,
+    /// Not the change, and nothing that can be told; the statement that fails uses these.
+    Unknown(Vec<Used>),
+}
+
+/// A faulty variable that a statement uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    /// The variable.
+    pub variable: String,
+    /// What it holds in both runs.
+    pub values: (String, String),
+    /// Where it was given that.
+    pub place: Option<Place>,
+    /// Whether another thread gave it.
+    pub is_of_other_thread: bool,
+}
+
+/// Finds it.
+///
+/// - `in_change`: whether the first link, or the failing statement where there is none, stands in the change; `None` if there is no change, only a switched decision.
+///
+/// Cost: plays two steps.
+pub fn origin<F: Forks>(
+    causality: &mut Causality<F>,
+    (links, end): (&[Link], End),
+    in_change: Option<bool>,
+) -> Result<Origin, CausalityError<F::Error>> {
+    let first = links.first().map_or(causality.failure().step, |link| link.step);
+    match (first, in_change) {
+        (Step::START, Some(true)) => return Ok(Origin::Initial),
+        (_, Some(true)) if end != End::Stuck => return Ok(Origin::Change),
+        (_, None) if !links.is_empty() => return Ok(plain(end)),
+        _ => {}
+    }
+    let words = |recorded: &mut Recorded| recorded.player.trace().process.arguments();
+    let (ours, theirs) = (words(causality.failing()), words(causality.reference()));
+    if ours != theirs {
+        return Ok(Origin::Arguments(ours, theirs));
+    }
+    if first == Step::START || end == End::Stuck {
+        return Ok(plain(end));
+    }
+    if let Some(function) = looked(causality.failing(), first)?.function {
+        return Ok(Origin::Input(function));
+    }
+    let used = if links.is_empty() { used(causality, first)? } else { Vec::new() };
+    if causality.failing().run.n_threads > 1 || causality.reference().run.n_threads > 1 {
+        return Ok(Origin::Threads(used));
+    }
+    Ok(Origin::Unknown(used))
+}
+
+fn plain(end: End) -> Origin {
+    match end {
+        End::Benign => Origin::Same,
+        End::Start => Origin::Start,
+        End::Stuck => Origin::Stuck,
+    }
+}
+
+/// The faulty variables that a step uses.
+fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>, CausalityError<F::Error>> {
+    let Some(point) = causality.point_until(step) else { return Ok(Vec::new()) };
+    let look = looked(causality.failing(), step)?;
+    let state = causality.state(point)?;
+    let is_read = |cell: &Cell| {
+        let end = cell.address + cell.length;
+        look.reads.iter().any(|(address, length)| *address < end && cell.address < address + length)
+    };
+    let mut found = Vec::new();
+    for (_, cell) in state.cells.iter().filter(|(_, cell)| is_read(cell)).take(MAX_USED) {
+        let names = naming::before(causality.failing(), step, &[(cell.address, cell.length)], None)?;
+        let writer = (cell.writer != Step::START).then_some(cell.writer);
+        let thread = writer.map(|writer| looked(causality.failing(), writer)).transpose()?.map(|look| look.thread);
+        found.push(Used {
+            variable: names.into_iter().flatten().next().unwrap_or_else(|| cell.path.clone()),
+            values: cell.shown.clone(),
+            place: standing(causality.failing(), cell.writer)?.place,
+            is_of_other_thread: thread.is_some_and(|thread| thread != look.thread),
+        });
+    }
+    Ok(found)
+}
+
+fn looked(recorded: &mut Recorded, step: Step) -> Result<Look, TraceError> {
+    let mut look = Look { step, frame: None, function: None, thread: 0, reads: Vec::new(), is_over: false };
+    recorded.player.seek(recorded.run.records[step.0 as usize])?;
+    recorded.player.play(&mut look)?;
+    Ok(look)
+}
+
+/// Looks at what one step does.
+struct Look {
+    step: Step,
+    frame: Option<u64>,
+    function: Option<Arc<str>>,
+    thread: u32,
+    /// Addresses and bytes.
+    reads: Vec<(u64, u64)>,
+    is_over: bool,
+}
+
+impl Watch for Look {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        if machine.n_steps == self.step.0 {
+            (self.frame, self.thread) = (Some(frame.number), machine.thread);
+        } else if self.frame == Some(frame.number) {
+            self.is_over = true;
+        }
+    }
+
+    fn uses(&mut self, user: Step, _maker: Step, what: What) {
+        if user == self.step
+            && let What::Memory(address, length) = what
+        {
+            self.reads.push((address, length));
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        if machine.frame().is_some_and(|frame| Some(frame.number) == self.frame)
+            && call.model.is_some_and(|model| model.input.is_some())
+            && self.function.is_none()
+        {
+            self.function.clone_from(&call.name);
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
+        self.is_over |= self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame;
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
