@@ -57,8 +57,6 @@ pub struct Used {
     pub values: (String, String),
     /// Where it was given that.
     pub place: Option<Place>,
-    /// Whether another thread gave it.
-    pub is_of_other_thread: bool,
 }
 
 /// Finds it.
@@ -83,7 +81,7 @@ pub fn origin<F: Forks>(
     if ours != theirs {
         return Ok(Origin::Arguments(ours, theirs));
     }
-    if first == Step::START || end == End::Stuck {
+    if first == Step::START {
         return Ok(plain(end));
     }
     if let Some(function) = looked(causality.failing(), first)?.function {
@@ -92,6 +90,9 @@ pub fn origin<F: Forks>(
     let used = if links.is_empty() { used(causality, first)? } else { Vec::new() };
     if causality.failing().run.n_threads > 1 || causality.reference().run.n_threads > 1 {
         return Ok(Origin::Threads(used));
+    }
+    if end == End::Stuck {
+        return Ok(Origin::Stuck);
     }
     Ok(Origin::Unknown(used))
 }
@@ -116,20 +117,17 @@ fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>,
     let mut found = Vec::new();
     for (_, cell) in state.cells.iter().filter(|(_, cell)| is_read(cell)).take(MAX_USED) {
         let names = naming::before(causality.failing(), step, &[(cell.address, cell.length)], None)?;
-        let writer = (cell.writer != Step::START).then_some(cell.writer);
-        let thread = writer.map(|writer| looked(causality.failing(), writer)).transpose()?.map(|look| look.thread);
         found.push(Used {
             variable: names.into_iter().flatten().next().unwrap_or_else(|| cell.path.clone()),
             values: cell.shown.clone(),
             place: standing(causality.failing(), cell.writer)?.place,
-            is_of_other_thread: thread.is_some_and(|thread| thread != look.thread),
         });
     }
     Ok(found)
 }
 
 fn looked(recorded: &mut Recorded, step: Step) -> Result<Look, TraceError> {
-    let mut look = Look { step, frame: None, function: None, thread: 0, reads: Vec::new(), is_over: false };
+    let mut look = Look { step, frame: None, function: None, reads: Vec::new(), is_over: false };
     recorded.player.seek(recorded.run.records[step.0 as usize])?;
     recorded.player.play(&mut look)?;
     Ok(look)
@@ -140,7 +138,6 @@ struct Look {
     step: Step,
     frame: Option<u64>,
     function: Option<Arc<str>>,
-    thread: u32,
     /// Addresses and bytes.
     reads: Vec<(u64, u64)>,
     is_over: bool,
@@ -150,7 +147,7 @@ impl Watch for Look {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
         if machine.n_steps == self.step.0 {
-            (self.frame, self.thread) = (Some(frame.number), machine.thread);
+            self.frame = Some(frame.number);
         } else if self.frame == Some(frame.number) {
             self.is_over = true;
         }

@@ -132,8 +132,13 @@ fn part_of_for(text: &str, at: usize) -> Option<&'static str> {
     let bytes = text.as_bytes();
     let is_keyword =
         |begin: &usize| !is_word(begin.checked_sub(1).and_then(|i| bytes.get(i))) && !is_word(bytes.get(begin + 3));
-    let heads = text.match_indices("for").map(|(begin, _)| begin).filter(|begin| *begin < at && is_keyword(begin));
-    heads.filter_map(|begin| part_of_head(&bytes[begin + 3..], at.checked_sub(begin + 3)?)).last()
+    let heads = text.match_indices("for").map(|(begin, _)| begin).filter(|begin| *begin <= at && is_keyword(begin));
+    // What decides stands at the word.
+    let part = |begin: usize| match at.checked_sub(begin + 3) {
+        Some(at) => part_of_head(&bytes[begin + 3..], at),
+        None => (at == begin).then_some("condition"),
+    };
+    heads.filter_map(part).last()
 }
 
 /// The same for the text behind the word.
@@ -195,6 +200,7 @@ mod tests {
         assert_eq!(part("a[i]"), Some("condition"));
         assert_eq!(part("i += g"), Some("increment"));
         assert_eq!(part("g(2)"), Some("increment"));
+        assert_eq!(part("for (int"), Some("condition"));
         assert_eq!(part("sum"), None);
         assert_eq!(part_of_for("    before(i; j; k)", 11), None);
         assert_eq!(part_of_for("    for (i = 0; i < n;", 9), None, "the head goes on in the next line");

@@ -7,6 +7,7 @@ use crate::cli::explain::Pair;
 use crate::cli::explain::Sides;
 use crate::cli::explain::change;
 use crate::cli::explain::failed;
+use crate::cli::explain::forks::Server;
 use crate::cli::explain::interrupted;
 use crate::cli::failure::Failure;
 use crate::explain;
@@ -19,15 +20,18 @@ use crate::explain::causality::Causality;
 use crate::explain::causality::CausalityError;
 use crate::explain::causality::Recorded;
 use crate::explain::chain;
+use crate::explain::chain::Chain;
 use crate::explain::chain::Method;
 use crate::explain::chain::Options;
 use crate::explain::crash;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
+use crate::explain::governing;
 use crate::explain::naming;
 use crate::explain::origin;
 use crate::explain::roots;
 use crate::explain::story;
+use crate::explain::story::Link;
 use crate::instrument::debug::Place;
 use crate::report::Status;
 use crate::trace::play::Player;
@@ -82,10 +86,6 @@ impl Explainer<'_> {
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let told = |error: CausalityError<io::Error>| match error {
-            CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
-            error => Failure::from_error(&error),
-        };
         let options = Options { method: self.args.method, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.args.is_unchecked
@@ -97,13 +97,20 @@ impl Explainer<'_> {
         let mut links =
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
-        let mut is_touched = |place: &Place| {
-            let path = sources.path(&place.file);
-            let line = if place.column == 0 { sources.touched(&place.file, place.line, &changed) } else { place.line };
-            changed.get(&path).is_some_and(|lines| lines.contains(&line))
-        };
-        if switched.is_none() && self.args.method != Method::Global {
-            roots::lead(&mut causality, &found, &mut links, &mut is_touched).map_err(told)?;
+        let mut changed = changed;
+        let is_value = self.args.method != Method::Global;
+        if switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))? {
+            // None of its lines is in the chain: perhaps because none of them runs.
+            let mut of_file = |file: &str| changed.get(&sources.path(file)).cloned().unwrap_or_default();
+            for (place, line) in governing::governing(causality.failing(), &mut of_file).map_err(failed)? {
+                let path = sources.path(&place.file);
+                remarks.push(format!(
+                    "the changed line {path}:{line} does not run; marked is what decides about it, in line {}",
+                    place.line
+                ));
+                changed.entry(path).or_default().insert(place.line);
+            }
+            lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
         let mut sets = Vec::new();
         for (point, set) in &found.sets {
@@ -140,7 +147,7 @@ impl Explainer<'_> {
             None
         } else {
             let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
-            Some(place.is_some_and(&mut is_touched))
+            Some(place.is_some_and(|place| is_touched(place, &mut sources, &changed)))
         };
         let origin = origin::origin(&mut causality, (&links, found.end), in_change).map_err(told)?;
         if causality.n_unpatched > 0 {
@@ -155,6 +162,40 @@ impl Explainer<'_> {
         figures.seconds = (before, begin.elapsed().as_secs_f64());
         let failure = (failure, standing);
         Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
+    }
+}
+
+/// Whether a change touches a place; of the declaration of a global variable, also its initial value.
+fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+    let line = if place.column == 0 { sources.touched(&place.file, place.line, changed) } else { place.line };
+    changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
+}
+
+/// Leads a chain back to the change; returns whether it is in it now.
+fn lead(
+    causality: &mut Causality<Server>,
+    found: &Chain,
+    links: &mut Vec<Link>,
+    (sources, changed): (&mut change::Sources, &change::Lines),
+) -> Result<bool, Failure> {
+    let mut is_touched = |place: &Place| is_touched(place, sources, changed);
+    if links.iter().any(|link| link.place.as_ref().is_some_and(&mut is_touched)) {
+        return Ok(true);
+    }
+    if links.is_empty() {
+        let seen = causality.failure().step;
+        let standing = story::standing(causality.failing(), seen).map_err(failed)?;
+        if standing.place.as_ref().is_some_and(&mut is_touched) {
+            return Ok(true);
+        }
+    }
+    roots::lead(causality, found, links, &mut is_touched).map_err(told)
+}
+
+fn told(error: CausalityError<io::Error>) -> Failure {
+    match error {
+        CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
+        error => Failure::from_error(&error),
     }
 }
 

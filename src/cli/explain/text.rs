@@ -75,14 +75,13 @@ fn switch(switched: &Switched) -> String {
     }
 }
 
-/// Faulty variables that the failing statement uses: ` It uses total, 18 (reference 12), from a.c:11 in another thread.`
+/// Faulty variables that the failing statement uses: ` It uses total, 18 (reference 12), given at a.c:11.`
 fn used(used: &[Used], sources: &mut Sources) -> String {
     let mut one = |used: &Used| {
         let place = used.place.as_ref().filter(|place| place.line > 0);
         let place = place.map(|place| format!(", given at {}:{}", sources.path(&place.file), place.line));
-        let thread = if used.is_of_other_thread { " by another thread" } else { "" };
         let (ours, theirs) = &used.values;
-        format!("{}, {ours} (reference {theirs}){}{thread}", used.variable, place.unwrap_or_default())
+        format!("{}, {ours} (reference {theirs}){}", used.variable, place.unwrap_or_default())
     };
     match used {
         [] => String::new(),
