@@ -115,7 +115,8 @@ fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>,
         look.reads.iter().any(|(address, length)| *address < end && cell.address < address + length)
     };
     let mut found = Vec::new();
-    for (_, cell) in state.cells.iter().filter(|(_, cell)| is_read(cell)).take(MAX_USED) {
+    let cells = state.cells.iter().map(|(_, cell)| cell).chain(&state.unpatched);
+    for cell in cells.filter(|cell| is_read(cell)).take(MAX_USED) {
         let names = naming::before(causality.failing(), step, &[(cell.address, cell.length)], None)?;
         found.push(Used {
             variable: names.into_iter().flatten().next().unwrap_or_else(|| cell.path.clone()),

@@ -319,7 +319,7 @@ impl<'s> Walk<'s> {
     }
 
     /// What a function with several `return`s is about to return: the compiler keeps it in a slot of this name.
-    fn returned(&mut self, (frame, other): (&Frame, &Frame), name: Option<&str>) {
+    fn returned(&mut self, (frame, other_frame): (&'s Frame, &'s Frame), name: Option<&str>) {
         let slot = |frame: &Frame| {
             let body = &frame.shape.body;
             let (id, ty) = body.segments.slots.iter().find(|(id, _)| body.function.written(*id) == "%retval")?;
@@ -327,7 +327,9 @@ impl<'s> Walk<'s> {
             let address = frame.given(slot.register)?;
             Some((address, slot.size, ty.clone()))
         };
-        let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other)) else { return };
+        let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other_frame)) else {
+            return;
+        };
         if ty != other_ty || length > 8 || !self.objects.pair(Object(address), Object(other)) {
             return;
         }
@@ -337,7 +339,12 @@ impl<'s> Walk<'s> {
         });
         let is_pointer = ty == Type::Ptr;
         let float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
-        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types: None, way });
+        let result = |frame: &'s Frame| {
+            let debug = frame.shape.debug();
+            Some((debug, debug.result(frame.shape.body.function.subprogram?)?))
+        };
+        let types = result(frame).zip(result(other_frame));
+        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types, way });
     }
 
     fn part(&mut self, pair: Pair<'s>) {
