@@ -1,8 +1,8 @@
 //! What a piece of memory is called where a statement runs.
 //!
-//! A variable has its own name; one of another function that is active stands behind the name of that and a dot: `main.total`. A part of a block of the heap is named by
-//! the shortest way that leads there from what the statement sees: a variable that it uses, another one of its function, a global variable, at last
-//! a variable of a caller. So no name belongs to a function that is not active, or to another time.
+//! A variable has its own name; one of another function that is active is named by the pointer that the statement uses for it (`*total`), else it stands behind the name of
+//! its function and a dot: `main.total`. A part of a block of the heap is named by the shortest way that leads there from what the statement sees: a variable that it
+//! uses, another one of its function, a global variable, at last a variable of a caller. So no name belongs to a function that is not active, or to another time.
 
 use std::collections::HashSet;
 use std::collections::VecDeque;
@@ -16,7 +16,6 @@ use crate::instrument::instruction::MetadataId;
 use crate::instrument::instruction::Value;
 use crate::trace::TraceError;
 use crate::trace::frame::Frame;
-use crate::trace::heap::Block;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::object::Place;
@@ -82,13 +81,8 @@ impl<F: FnOnce(&Machine)> Watch for At<F> {
 ///
 /// - `length`: bytes of the part that is meant; 0 for what begins there, whatever it is.
 pub fn variable(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
-    for frame in view.machine.frames.iter().rev() {
-        let is_here = |place: &Place<'_>| {
-            place.address != 0 && (place.address..place.address + place.size.max(1)).contains(&address)
-        };
-        if let Some(place) = view.locals(frame).find(is_here) {
-            return Some(format!("{}{}", prefix(view, frame, home), part(&place, address, length)));
-        }
+    if let Some((frame, place)) = local(view, address) {
+        return Some(format!("{}{}", prefix(view, frame, home), part(&place, address, length)));
     }
     let global = view.globals.find(address).filter(|global| global.is_named)?;
     let path = match global.ty {
@@ -98,6 +92,13 @@ pub fn variable(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str
         None => String::new(),
     };
     Some(format!("{}{path}", global.name))
+}
+
+/// The variable of a frame that an address is in.
+fn local(view: View<'_>, address: u64) -> Option<(&Frame, Place<'_>)> {
+    let is_here =
+        |place: &Place<'_>| place.address != 0 && (place.address..place.address + place.size.max(1)).contains(&address);
+    view.machine.frames.iter().rev().find_map(|frame| Some((frame, view.locals(frame).find(is_here)?)))
 }
 
 /// What stands before the names of a frame's variables: nothing, or its function and a dot.
@@ -114,11 +115,27 @@ fn part(place: &Place<'_>, address: u64, length: u64) -> String {
 
 /// What bytes are called at the current statement.
 fn name(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
+    let search = |object: (u64, u64)| Search {
+        view,
+        home,
+        object,
+        address,
+        length,
+        seen: HashSet::new(),
+        n_pointers: 0,
+        inexact: None,
+    };
+    if let Some((frame, place)) = local(view, address)
+        && view.machine.frame().is_some_and(|last| last.number != frame.number)
+        && let Some(name) = search((place.address, place.address + place.size)).pointed()
+    {
+        return Some(name);
+    }
     if let Some(name) = variable(view, address, length, home) {
         return Some(name);
     }
     let block = view.machine.heap.find(address)?;
-    Search { view, home, block, address, length, seen: HashSet::new(), n_pointers: 0, inexact: None }.run()
+    search((block.address, block.address + block.size)).run()
 }
 
 /// What is used by the current statement of a frame: addresses of its variables, and names of global ones.
@@ -151,17 +168,18 @@ struct Part<'v> {
 
 /// A pointer: its value, the type of what it leads to, and the way to it.
 struct Pointer<'v> {
-    pointer: u64,
+    address: u64,
     debug: Debug<'v>,
     to: MetadataId,
     way: Way,
 }
 
-/// A search for the shortest way to a part of a block.
+/// A search for the shortest way to a part of an object.
 struct Search<'v> {
     view: View<'v>,
     home: Option<&'v Arc<str>>,
-    block: Block,
+    /// Where the object begins and ends.
+    object: (u64, u64),
     address: u64,
     length: u64,
     /// Blocks that were looked through.
@@ -172,6 +190,12 @@ struct Search<'v> {
 }
 
 impl<'v> Search<'v> {
+    /// The way over one pointer that the statement uses.
+    fn pointed(mut self) -> Option<String> {
+        let pointers = self.roots().pop_front()?;
+        pointers.iter().find_map(|pointer| self.reached(pointer))
+    }
+
     fn run(mut self) -> Option<String> {
         let mut groups = self.roots();
         let mut open = VecDeque::new();
@@ -228,7 +252,7 @@ impl<'v> Search<'v> {
         }
         let Some((_, SourceType::Pointer(Some(to)))) = place.debug.plain_ty(ty) else { return };
         let pointer = self.view.number(place, 8).filter(|pointer| *pointer != 0);
-        found.extend(pointer.map(|pointer| Pointer { pointer, debug: place.debug, to, way: Way::begin(name) }));
+        found.extend(pointer.map(|address| Pointer { address, debug: place.debug, to, way: Way::begin(name) }));
     }
 
     /// Adds the pointers in a value.
@@ -242,7 +266,7 @@ impl<'v> Search<'v> {
                 let bytes = self.view.machine.memory.bytes(address, 8);
                 let pointer = bytes.as_deref().and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
                 let pointer = pointer.filter(|pointer| *pointer != 0);
-                found.extend(pointer.map(|pointer| Pointer { pointer, debug, to, way }));
+                found.extend(pointer.map(|address| Pointer { address, debug, to, way }));
             }
             Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
                 for member in compound.members.iter().filter(|member| !member.is_bit_field) {
@@ -268,9 +292,9 @@ impl<'v> Search<'v> {
 
     /// The name, if a pointer leads to the part that is meant.
     fn reached(&mut self, pointer: &Pointer<'v>) -> Option<String> {
-        let Pointer { pointer, debug, to, way } = pointer;
-        let end = self.block.address + self.block.size;
-        let offset = self.address.checked_sub(*pointer).filter(|_| *pointer >= self.block.address && *pointer < end)?;
+        let Pointer { address: pointer, debug, to, way } = pointer;
+        let (begin, end) = self.object;
+        let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
         let size = value::size_of(*debug, *to, 0).filter(|size| *size > 0)?;
         let (path, part) = value::path(*debug, *to, offset % size, self.length);
         let way = step(*debug, *to, way, (offset / size, (end - *pointer) / size));
@@ -286,7 +310,7 @@ impl<'v> Search<'v> {
 
     /// Adds the pointers in the block that a pointer leads to.
     fn follow(&mut self, pointer: &Pointer<'v>, open: &mut VecDeque<Pointer<'v>>) {
-        let Pointer { pointer, debug, to, way } = pointer;
+        let Pointer { address: pointer, debug, to, way } = pointer;
         let Some(block) = self.view.machine.heap.find(*pointer).filter(|block| block.freed.is_none()) else { return };
         let Some(size) = value::size_of(*debug, *to, 0).filter(|size| *size > 1) else { return };
         if !self.seen.insert(*pointer) {

@@ -73,7 +73,7 @@ pub fn origin<F: Forks>(
     match (first, in_change) {
         (Step::START, Some(true)) => return Ok(Origin::Initial),
         (_, Some(true)) if end != End::Stuck => return Ok(Origin::Change),
-        (_, None) if !links.is_empty() => return Ok(plain(end)),
+        (_, None) => return Ok(plain(end)),
         _ => {}
     }
     let words = |recorded: &mut Recorded| recorded.player.trace().process.arguments();

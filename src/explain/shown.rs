@@ -116,8 +116,8 @@ impl Shown<'_> {
 
 /// A value of a type, wherever it is.
 pub fn typed(side: Side<'_>, address: u64, debug: Debug<'_>, ty: MetadataId) -> String {
-    let size = value::size_of(debug, ty, 0).filter(|size| *size <= 8);
-    let given = size.and_then(|size| side.machine.cell(address, size)).map(|held| held.bytes);
+    let length = value::size_of(debug, ty, 0).filter(|length| *length <= 8);
+    let given = length.and_then(|length| side.machine.cell(address, length)).map(|held| held.bytes);
     value::show(debug, ty, &Shown { side, debug, address, given, is_behind: false })
 }
 

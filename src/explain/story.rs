@@ -242,10 +242,12 @@ fn values<F: Forks>(causality: &mut Causality<F>, cell: &Cell) -> Result<(String
     if let (Some(ours), Some(theirs)) = cell.made {
         value.push_str(&made(causality.failing(), ours)?);
         let here = causality.alignment().failing(theirs);
-        other.push_str(&match here {
-            Some(here) => made(causality.failing(), here)?,
-            None => format!("{}, which only the reference does", made(causality.reference(), theirs)?),
-        });
+        if let Some(here) = here {
+            other.push_str(&made(causality.failing(), here)?);
+        } else {
+            other.push_str(&made(causality.reference(), theirs)?);
+            other.push_str(", which only the reference does");
+        }
     }
     Ok((value, other))
 }

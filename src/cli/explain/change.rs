@@ -150,11 +150,7 @@ fn part_of_head(head: &[u8], at: usize) -> Option<&'static str> {
             found = (depth > 0).then_some(n_parts);
         }
         match (quote, byte) {
-            (Some(open), _) => {
-                if *byte == open && head[index - 1] != b'\\' {
-                    quote = None;
-                }
-            }
+            (Some(open), _) if *byte == open && head[index - 1] != b'\\' => quote = None,
             (None, b'"' | b'\'') => quote = Some(*byte),
             (None, b'(' | b'[' | b'{') => depth += 1,
             (None, b')' | b']' | b'}') => {

@@ -9,6 +9,7 @@ use crate::cli::explain::change;
 use crate::cli::explain::failed;
 use crate::cli::explain::forks::Server;
 use crate::cli::explain::interrupted;
+use crate::cli::explain::switching::Switched;
 use crate::cli::failure::Failure;
 use crate::explain;
 use crate::explain::align::Alignment;
@@ -32,8 +33,10 @@ use crate::explain::origin;
 use crate::explain::roots;
 use crate::explain::story;
 use crate::explain::story::Link;
+use crate::explain::story::Standing;
 use crate::instrument::debug::Place;
 use crate::report::Status;
+use crate::trace::TraceError;
 use crate::trace::play::Player;
 use std::io;
 use std::sync::Arc;
@@ -124,23 +127,7 @@ impl Explainer<'_> {
             sets.push((step, names.collect()));
         }
         let failure = causality.failure().clone();
-        let mut standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
-        let mut decision = None;
-        if let Some(switched) = &mut switched {
-            let standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
-            switched.place.clone_from(&standing.place);
-            switched.outcome = standing.outcome.as_ref().map(|(outcome, _)| outcome.clone());
-            if let Some(step) = causality.alignment().reference(switched.step) {
-                let standing = story::standing(causality.reference(), step).map_err(failed)?;
-                switched.reference = standing.outcome.map(|(outcome, _)| outcome);
-            }
-            decision = Some((switched.step, standing));
-        }
-        let seen = decision.iter_mut().map(|(step, standing)| (*step, standing)).chain([(failure.step, &mut standing)]);
-        story::number(causality.failing(), &mut links, &mut seen.collect::<Vec<_>>()).map_err(failed)?;
-        if let (Some(switched), Some((_, decision))) = (&mut switched, decision) {
-            switched.instance = decision.instance;
-        }
+        let standing = stand(&mut causality, &mut links, &mut switched).map_err(failed)?;
         let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
         let null = if is_crash { crash::null(causality.failing(), failure.step).map_err(failed)? } else { None };
         let in_change = if switched.is_some() {
@@ -190,6 +177,33 @@ fn lead(
         }
     }
     roots::lead(causality, found, links, &mut is_touched).map_err(told)
+}
+
+/// Looks up where the failure and the decision that was switched stand, and which instances they and the links are; returns where the failure is.
+fn stand(
+    causality: &mut Causality<Server>,
+    links: &mut [Link],
+    switched: &mut Option<Switched>,
+) -> Result<Standing, TraceError> {
+    let failure = causality.failure().clone();
+    let mut standing = story::standing(causality.failing(), failure.step)?;
+    let mut decision = None;
+    if let Some(switched) = switched.as_mut() {
+        let standing = story::standing(causality.failing(), switched.step)?;
+        switched.place.clone_from(&standing.place);
+        switched.outcome = standing.outcome.as_ref().map(|(outcome, _)| outcome.clone());
+        if let Some(step) = causality.alignment().reference(switched.step) {
+            let standing = story::standing(causality.reference(), step)?;
+            switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+        }
+        decision = Some((switched.step, standing));
+    }
+    let seen = decision.iter_mut().map(|(step, standing)| (*step, standing)).chain([(failure.step, &mut standing)]);
+    story::number(causality.failing(), links, &mut seen.collect::<Vec<_>>())?;
+    if let (Some(switched), Some((_, decision))) = (switched, decision) {
+        switched.instance = decision.instance;
+    }
+    Ok(standing)
 }
 
 fn told(error: CausalityError<io::Error>) -> Failure {

@@ -104,9 +104,7 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
             theirs.join(" ")
         ),
         Origin::Input(function) => {
-            format!(
-                "It comes from outside of this process: `{function}` brought it in, and the change has made it before that."
-            )
+            format!("It comes from outside of this process: `{function}` brought it in.")
         }
         Origin::Threads(all) => format!(
             "Several threads ran, and what others than the first do cannot be tried: where the difference comes from is not proved.{}",
@@ -117,7 +115,6 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
                 .to_owned()
         }
         Origin::Stuck => "No earlier state leads to it by itself, so it may begin too late.".to_owned(),
-        Origin::Same if is_empty => "No faulty value leads to the failure: it is made where it is seen.".to_owned(),
         Origin::Same => "Nothing before it is needed: what it uses is the same in both runs.".to_owned(),
         Origin::Unknown(all) => format!(
             "No faulty value before it is needed, but it is not in the change: how the change leads to it is in no variable.{}",
