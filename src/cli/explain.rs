@@ -184,6 +184,8 @@ struct Sides {
     reference: (Player, Ending),
     server: Server,
     switched: Option<Switched>,
+    /// Of programs that the test ran on the failing version.
+    n_processes: usize,
 }
 
 struct Explainer<'e> {
@@ -255,8 +257,12 @@ impl Explainer<'_> {
                 progress.say("Looking for the chain.");
                 let expected = ending_of(reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
-                let explained =
-                    self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)?;
+                let explained = self.chain(
+                    Sides { failing, reference, server, switched: None, n_processes: bad.taken.len() },
+                    pair,
+                    changed,
+                    seconds,
+                )?;
                 Ok(explained.with(which))
             },
         )

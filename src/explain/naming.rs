@@ -86,9 +86,7 @@ pub fn variable(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str
     }
     let global = view.globals.find(address).filter(|global| global.is_named)?;
     let path = match global.ty {
-        Some(ty) => {
-            value::path(Debug::new(&global.map.module, &global.map.text), ty, address - global.address, length).0
-        }
+        Some(ty) => path(Debug::new(&global.map.module, &global.map.text), ty, address - global.address, length).0,
         None => String::new(),
     };
     Some(format!("{}{path}", global.name))
@@ -101,6 +99,28 @@ fn local(view: View<'_>, address: u64) -> Option<(&Frame, Place<'_>)> {
     view.machine.frames.iter().rev().find_map(|frame| Some((frame, view.locals(frame).find(is_here)?)))
 }
 
+/// The way to a part of a type, and what that is; where a structure or array has nothing else in it, on to that.
+fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, length: u64) -> (String, Option<value::Part>) {
+    let (mut text, mut part) = value::path(debug, ty, offset, length);
+    for _ in 0..MAX_DEPTH {
+        let Some(value::Part::Whole(whole)) = part else { break };
+        let (step, inner) = match debug.plain_ty(whole) {
+            Some((_, SourceType::Struct(compound))) if length > 0 => match &compound.members[..] {
+                [only] if !only.is_bit_field && !only.name.is_empty() => (format!(".{}", only.name), only.ty),
+                _ => break,
+            },
+            Some((_, SourceType::Array(element, counts))) if length > 0 && counts == [Some(1)] => {
+                ("[0]".to_owned(), element)
+            }
+            _ => break,
+        };
+        let Some(inner) = inner else { break };
+        text.push_str(&step);
+        part = Some(value::Part::Whole(inner));
+    }
+    (text, part)
+}
+
 /// What stands before the names of a frame's variables: nothing, or its function and a dot.
 fn prefix(view: View<'_>, frame: &Frame, home: Option<&Arc<str>>) -> String {
     let name = frame.shape.name();
@@ -109,7 +129,7 @@ fn prefix(view: View<'_>, frame: &Frame, home: Option<&Arc<str>>) -> String {
 }
 
 fn part(place: &Place<'_>, address: u64, length: u64) -> String {
-    let path = place.ty.map(|ty| value::path(place.debug, ty, address - place.address, length).0);
+    let path = place.ty.map(|ty| path(place.debug, ty, address - place.address, length).0);
     format!("{}{}", place.name, path.unwrap_or_default())
 }
 
@@ -296,7 +316,7 @@ impl<'v> Search<'v> {
         let (begin, end) = self.object;
         let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
         let size = value::size_of(*debug, *to, 0).filter(|size| *size > 0)?;
-        let (path, part) = value::path(*debug, *to, offset % size, self.length);
+        let (path, part) = path(*debug, *to, offset % size, self.length);
         let way = step(*debug, *to, way, (offset / size, (end - *pointer) / size));
         let way = way.written();
         let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };

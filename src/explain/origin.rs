@@ -19,6 +19,7 @@ use crate::trace::TraceError;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::machine::What;
+use crate::trace::model::Input;
 use crate::trace::shape::Call;
 use crate::trace::step::Step;
 
@@ -62,12 +63,14 @@ pub struct Used {
 /// Finds it.
 ///
 /// - `in_change`: whether the first link, or the failing statement where there is none, stands in the change; `None` if there is no change, only a switched decision.
+/// - `from_outside`: what [`outside`] says, if it was asked.
 ///
-/// Cost: plays two steps.
+/// Cost: plays a step or two.
 pub fn origin<F: Forks>(
     causality: &mut Causality<F>,
     (links, end): (&[Link], End),
     in_change: Option<bool>,
+    from_outside: Option<Origin>,
 ) -> Result<Origin, CausalityError<F::Error>> {
     let first = links.first().map_or(causality.failure().step, |link| link.step);
     match (first, in_change) {
@@ -76,16 +79,11 @@ pub fn origin<F: Forks>(
         (_, None) => return Ok(plain(end)),
         _ => {}
     }
-    let words = |recorded: &mut Recorded| recorded.player.trace().process.arguments();
-    let (ours, theirs) = (words(causality.failing()), words(causality.reference()));
-    if ours != theirs {
-        return Ok(Origin::Arguments(ours, theirs));
+    if let Some(found) = from_outside {
+        return Ok(found);
     }
     if first == Step::START {
         return Ok(plain(end));
-    }
-    if let Some(function) = looked(causality.failing(), first)?.function {
-        return Ok(Origin::Input(function));
     }
     let used = if links.is_empty() { used(causality, first)? } else { Vec::new() };
     if causality.failing().run.n_threads > 1 || causality.reference().run.n_threads > 1 {
@@ -95,6 +93,63 @@ pub fn origin<F: Forks>(
         return Ok(Origin::Stuck);
     }
     Ok(Origin::Unknown(used))
+}
+
+/// Whether what a chain begins with came in from outside of the process: with its arguments, or by a function that its first step calls. Of several processes one may have made
+/// what another one read, and what was read need not be known: then the last function before that brought something in.
+///
+/// Cost: plays a step, of several processes the whole run.
+pub fn outside<F: Forks>(
+    causality: &mut Causality<F>,
+    links: &[Link],
+    n_processes: usize,
+) -> Result<Option<Origin>, CausalityError<F::Error>> {
+    let first = links.first().map_or(causality.failure().step, |link| link.step);
+    let words = |recorded: &mut Recorded| recorded.player.trace().process.arguments();
+    let (ours, theirs) = (words(causality.failing()), words(causality.reference()));
+    if ours != theirs {
+        return Ok(Some(Origin::Arguments(ours, theirs)));
+    }
+    if first == Step::START {
+        return Ok(None);
+    }
+    let mut function = looked(causality.failing(), first)?.function;
+    if function.is_none() && n_processes > 1 {
+        let mut inputs = Inputs { until: first, last: None, is_over: false };
+        let failing = causality.failing();
+        failing.player.seek(0)?;
+        failing.player.play(&mut inputs)?;
+        function = inputs.last;
+    }
+    Ok(function.map(Origin::Input))
+}
+
+/// The last function that brought something in before a step.
+struct Inputs {
+    until: Step,
+    last: Option<Arc<str>>,
+    is_over: bool,
+}
+
+impl Watch for Inputs {
+    fn step(&mut self, machine: &Machine) {
+        self.is_over |= machine.n_steps >= self.until.0;
+    }
+
+    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        if is_input(call) {
+            self.last.clone_from(&call.name);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// Whether a call brings in what others may have made; the time and the like are not made by others.
+fn is_input(call: &Call) -> bool {
+    call.model.and_then(|model| model.input.as_ref()).is_some_and(|input| !matches!(input, Input::System))
 }
 
 fn plain(end: End) -> Origin {
@@ -164,7 +219,7 @@ impl Watch for Look {
 
     fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
         if machine.frame().is_some_and(|frame| Some(frame.number) == self.frame)
-            && call.model.is_some_and(|model| model.input.is_some())
+            && is_input(call)
             && self.function.is_none()
         {
             self.function.clone_from(&call.name);

@@ -181,6 +181,59 @@ int main(void)
 }
 
 #[test]
+fn explain_says_which_function_brought_in_what_another_process_made() {
+    let good = "#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    char line[32];
+    int n = 0;
+    FILE *file = fopen(\"data\", argc > 1 ? \"w\" : \"r\");
+    if (argc > 1)
+        return fprintf(file, \"%d\\n\", 3 * 4) < 0;
+    if (fgets(line, sizeof line, file) == NULL || sscanf(line, \"%d\", &n) != 1)
+        return 1;
+    printf(\"%d\\n\", n + 1);
+    return n != 12;
+}
+";
+    let told = said(good, &good.replace("3 * 4", "3 + 4"), "./a w && ./a");
+    assert!(told.contains("It comes from outside of this process: `fgets` brought it in."), "{told}");
+    assert!(!told.contains("* a.c"), "{told}");
+}
+
+#[test]
+fn explain_tells_blocks_that_look_the_same_apart_by_where_they_were_made() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct cell { int n; };
+
+static struct cell *make(int n)
+{
+    struct cell *cell = malloc(sizeof *cell);
+    cell->n = n;
+    return cell;
+}
+
+int main(void)
+{
+    struct cell *a = make(0), *b = make(0), *c;
+    c = b;
+    c->n++;
+    b->n++;
+    printf(\"%d %d\\n\", a->n, b->n);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("c = b", "c = a"));
+    let found = links(&explained(place.path(), "test \"$(./a)\" = '0 2'", &[]));
+    let made = |nth: &str| format!("-> struct cell {{n = 0}} made in line 8, {nth} time");
+    assert_eq!(found[0], link(16, "c", &made("1st"), &made("2nd")), "{found:?}");
+    assert!(found.contains(&link(17, "c->n", "1", "0")), "{found:?}");
+}
+
+#[test]
 fn explain_marks_the_decision_that_an_added_else_hangs_on() {
     let good = "#include <stdio.h>
 

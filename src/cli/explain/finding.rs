@@ -53,8 +53,13 @@ impl Explainer<'_> {
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
-        let Sides { failing: (mut failing, ending), reference: (mut reference, expected), server, mut switched } =
-            sides;
+        let Sides {
+            failing: (mut failing, ending),
+            reference: (mut reference, expected),
+            server,
+            mut switched,
+            n_processes,
+        } = sides;
         // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
         if switched.is_none() {
             Run::read(&mut failing).map_err(failed)?;
@@ -102,7 +107,11 @@ impl Explainer<'_> {
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
         let mut changed = changed;
         let is_value = self.args.method != Method::Global;
-        if switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))? {
+        let is_apart =
+            switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+        let from_outside =
+            if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
+        if is_apart && from_outside.is_none() {
             // None of its lines is in the chain: perhaps because none of them runs.
             let mut of_file = |file: &str| changed.get(&sources.path(file)).cloned().unwrap_or_default();
             for (place, line) in governing::governing(causality.failing(), &mut of_file).map_err(failed)? {
@@ -136,7 +145,7 @@ impl Explainer<'_> {
             let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
             Some(place.is_some_and(|place| is_touched(place, &mut sources, &changed)))
         };
-        let origin = origin::origin(&mut causality, (&links, found.end), in_change).map_err(told)?;
+        let origin = origin::origin(&mut causality, (&links, found.end), in_change, from_outside).map_err(told)?;
         if causality.n_unpatched > 0 {
             remarks.push(format!(
                 "up to {} differing variables point to something that the failing run does not have, and could not be overwritten",

@@ -332,6 +332,7 @@ impl Explainer<'_> {
                 reference: (reference.player, reference.ending),
                 server,
                 switched: Some(switched),
+                n_processes: bad.taken.len(),
             };
             Ok(self.chain(sides, pair, changed, seconds)?.with(which))
         })
