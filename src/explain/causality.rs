@@ -390,6 +390,7 @@ impl<F: Forks> Causality<F> {
         if fork.goal.is_some() {
             return Ok(fork.is_induced == Some(true));
         }
+        fork.told(&machine, run::last_words(&machine));
         let last = fork.indices.last().copied().unwrap_or(0);
         let n_said = self.failing.run.said.partition_point(|said| said.step < from);
         Ok(self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last)))
@@ -470,6 +471,11 @@ struct Fork<'f> {
 }
 
 impl Fork<'_> {
+    fn told(&mut self, machine: &Machine, said: Option<Said>) {
+        let index = machine.frame().and_then(|frame| frame.index).map_or(0, |Index(index)| index.max(1));
+        self.said.extend(said.map(|said| (said, index)));
+    }
+
     fn holds(&self, machine: &Machine, wanted: &Wanted) -> bool {
         let Some(held) = machine.cell(wanted.address, wanted.bytes.len() as u64) else { return false };
         if held.bytes != wanted.bytes {
@@ -493,11 +499,8 @@ impl Watch for Fork<'_> {
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
-        if self.goal.is_none()
-            && let Some(said) = run::said(machine, call, arguments, result)
-        {
-            let index = machine.frame().and_then(|frame| frame.index).map_or(0, |Index(index)| index.max(1));
-            self.said.push((said, index));
+        if self.goal.is_none() {
+            self.told(machine, run::said(machine, call, arguments, result));
         }
     }
 

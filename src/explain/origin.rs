@@ -41,6 +41,8 @@ pub enum Origin {
     Threads(Vec<Used>),
     /// What was there at the start.
     Start,
+    /// It was not looked for to the end.
+    Unfinished,
     /// Nothing earlier leads to it by itself.
     Stuck,
     /// What comes before is the same in both runs.
@@ -73,6 +75,9 @@ pub fn origin<F: Forks>(
     from_outside: Option<Origin>,
 ) -> Result<Origin, CausalityError<F::Error>> {
     let first = links.first().map_or(causality.failure().step, |link| link.step);
+    if end == End::Unfinished {
+        return Ok(Origin::Unfinished);
+    }
     match (first, in_change) {
         (Step::START, Some(true)) => return Ok(Origin::Initial),
         (_, Some(true)) if end != End::Stuck => return Ok(Origin::Change),
@@ -156,6 +161,7 @@ fn plain(end: End) -> Origin {
     match end {
         End::Benign => Origin::Same,
         End::Start => Origin::Start,
+        End::Unfinished => Origin::Unfinished,
         End::Stuck => Origin::Stuck,
     }
 }

@@ -305,7 +305,7 @@ fn declaration(
 
 /// Whether the function that an instruction calls may return twice.
 pub fn returns_twice(instruction: &Instruction, is_marked: impl Fn(u32) -> bool) -> bool {
-    let Op::Call(_, attributes) = &instruction.op else { return false };
+    let Op::Call(_, attributes, _) = &instruction.op else { return false };
     attributes.is_some_and(is_marked)
         || matches!(
             instruction.called(),

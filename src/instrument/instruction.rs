@@ -87,8 +87,9 @@ pub enum Op {
     CompareExchange,
     /// Nothing that is seen.
     Fence,
-    /// A call; the operands are the arguments. The number is that of the attributes at the call.
-    Call(Box<Callee>, Option<u32>),
+    /// A call; the operands are the arguments. The first number is that of the attributes at the call, the second, for a variadic function, that of its
+    /// parameters with a name.
+    Call(Box<Callee>, Option<u32>, Option<u32>),
     /// The end of the function, with the operand if there is one.
     Return,
     /// Goes on there.
@@ -132,7 +133,7 @@ impl Instruction {
     /// The name of the function that is called directly.
     pub fn called(&self) -> Option<&str> {
         match &self.op {
-            Op::Call(callee, _) => match &**callee {
+            Op::Call(callee, ..) => match &**callee {
                 Callee::Value(Value::Global(name)) => Some(name),
                 _ => None,
             },
@@ -462,8 +463,12 @@ impl Reader<'_, '_> {
         while !self.cursor.is_at_type() {
             self.cursor.skip_attribute()?;
         }
+        let mut n_named = None;
         let ty = match self.cursor.ty()? {
-            Type::Function(result, _, _) => (*result).clone(),
+            Type::Function(result, parameters, is_variadic) => {
+                n_named = u32::try_from(parameters.len()).ok().filter(|_| is_variadic);
+                (*result).clone()
+            }
             ty => ty,
         };
         let callee = if self.cursor.eat("asm") {
@@ -502,7 +507,7 @@ impl Reader<'_, '_> {
                 _ => self.cursor.skip_attribute()?,
             }
         }
-        Ok((Op::Call(Box::new(callee), attributes), ty))
+        Ok((Op::Call(Box::new(callee), attributes, n_named), ty))
     }
 
     fn skip_flags(&mut self) -> Result<(), Unsupported> {

@@ -18,7 +18,8 @@
 //! | atomic update, compare and exchange | each operand unless known; the result |
 //! | `select` | its condition unless known |
 //! | `llvm.memcpy`, `memmove`, `memset` | destination, source or byte, length, each unless known |
-//! | call of a function that the unit does not define | each argument unless known |
+//! | `llvm.va_start`, `va_copy` | each list unless known |
+//! | call of a function that the unit does not define, or that is variadic | each argument unless known |
 //! | after a call | the frame as above; the result |
 //!
 //! Items are written as LLVM stores a value of the type, without alignment, in the order of the machine (little-endian); `i1` is one byte.
@@ -256,7 +257,7 @@ fn plain_slots(slots: &[(ValueId, Type)], function: &Function, layout: Layout<'_
 /// Whether code of the program may run in this call, so that the segment ends with it.
 pub fn splits(instruction: &Instruction) -> bool {
     match &instruction.op {
-        Op::Call(callee, _) => match &**callee {
+        Op::Call(callee, ..) => match &**callee {
             Callee::Asm(..) => false,
             Callee::Value(Value::Global(name)) => !name.starts_with("llvm."),
             Callee::Value(_) => true,
@@ -268,6 +269,11 @@ pub fn splits(instruction: &Instruction) -> bool {
 /// Whether it is an intrinsic that writes a range of memory.
 pub fn is_memory_intrinsic(name: &str) -> bool {
     ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether it is an intrinsic that makes a list of arguments without names (`va_list`).
+pub fn is_list_intrinsic(name: &str) -> bool {
+    ["llvm.va_start", "llvm.va_copy"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 struct Cutter<'m> {
@@ -386,7 +392,7 @@ impl Cutter<'_> {
                 self.result(index, instruction)?;
             }
             Op::Select if instruction.operands[0].ty == Type::Int(1) => self.operand(index, instruction, 0)?,
-            Op::Call(..) => self.call(index, instruction)?,
+            Op::Call(_, _, n_named) => self.call(index, instruction, n_named.is_some())?,
             _ => {}
         }
         Ok(())
@@ -397,13 +403,14 @@ impl Cutter<'_> {
         self.item(What::Result, index, size)
     }
 
-    fn call(&mut self, index: usize, instruction: &Instruction) -> Result<(), Unsupported> {
+    fn call(&mut self, index: usize, instruction: &Instruction, is_variadic: bool) -> Result<(), Unsupported> {
         let n_recorded = match instruction.called() {
             Some(name) if is_memory_intrinsic(name) => 3,
             Some(name) if name.starts_with("llvm.eh.") => {
                 return Err(Unsupported::new(format!("the intrinsic `{name}`")));
             }
-            Some(name) if splits(instruction) && !self.is_defined(name) => instruction.operands.len(),
+            Some(name) if is_list_intrinsic(name) => instruction.operands.len(),
+            Some(name) if splits(instruction) && (is_variadic || !self.is_defined(name)) => instruction.operands.len(),
             None if splits(instruction) => instruction.operands.len(),
             _ => 0,
         };

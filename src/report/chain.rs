@@ -187,12 +187,14 @@ pub struct Switched {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// What comes before is the same in both versions.
+    /// What comes before is the same in both runs.
     Benign,
     /// At what was there at the start.
     Start,
     /// Nothing earlier leads to it by itself.
     Stuck,
+    /// Where it was given up.
+    Unfinished,
 }
 
 impl End {
@@ -203,6 +205,7 @@ impl End {
             Self::Start => {
                 "It begins with what was there at the start: an input, or something that only the reference does."
             }
+            Self::Unfinished => "This is its end only: its beginning was not found.",
             Self::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
         }
     }

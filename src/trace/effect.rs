@@ -1,6 +1,7 @@
 //! Applies the [models](crate::trace::model) of library functions.
 
 use crate::trace::machine::Awaited;
+use crate::trace::machine::Content;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::memory::MAX_RANGE;
@@ -78,8 +79,6 @@ impl Machine {
             Length::Product(one, other) => argument(one).saturating_mul(argument(other)),
             Length::Result => called.count(),
             Length::ResultTimes(index) => called.count().saturating_mul(argument(index)),
-            Length::Printed(index) => (called.count() + 1).min(argument(index)),
-            Length::PrintedAll => called.count() + 1,
             Length::String => self.string_length(at, MAX_STRING).unwrap_or(1),
             Length::StringAtMost(index) => self.string_length(at, argument(index)).unwrap_or(argument(index)),
             Length::StringOf(index) => self.string_length(argument(index), MAX_STRING).unwrap_or(1),
@@ -88,6 +87,14 @@ impl Machine {
             }
         };
         length.min(MAX_RANGE)
+    }
+
+    /// What a call prints by the format that is an argument of it. The library said how long the text is; what is as long is what it wrote.
+    fn text(&self, format: usize, is_list: bool, called: &Called<'_>) -> Option<Vec<u8>> {
+        let behind = called.arguments.get(format + 1..).unwrap_or_default();
+        let arguments = if is_list { self.list(*behind.first()?)? } else { behind };
+        let text = self.printed(called.argument(format), arguments)?;
+        (text.len() as u64 == called.count()).then_some(text)
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
@@ -124,17 +131,14 @@ impl Machine {
                 let length = self.length(length, from, called);
                 self.copy(step, to, from, length, watch);
             }
-            Effect::Prints(to, format, limit) => {
+            Effect::Prints(to, format, limit) | Effect::PrintsList(to, format, limit) => {
                 let at = called.argument(to);
                 let room = limit.map_or(MAX_RANGE, |limit| called.argument(limit));
-                let arguments = called.arguments.get(format + 1..).unwrap_or_default();
-                let printed = self.printed(called.argument(format), arguments);
                 let length = (called.count() + 1).min(room);
                 if at == 0 || length == 0 {
                     return;
                 }
-                // The library said how long the text is; what is as long is what it wrote.
-                match printed.filter(|text| text.len() as u64 == called.count()) {
+                match self.text(format, matches!(effect, Effect::PrintsList(..)), called) {
                     Some(mut text) => {
                         text.truncate(usize::try_from(length - 1).unwrap_or(0));
                         text.push(0);
@@ -143,6 +147,17 @@ impl Machine {
                     None => self.memory.define(at, length, step),
                 }
                 watch.writes(self, step, at, length);
+            }
+            Effect::PrintsAt(to, format) | Effect::PrintsListAt(to, format) => {
+                let place = called.argument(to);
+                let text = self.text(format, matches!(effect, Effect::PrintsListAt(..)), called);
+                self.memory.define(place, 8, step);
+                watch.writes(self, step, place, 8);
+                let content = match text {
+                    Some(text) => Content::Text(text),
+                    None => Content::Written,
+                };
+                self.await_pointer(Awaited { place, length: called.count() + 1, step, content });
             }
             Effect::Appends(to, from) => {
                 let (to, from) = (called.argument(to), called.argument(from));
@@ -191,7 +206,7 @@ impl Machine {
                 let length = self.length(length, place, called);
                 self.memory.define(place, 8, step);
                 watch.writes(self, step, place, 8);
-                self.await_pointer(Awaited { place, length, step, is_written: false });
+                self.await_pointer(Awaited { place, length, step, content: Content::Unwritten });
             }
             Effect::Frees(index) => {
                 self.heap.free(called.argument(index), step);
@@ -219,7 +234,7 @@ impl Machine {
                     watch.writes(self, step, called.argument(place), 8);
                 }
                 let (place, length) = (called.argument(pointer), called.count() + 1);
-                self.await_pointer(Awaited { place, length, step, is_written: true });
+                self.await_pointer(Awaited { place, length, step, content: Content::Written });
             }
         }
     }

@@ -42,6 +42,20 @@ pub struct External {
     pub is_entered: bool,
 }
 
+impl External {
+    /// The arguments, as far as they are known.
+    pub fn given(&self) -> [Option<u64>; 8] {
+        std::array::from_fn(|bit| Some(self.arguments[bit]).filter(|_| self.unknown >> bit & 1 == 0))
+    }
+
+    /// The arguments behind those that have names, if the function is variadic and they are known.
+    pub fn unnamed(&self, call: &Call) -> Option<Box<[u64]>> {
+        let first = call.n_named? as usize;
+        let is_known = self.unknown == 0 && call.arguments.len() <= self.arguments.len();
+        is_known.then(|| self.arguments.get(first..call.arguments.len()).unwrap_or_default().into())
+    }
+}
+
 /// What a frame was when a function that returns twice returned first.
 #[derive(Debug, Clone)]
 struct Mark {
@@ -80,6 +94,8 @@ pub struct Frame {
     pub n_calls: u64,
     /// The step that returned from the last call.
     pub returned: Step,
+    /// What a variadic function was called with behind the arguments that have names; `None` if that is not known.
+    pub unnamed: Option<Box<[u64]>>,
     /// A call whose function was not seen yet.
     pub external: Option<External>,
     values: Vec<u64>,
@@ -108,6 +124,7 @@ impl Frame {
             index: None,
             n_calls: 0,
             returned: Step::START,
+            unnamed: None,
             external: None,
             values: vec![0; n],
             writers: vec![UNSET; n],
@@ -124,6 +141,7 @@ impl Frame {
             self.shape = Arc::clone(shape);
         }
         self.number = number;
+        self.unnamed = None;
         self.external = None;
         self.returned = Step::START;
         self.index = None;
@@ -194,6 +212,12 @@ impl Frame {
             Source::Constant(constant) => Some(constant.cast_unsigned()),
             Source::Nowhere => None,
         }
+    }
+
+    /// A call of a function that is not instrumented, which has not come back, and its arguments.
+    pub fn pending(&self) -> Option<(&Call, [Option<u64>; 8])> {
+        let external = self.external.as_ref()?;
+        Some((self.call(external.call), external.given()))
     }
 
     /// The step that decided that the current statement runs.

@@ -16,6 +16,7 @@ use crate::trace::frame::Frame;
 use crate::trace::frame::number;
 use crate::trace::heap::Heap;
 use crate::trace::index::Index;
+use crate::trace::list::List;
 use crate::trace::memory::Memory;
 use crate::trace::records::Record;
 use crate::trace::shape::Action;
@@ -109,8 +110,19 @@ struct Remembered {
     arguments: [u64; 8],
 }
 
+/// What a call left in a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing.
+    Unwritten,
+    /// Bytes that are not known.
+    Written,
+    /// This text, and a zero byte.
+    Text(Vec<u8>),
+}
+
 /// A pointer that a function wrote, and that is not known before it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Awaited {
     /// Where it is.
     pub place: u64,
@@ -118,8 +130,8 @@ pub struct Awaited {
     pub length: u64,
     /// Whose call it was.
     pub step: Step,
-    /// Whether the call wrote the block, too.
-    pub is_written: bool,
+    /// What the call left in the block.
+    pub content: Content,
 }
 
 /// A process.
@@ -149,6 +161,7 @@ pub struct Machine {
     pub check: Check,
     /// The address of the arguments, and their number, as `main` got them.
     pub words: Option<(u64, u64)>,
+    pub(super) lists: Vec<List>,
     remembered: Vec<Remembered>,
     next_remembered: usize,
     awaited: Vec<Awaited>,
@@ -229,6 +242,7 @@ impl Machine {
             return Err(TraceError::Damaged("too many functions call each other"));
         }
         let mut caller = Step::START;
+        let mut unnamed = None;
         if let Some(frame) = self.frames.last_mut() {
             caller = frame.step;
             frame.returned = Step::START;
@@ -238,10 +252,15 @@ impl Machine {
                     // An unknown function calls back, and goes on later.
                     external.is_entered = true;
                     frame.external = Some(external);
+                } else {
+                    unnamed = external.unnamed(frame.call(external.call));
                 }
             }
         }
         self.push(shape, caller);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.unnamed = unnamed;
+        }
         watch.enters(self);
         Ok(())
     }
@@ -508,6 +527,17 @@ impl Machine {
                 }
                 watch.writes(self, step, to, length);
             }
+            Action::BeginList { list } => {
+                if let Some(address) = frame.number_at(list, bytes, 8) {
+                    self.begin_list(address);
+                }
+            }
+            Action::CopyList { to, from } => {
+                let (to, from) = (frame.number_at(to, bytes, 8), frame.number_at(from, bytes, 8));
+                if let (Some(to), Some(from)) = (to, from) {
+                    self.copy_list(to, from);
+                }
+            }
             Action::Use { register, from } => {
                 if from.is_none_or(|from| from == frame.block_before) {
                     watch.uses(step, frame.writer(register), What::Temporary);
@@ -595,17 +625,20 @@ impl Machine {
         self.find_arguments(place, pointer);
         self.is_awaiting = !self.awaited.is_empty() || (self.words.is_some() && self.arguments.is_some());
         let Some(index) = self.awaited.iter().position(|awaited| awaited.place == place) else { return };
-        let Awaited { length, step, is_written, .. } = self.awaited.swap_remove(index);
+        let Awaited { length, step, content, .. } = self.awaited.swap_remove(index);
         if pointer == 0 {
             return;
         }
         if self.heap.find(pointer).is_none_or(|block| block.address != pointer || block.size < length) {
             self.heap.make(pointer, length, step);
         }
-        if is_written {
-            self.memory.define(pointer, length, step);
-        } else {
-            self.memory.forget(pointer, length);
+        match content {
+            Content::Unwritten => self.memory.forget(pointer, length),
+            Content::Written => self.memory.define(pointer, length, step),
+            Content::Text(mut text) => {
+                text.push(0);
+                self.memory.write(pointer, &text, step);
+            }
         }
     }
 
@@ -659,12 +692,8 @@ impl Machine {
         }
         let step = self.frames.last().map_or(Step::START, |frame| frame.step);
         self.remember(step, external.arguments);
-        let mut arguments = external.arguments.map(Some);
-        for (bit, argument) in arguments.iter_mut().enumerate() {
-            *argument = argument.filter(|_| external.unknown >> bit & 1 == 0);
-        }
-        let n = call.arguments.len().min(arguments.len());
-        watch.called(self, call, &arguments[..n], result);
+        let arguments = external.given();
+        watch.called(self, call, &arguments[..call.arguments.len().min(arguments.len())], result);
     }
 }
 

@@ -18,6 +18,7 @@ pub mod frame;
 pub mod globals;
 pub mod heap;
 pub mod index;
+pub mod list;
 pub mod lvalue;
 pub mod machine;
 pub mod memory;

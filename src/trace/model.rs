@@ -16,10 +16,6 @@ pub enum Length {
     Result,
     /// What the call returned, times an argument.
     ResultTimes(usize),
-    /// What the call returned and one byte, but no more than an argument.
-    Printed(usize),
-    /// What the call returned and one byte, if that is not negative.
-    PrintedAll,
     /// Up to a zero byte and with it.
     String,
     /// Up to a zero byte and with it, at most an argument.
@@ -46,6 +42,12 @@ pub enum Effect {
     Copies(usize, usize, Length),
     /// The range at an argument gets what a format, which is another argument, and the arguments behind it give; no more than a third argument says.
     Prints(usize, usize, Option<usize>),
+    /// As the one before, with what is in a list that is the argument behind the format.
+    PrintsList(usize, usize, Option<usize>),
+    /// The pointer at an argument is written with a block of the heap, which gets what a format and the arguments behind it give.
+    PrintsAt(usize, usize),
+    /// As the one before, with what is in a list that is the argument behind the format.
+    PrintsListAt(usize, usize),
     /// Bytes are put behind the string at an argument.
     Appends(usize, usize),
     /// The range at an argument is filled with the byte that another says; with zeros if that is [`ZERO`].
@@ -111,14 +113,15 @@ use Effect::Fills;
 use Effect::Frees;
 use Effect::Moves;
 use Effect::Prints;
+use Effect::PrintsAt;
+use Effect::PrintsList;
+use Effect::PrintsListAt;
 use Effect::Reads;
 use Effect::ReadsLine;
 use Effect::Writes;
 use Effect::WritesResult;
 use Length::Argument;
 use Length::Bytes;
-use Length::Printed;
-use Length::PrintedAll;
 use Length::Product;
 use Length::ResultTimes;
 use Length::String as Text;
@@ -195,9 +198,11 @@ pub const MODELS: &[Model] = &[
     row("qsort", &[Writes(0, Product(1, 2))]),
     row("qsort_r", &[Writes(0, Product(1, 2))]),
     row("sprintf", &[Prints(0, 1, None)]),
-    row("vsprintf", &[Writes(0, PrintedAll)]),
+    row("vsprintf", &[PrintsList(0, 1, None)]),
     row("snprintf", &[Prints(0, 2, Some(1))]),
-    row("vsnprintf", &[Writes(0, Printed(1))]),
+    row("vsnprintf", &[PrintsList(0, 2, Some(1))]),
+    row("asprintf", &[PrintsAt(0, 1)]),
+    row("vasprintf", &[PrintsListAt(0, 1)]),
     row("puts", &[Reads(0, Text)]),
     row("fputs", &[Reads(0, Text)]),
     row("fwrite", &[Reads(0, Product(1, 2))]),

@@ -21,6 +21,9 @@ use crate::trace::value::Part;
 /// Bytes of a string that a pointer points to.
 const MAX_STRING: u64 = 80;
 
+/// Behind the last address of a program.
+const END_OF_MEMORY: u64 = 1 << 47;
+
 /// A process and what is needed to read it.
 #[derive(Clone, Copy)]
 pub struct View<'v> {
@@ -292,7 +295,7 @@ impl<'v> View<'v> {
             return Some(if at == 0 { format!("*argv[{index}]") } else { format!("argv[{index}][{at}]") });
         }
         // The arguments lie highest in memory, then the environment.
-        (address > array).then(|| "the environment".to_owned())
+        (array..END_OF_MEMORY).contains(&address).then(|| "the environment".to_owned())
     }
 
     /// The index of the argument that has the byte, and the place in it.

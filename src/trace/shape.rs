@@ -19,6 +19,7 @@ use crate::instrument::segment::Item;
 use crate::instrument::segment::Kind;
 use crate::instrument::segment::Segment;
 use crate::instrument::segment::What;
+use crate::instrument::segment::is_list_intrinsic;
 use crate::instrument::segment::is_memory_intrinsic;
 use crate::instrument::segment::splits;
 use crate::instrument::statement::Statement;
@@ -72,6 +73,10 @@ pub enum Action {
     Copy { to: Source, from: Source, length: Source },
     /// A range is filled.
     Fill { to: Source, byte: Source, length: Source },
+    /// A list of the arguments without names begins.
+    BeginList { list: Source },
+    /// A list becomes what another one is.
+    CopyList { to: Source, from: Source },
     /// A temporary value of another statement is used; of a phi only if the block before was this one.
     Use { register: Register, from: Option<BlockId> },
     /// A temporary value is made that another statement uses.
@@ -151,6 +156,8 @@ pub struct Call {
     pub name: Option<Arc<str>>,
     /// Its arguments.
     pub arguments: Vec<Argument>,
+    /// Those of them that have a name in the function, if it is variadic.
+    pub n_named: Option<u32>,
     /// Whether the arguments are recorded: the function may be one of which nothing is known.
     pub is_external: bool,
     /// What it returns; `None` if nothing.
@@ -574,6 +581,13 @@ impl Maker<'_> {
                         Action::Copy { to, from: second, length }
                     });
                 }
+                Some(name) if is_list_intrinsic(name) => {
+                    actions.push(if name.starts_with("llvm.va_start") {
+                        Action::BeginList { list: source(0) }
+                    } else {
+                        Action::CopyList { to: source(0), from: source(1) }
+                    });
+                }
                 name if splits(instruction) => {
                     let call = self.call(instruction, name, &source)?;
                     actions.push(Action::Call(u32::try_from(self.calls.len()).unwrap_or(u32::MAX)));
@@ -611,7 +625,8 @@ impl Maker<'_> {
         let result = instruction.result.map(|_| Class::of(&instruction.ty));
         let result_size = if result.is_some() { self.size(&instruction.ty)? } else { 0 };
         let model = name.and_then(model::find);
-        Ok(Call { name: name.map(Into::into), arguments, is_external, result, result_size, model })
+        let n_named = if let Op::Call(_, _, n_named) = &instruction.op { *n_named } else { None };
+        Ok(Call { name: name.map(Into::into), arguments, n_named, is_external, result, result_size, model })
     }
 }
 

@@ -2,7 +2,7 @@
 
 For each fault of `programs/` and each of its first failing tests, a history of two commits is made (good, and bad: with the
 fault). The ideal chain is found with the good commit as reference, the approximate one with a switched predicate; they are
-compared as in Sumner and Zhang's Tables 2 and 3, whose figures stand below. Raw rows go to target/bench/chain.jsonl.
+compared as in Sumner and Zhang's Tables 2 and 3, whose figures stand below. `--histories` explains changes of real histories. Raw rows go to target/bench/chain.jsonl.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import cases
+import histories
 import programs
 import report
 from explaining import ALGORITHMS, REFERENCES, explain_case, explain_fault, explain_long
@@ -27,6 +28,7 @@ parser.add_argument("--ideal", action="store_true", help="only ideal chains, no 
 parser.add_argument("--long", action="store_true", help="only runs of 100,000 steps or so: a failing input behind much that passes")
 parser.add_argument("--fault", action="append", help="only this fault; repeatable")
 parser.add_argument("--cases", action="store_true", help="only the case studies; names are those of cases/")
+parser.add_argument("--histories", metavar="FILE", type=Path, help="only the changes that this TOML file lists; names are those in it")
 parser.add_argument("--raw", type=Path, help="where raw rows are appended")
 parser.add_argument("--tables", metavar="FILE", type=Path, help="print the tables of an earlier run from its JSON lines")
 parser.add_argument("names", nargs="*", help="only these programs or case studies; without, all of both")
@@ -44,6 +46,10 @@ def chosen(known):
 def measure(binary):
     """All rows, one after the other."""
     algorithms = options.algorithm or [ALGORITHMS[0]]
+    if options.histories:
+        for case in histories.load(options.histories, options.names):
+            yield histories.explain_history(binary, case, algorithms[0], options.seconds)
+        return
     if not options.fault and not options.long:
         for name in chosen(cases.names()):
             yield explain_case(binary, cases.load(name), algorithms[0], options.seconds)
@@ -74,7 +80,7 @@ def main():
         rows.append(row)
         seen = ", ".join(f"{reference}: {len(row[reference]['chain'])} steps" if "chain" in row[reference] else row[reference]["error"]
                          for reference in ("good", "switch") if reference in row)
-        where = row.get("case") or f"{row['fault']} {row['test']} {row['algorithm']}"
+        where = row.get("case") or row.get("history") or f"{row['fault']} {row['test']} {row['algorithm']}"
         print(f"{where}: {seen}", file=sys.stderr, flush=True)
     if not rows:
         parser.error("nothing to measure")

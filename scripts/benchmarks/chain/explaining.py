@@ -50,13 +50,13 @@ def whole(report):
     return [*chain, {"variable": None, **{key: failure[key] for key in ("file", "line", "step", "in_change")}}]
 
 
-def explain(binary, repo, build, command, reference, algorithm, seconds):
+def explain(binary, repo, build, command, reference, algorithm, seconds, versions=("HEAD", "HEAD~1")):
     """The chain and its cost: `chain`, `wall`, and all of `KEPT`; or `error` and `wall`.
 
-    `reference` is `good` or `dd`, the commit before, or `switch` or `dd_p`, the failing run with a switched predicate. An empty
+    `versions` are the revision that fails and the one that passes. `reference` is `good` or `dd`, the latter, or `switch` or `dd_p`, the failing run with a switched predicate. An empty
     chain is an answer: nothing to compare with was found.
     """
-    which = ["--bad", "HEAD", "--good", "HEAD~1"] if reference in ("good", "dd") else ["--switch"]
+    which = ["--bad", versions[0], "--good", versions[1]] if reference in ("good", "dd") else ["--switch"]
     algorithm = "global" if reference in BASELINES else algorithm
     arguments = ["explain", "--json", *which, "--algorithm", algorithm, "--build", build, "--", command]
     with tempfile.TemporaryDirectory() as home, open(os.path.join(home, "stderr"), "wb+") as stderr:

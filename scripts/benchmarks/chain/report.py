@@ -7,6 +7,7 @@ import cases
 import metrics
 import paper
 from explaining import BASELINES, LONG, REFERENCES
+from histories import history_table
 from tables import table
 
 MAX_NAMED = 5
@@ -162,8 +163,11 @@ CASES = ["case", "in the paper", "reference", "steps expected", "of them found",
 
 def print_tables(rows):
     """Everything that was measured; the newest row of each run counts. Returns how many explanations went wrong."""
-    key = lambda row: (row.get("case"), row.get("fault"), row.get("test"), row["algorithm"])
+    key = lambda row: (row.get("case"), row.get("history"), row.get("fault"), row.get("test"), row["algorithm"])
     rows = list({key(row): row for row in rows}.values())
+    if real := [row for row in rows if "history" in row]:
+        print("Changes of real histories:\n\n" + history_table(real))
+        return len([row for row in real if "chain" not in row["good"]])
     if studies := [row for row in rows if "case" in row]:
         print("Case studies:\n\n" + table(CASES, [case_row(row, reference) for row in studies for reference in REFERENCES]))
         print("\nThe real bugs of the paper's Table 4, seconds of its Algorithms 1 (hierarchical) and 2 (dependence):\n\n"

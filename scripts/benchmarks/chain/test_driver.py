@@ -125,6 +125,27 @@ class Driver(unittest.TestCase):
         self.assertEqual(self.line(tables, "figure1", "Figure 1", "good"), ["4", "3", "3", "7", "0.50"])
 
 
+    def test_changes_of_a_history_are_explained_as_they_are_listed(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            repo, listed = Path(scratch, "repo"), Path(scratch, "cases.toml")
+            explaining.make_repository(repo, lambda place: None, "test.sh", "exit 0\n", "exit 1\n")
+            listed.write_text("".join(f"""[[case]]
+name = "{name}"
+repo = "repo"
+bad = "{bad}"
+good = "main~1"
+build = ":"
+test = "sh ./test.sh"
+lines = 12
+""" for name, bad in (("one", "main"), ("other", "main~1"))))
+            chain = [{**element("test.sh", 1, "n", 3), "in_change": where} for where in (False, True)]
+            rows, tables, code = bench({"good": chain}, "--histories", listed)
+            self.assertEqual((code, [row["history"] for row in rows]), (0, ["one", "other"]), tables)
+            self.assertEqual(self.line(tables, "one"), ["12", "–", "–", "2", "7", "0.5", "change, later", "–", "yes"])
+            self.assertIn("2 of 2 explained; 0 begin in the change, 2 go through it, 0 do not; median 0.5 s", tables)
+            rows, tables, code = bench({"good": None}, "--histories", listed, "other")
+            self.assertEqual((code, self.line(tables, "other")[-3]), (1, "exit 3: error: no luck"))
+
     def test_the_failing_step_ends_the_chain_unless_it_is_its_last_element_already(self):
         failure = {"what": "the output differs", "file": "f.c", "line": 3, "step": 20, "in_change": False}
         link = element("f.c", 2, "n", 10)

@@ -168,6 +168,8 @@ pub struct ExplainArgs {
     pub good: Option<String>,
     /// Decisions that may be switched in search of a reference; `None` if it is a version.
     pub switch_budget: Option<usize>,
+    /// Tests after which the search for the chain ends.
+    pub max_tests: u64,
     /// Which pair of the hunt.
     pub at: Side,
     /// Shell line that is run before the test.
@@ -400,6 +402,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         good,
         switch,
         switch_budget,
+        max_tests,
         at,
         build,
         program,
@@ -422,6 +425,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         bad,
         good,
         switch_budget,
+        max_tests,
         at,
         build,
         program,

@@ -259,6 +259,10 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "switch")]
     pub switch_budget: usize,
 
+    /// Causality tests after which no more of the chain is looked for; what was found by then is told.
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub max_tests: u64,
+
     /// Which pair of the last hunt: the first bad revision and the same without the necessary change, or HEAD and HEAD with the fix.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
     pub at: Side,

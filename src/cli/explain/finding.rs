@@ -22,6 +22,7 @@ use crate::explain::causality::CausalityError;
 use crate::explain::causality::Recorded;
 use crate::explain::chain;
 use crate::explain::chain::Chain;
+use crate::explain::chain::End;
 use crate::explain::chain::Method;
 use crate::explain::chain::Options;
 use crate::explain::crash;
@@ -38,6 +39,7 @@ use crate::instrument::debug::Place;
 use crate::report::Status;
 use crate::trace::TraceError;
 use crate::trace::play::Player;
+use crate::trace::step::Step;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -94,7 +96,7 @@ impl Explainer<'_> {
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let options = Options { method: self.args.method, ..Options::default() };
+        let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.args.is_unchecked
             && self.args.method != Method::Global
@@ -111,7 +113,7 @@ impl Explainer<'_> {
             switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         let from_outside =
             if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
-        if is_apart && from_outside.is_none() {
+        if is_apart && from_outside.is_none() && found.end != End::Unfinished {
             // None of its lines is in the chain: perhaps because none of them runs.
             let mut of_file = |file: &str| changed.get(&sources.path(file)).cloned().unwrap_or_default();
             for (place, line) in governing::governing(causality.failing(), &mut of_file).map_err(failed)? {
@@ -124,17 +126,7 @@ impl Explainer<'_> {
             }
             lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
-        let mut sets = Vec::new();
-        for (point, set) in &found.sets {
-            let state = causality.state(*point).map_err(told)?;
-            let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
-            let cells: Vec<_> = held.map(|(_, cell)| cell).collect();
-            let parts: Vec<_> = cells.iter().map(|cell| (cell.address, cell.length)).collect();
-            let step = causality.steps(*point).0;
-            let names = naming::before(causality.failing(), step, &parts, None).map_err(failed)?;
-            let names = names.into_iter().zip(&cells).map(|(name, cell)| name.unwrap_or_else(|| cell.path.clone()));
-            sets.push((step, names.collect()));
-        }
+        let sets = sets(&mut causality, &found).map_err(told)?;
         let failure = causality.failure().clone();
         let standing = stand(&mut causality, &mut links, &mut switched).map_err(failed)?;
         let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
@@ -159,6 +151,25 @@ impl Explainer<'_> {
         let failure = (failure, standing);
         Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
     }
+}
+
+/// The sets of a chain: the step of the failing run before which each one is, and its variables as they are called there.
+fn sets(
+    causality: &mut Causality<Server>,
+    found: &Chain,
+) -> Result<Vec<(Step, Vec<String>)>, CausalityError<io::Error>> {
+    let mut sets = Vec::new();
+    for (point, set) in &found.sets {
+        let state = causality.state(*point)?;
+        let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
+        let cells: Vec<_> = held.map(|(_, cell)| cell).collect();
+        let parts: Vec<_> = cells.iter().map(|cell| (cell.address, cell.length)).collect();
+        let step = causality.steps(*point).0;
+        let names = naming::before(causality.failing(), step, &parts, None)?;
+        let names = names.into_iter().zip(&cells).map(|(name, cell)| name.unwrap_or_else(|| cell.path.clone()));
+        sets.push((step, names.collect()));
+    }
+    Ok(sets)
 }
 
 /// Whether a change touches a place; of the declaration of a global variable, also its initial value.

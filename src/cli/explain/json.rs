@@ -65,6 +65,7 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
         End::Benign => "benign",
         End::Start => "start",
         End::Stuck => "stuck",
+        End::Unfinished => "unfinished",
     };
     json!({
         "schema": "git-idd explanation 1",

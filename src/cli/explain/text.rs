@@ -114,6 +114,9 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
             "It begins with what was there at the start: an input, or something that only the reference does."
                 .to_owned()
         }
+        Origin::Unfinished => {
+            "This is its end only: `--max-tests` were used up before its beginning was found.".to_owned()
+        }
         Origin::Stuck => "No earlier state leads to it by itself, so it may begin too late.".to_owned(),
         Origin::Same => "Nothing before it is needed: what it uses is the same in both runs.".to_owned(),
         Origin::Unknown(all) => format!(

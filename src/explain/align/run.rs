@@ -19,7 +19,7 @@ const MAX_SAID: u64 = 1 << 16;
 const LOWEST_POINTER: u64 = 1 << 16;
 
 /// Functions that say something to the outside.
-const OUTPUTS: [&str; 22] = [
+const OUTPUTS: [&str; 32] = [
     "printf",
     "puts",
     "putchar",
@@ -37,12 +37,25 @@ const OUTPUTS: [&str; 22] = [
     "write",
     "vprintf",
     "vfprintf",
+    "vdprintf",
+    "__vfprintf_chk",
     "perror",
     "dprintf",
     "__printf_chk",
     "__fprintf_chk",
-    "__assert_fail",
+    "warn",
+    "warnx",
+    "vwarn",
+    "vwarnx",
+    "error",
+    "err",
+    "errx",
+    "verr",
+    "verrx",
 ];
+
+/// Those of them that end the program, or may.
+const LAST_WORDS: [&str; 5] = ["error", "err", "errx", "verr", "verrx"];
 
 /// Something that a run said to the outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +91,14 @@ impl Said {
             _ => self.function == other.function && self.words == other.words,
         }
     }
+}
+
+/// What a function says that has not come back when the run is over, if it is one that ends the program.
+pub fn last_words(machine: &Machine) -> Option<Said> {
+    let frame = machine.frame()?;
+    let (call, arguments) = frame.pending()?;
+    let is_last = call.name.as_ref().is_some_and(|name| LAST_WORDS.contains(&&**name));
+    is_last.then(|| said(machine, call, &arguments[..call.arguments.len().min(arguments.len())], None))?
 }
 
 /// What `call` says, if it says something.
@@ -122,9 +143,9 @@ fn text(machine: &Machine, function: &str, arguments: &[u64], words: &[Word], re
         _ => None,
     };
     let format = match function {
-        "printf" => 0,
-        "fprintf" | "dprintf" | "__printf_chk" => 1,
-        "__fprintf_chk" => 2,
+        "printf" | "vprintf" => 0,
+        "fprintf" | "dprintf" | "__printf_chk" | "vfprintf" | "vdprintf" => 1,
+        "__fprintf_chk" | "__vfprintf_chk" => 2,
         "puts" => return argument(0).map(|text| [text, b"\n".to_vec()].concat()),
         "fputs" | "fputs_unlocked" | "fwrite" | "fwrite_unlocked" => return argument(0),
         "write" => return argument(1),
@@ -133,7 +154,10 @@ fn text(machine: &Machine, function: &str, arguments: &[u64], words: &[Word], re
         }
         _ => return None,
     };
-    let text = machine.printed(*arguments.get(format)?, &arguments[format + 1..])?;
+    let behind = &arguments[format + 1..];
+    let has_list = function.trim_start_matches('_').starts_with('v');
+    let behind = if has_list { machine.list(*behind.first()?)? } else { behind };
+    let text = machine.printed(*arguments.get(format)?, behind)?;
     (text.len() as u64 == result? & 0xffff_ffff).then_some(text)
 }
 
@@ -187,6 +211,7 @@ impl Run {
         let mut reader = Reader::default();
         reader.begin();
         player.play(&mut reader)?;
+        reader.run.said.extend(last_words(&player.machine));
         reader.run.n_records = player.machine.n_records;
         reader.run.n_threads = reader.threads.len();
         Ok(reader.run)

@@ -429,12 +429,22 @@ impl<'s> Walk<'s> {
                 self.words((at, their_at), compound.bits / 8, &way);
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
-                let n = |counts: &[Option<u64>]| counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?));
-                let n = n(counts).unwrap_or(0).min(n(others).unwrap_or(0));
+                let (failing, reference) = self.sides;
+                let n = self.n_elements((failing, at), (debug, *element), counts);
+                let n = n.min(self.n_elements((reference, their_at), (other_debug, *other), others));
                 self.elements(((at, debug, *element), (their_at, other_debug, *other)), n, &way, depth);
             }
             _ => {}
         }
+    }
+
+    /// Elements of an array; one without a number, at the end of a structure, goes on to the end of its block.
+    fn n_elements(&mut self, (side, at): (Side<'s>, u64), of: (Debug<'s>, MetadataId), counts: &[Option<u64>]) -> u64 {
+        if let Some(n) = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)) {
+            return n;
+        }
+        let room = side.live(at).map_or(0, |block| block.address + block.size - at);
+        self.types.size(of.0, of.1).and_then(|length| room.checked_div(length)).unwrap_or(0)
     }
 
     /// A row of words of which only the size is known.
@@ -454,8 +464,9 @@ impl<'s> Walk<'s> {
 
     /// A row of elements of one type.
     ///
-    /// What is taken for single bytes may be more: a pointer to the text of a node leads into the whole node. So words of it that lead to objects are pointers; as bytes they would
-    /// differ wherever an object lies in another place, and to overwrite them one by one would make pointers that lead nowhere.
+    /// What is taken for small numbers may be more: a pointer to the text of a node leads into the whole node, and code for a virtual machine has addresses between its
+    /// instructions. So words of it that lead to objects are pointers; as numbers they would differ wherever an object lies in another place, and to overwrite them one by one
+    /// would make pointers that lead nowhere. Between single bytes a pointer is aligned, between larger numbers it may begin at any of them.
     fn elements(
         &mut self,
         (ours, theirs): ((u64, Debug<'s>, MetadataId), (u64, Debug<'s>, MetadataId)),
@@ -472,10 +483,11 @@ impl<'s> Walk<'s> {
         while index < n {
             let (at, their_at) = (ours.0 + index * size, theirs.0 + index * other_size);
             let way = way.element(index);
-            if (size, other_size) == (1, 1) && n - index >= 8 && self.is_pointer((at, their_at)) {
+            let may_be = size == other_size && size < 8 && (n - index) * size >= 8 && 8_u64.is_multiple_of(size);
+            if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer((at, their_at)) {
                 let addresses = (at, their_at);
                 self.leaves.push(Leaf { addresses, length: 8, is_pointer: true, is_float: false, types: None, way });
-                index += 8;
+                index += 8 / size;
                 continue;
             }
             let (ours, theirs) = ((at, ours.1, ours.2), (their_at, theirs.1, theirs.2));
@@ -484,9 +496,9 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Whether a word in a row of single bytes leads to an object.
+    /// Whether a word in a row of small numbers leads to an object.
     fn is_pointer(&self, (at, their_at): (u64, u64)) -> bool {
-        at.is_multiple_of(8) && (self.slots.0.is_pointer(at) || self.slots.1.is_pointer(their_at))
+        self.slots.0.is_pointer(at) || self.slots.1.is_pointer(their_at)
     }
 
     /// Goes on behind a pointer to the heap: to what it leads to in the failing run, and to what it leads to in the reference.
@@ -518,7 +530,23 @@ impl<'s> Walk<'s> {
         }
     }
 
+    /// A row of bytes of which only the number is known; words of it that lead to objects are pointers, as in [`elements`](Self::elements).
+    fn bytes(&mut self, (at, their_at): (u64, u64), n_bytes: u64, way: &Way) {
+        let n_bytes = n_bytes.min(MAX_ELEMENTS);
+        let mut begin = 0;
+        while begin < n_bytes {
+            let addresses = (at + begin, their_at + begin);
+            let is_pointer = n_bytes - begin >= 8 && addresses.0.is_multiple_of(8) && self.is_pointer(addresses);
+            let length = if is_pointer { 8 } else { 1 };
+            let way = way.element(begin);
+            self.leaves.push(Leaf { addresses, length, is_pointer, is_float: false, types: None, way });
+            begin += length;
+        }
+    }
+
     /// Goes through two blocks that correspond; `offset` is that of a pointer into them.
+    ///
+    /// A block is an array of what the pointer leads to; unless that is a structure that does not fill it evenly: then it is one, with bytes behind it.
     fn block(
         &mut self,
         (block, other): (Block, Block),
@@ -538,9 +566,15 @@ impl<'s> Walk<'s> {
         let n = (block.size / size).min(other.size / other_size);
         let is_compound = matches!(plain.ty, SourceType::Struct(_) | SourceType::Union(_));
         let (ours, theirs) = ((block.address, debug, ty), (other.address, other_debug, other_ty));
-        if n == 1 && offset == 0 {
-            let way = if is_compound { way.arrow() } else { way.star() };
-            self.queue.push_back(Pair { ours, theirs, way, depth: depth + 1 });
+        let is_even = block.size.is_multiple_of(size) && other.size.is_multiple_of(other_size);
+        let has_tail = n > 0 && is_compound && !is_even && (size, 0) == (other_size, offset);
+        if (n == 1 || has_tail) && offset == 0 {
+            let whole = if is_compound { way.arrow() } else { way.star() };
+            self.queue.push_back(Pair { ours, theirs, way: whole, depth: depth + 1 });
+            if has_tail {
+                let n_bytes = block.size.min(other.size) - size;
+                self.bytes((block.address + size, other.address + size), n_bytes, &way.behind());
+            }
         } else {
             self.elements((ours, theirs), n, way, depth);
         }

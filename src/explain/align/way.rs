@@ -17,6 +17,8 @@ enum Turn {
     Arrow(Way),
     /// To what a pointer leads to as a whole.
     Star(Way),
+    /// To what lies behind the structure that a pointer leads to.
+    Behind(Way),
 }
 
 impl Way {
@@ -45,6 +47,11 @@ impl Way {
         Self(Rc::new(Turn::Star(self.clone())))
     }
 
+    /// To the bytes behind the structure that a pointer leads to.
+    pub fn behind(&self) -> Self {
+        Self(Rc::new(Turn::Behind(self.clone())))
+    }
+
     /// As C writes it.
     pub fn written(&self) -> String {
         let mut turns = Vec::new();
@@ -52,7 +59,11 @@ impl Way {
         let mut text = loop {
             way = match &*way.0 {
                 Turn::Begin(name) => break name.clone(),
-                Turn::Member(before, _) | Turn::Element(before, _) | Turn::Arrow(before) | Turn::Star(before) => {
+                Turn::Member(before, _)
+                | Turn::Element(before, _)
+                | Turn::Arrow(before)
+                | Turn::Star(before)
+                | Turn::Behind(before) => {
                     turns.push(&*way.0);
                     before
                 }
@@ -70,6 +81,7 @@ impl Way {
                 Turn::Element(_, index) => text.extend(["[", &index.to_string(), "]"]),
                 Turn::Arrow(_) => text.push_str("->"),
                 Turn::Star(_) => text.insert(0, '*'),
+                Turn::Behind(_) => text = format!("({text} + 1)"),
             }
         }
         text
@@ -88,5 +100,6 @@ mod tests {
         let next = head.arrow().member(&name("next"));
         assert_eq!(next.arrow().member(&name("")).member(&name("v")).element(3).written(), "head->next->v[3]");
         assert_eq!(head.element(1).member(&name("p")).star().written(), "*head[1].p");
+        assert_eq!(head.behind().element(3).written(), "(head + 1)[3]");
     }
 }

@@ -55,11 +55,13 @@ pub struct Options {
     pub method: Method,
     /// At most so many tests are asked at once, at least 1. The result does not depend on it.
     pub width: usize,
+    /// No further set is looked for once so many tests were used. What is found by then is the end of the chain that would be found without this limit.
+    pub max_tests: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { method: Method::default(), width: 1 }
+        Self { method: Method::default(), width: 1, max_tests: u64::MAX }
     }
 }
 
@@ -94,6 +96,8 @@ pub enum End {
     Start,
     /// Not even the whole faulty state of the point before induces the set.
     Stuck,
+    /// The tests were used up.
+    Unfinished,
 }
 
 /// Computes a failure-inducing chain.
@@ -132,6 +136,9 @@ pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Ch
             (point, set) = around;
         }
         sets.push((point, set.clone()));
+        if session.n_tests() >= options.max_tests {
+            break End::Unfinished;
+        }
         next = match options.method {
             Method::Linear => linear::last_change(&mut session, point, &set)?,
             Method::Hierarchical => hierarchical::last_change(&mut session, point, &set)?,

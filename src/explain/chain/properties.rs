@@ -13,7 +13,7 @@ use crate::explain::chain::{
 const METHODS: [Method; 3] = [Method::Linear, Method::Hierarchical, Method::Dependence];
 
 fn chain(model: &mut Model, method: Method) -> Chain {
-    compute(model, Options { method, width: 1 }).unwrap()
+    compute(model, Options { method, width: 1, ..Options::default() }).unwrap()
 }
 
 /// Whether `set` is faulty at `point` and from there leads to itself at `until`.
@@ -122,9 +122,23 @@ proptest! {
             let narrow = chain(&mut model, method);
             prop_assert_eq!(model.n_asked as u64, narrow.n_tests);
             let mut model = Model::of(&pair);
-            let wide = compute(&mut model, Options { method, width }).unwrap();
+            let wide = compute(&mut model, Options { method, width, ..Options::default() }).unwrap();
             prop_assert_eq!(wide, narrow);
             prop_assert!(model.widest <= width);
+        }
+    }
+
+    #[test]
+    fn what_is_found_with_fewer_tests_is_the_end_of_the_chain_and_holds(pair in pair(), max_tests in 1..30u64) {
+        for method in METHODS {
+            let whole = chain(&mut Model::of(&pair), method);
+            let mut model = Model::of(&pair);
+            let part = compute(&mut model, Options { method, max_tests, ..Options::default() }).unwrap();
+            prop_assert!(whole.sets.starts_with(&part.sets));
+            prop_assert_eq!(part.end == End::Unfinished, part != whole);
+            prop_assert_eq!(verify(&part, &mut model).unwrap(), Ok(()));
+            // Only the search for the last set goes beyond the limit.
+            prop_assert!(part.end != End::Unfinished || part.n_tests >= max_tests);
         }
     }
 }
