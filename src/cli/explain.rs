@@ -23,6 +23,7 @@ use crate::explain;
 use crate::explain::align::run::Run;
 use crate::explain::chain::Chain;
 use crate::explain::failure::Ending;
+use crate::explain::origin::Origin;
 use crate::explain::story::Link;
 use crate::explain::story::Standing;
 use crate::outcome;
@@ -86,6 +87,10 @@ pub struct Explanation {
     pub sets: Vec<(Step, Vec<String>)>,
     /// The failure, and where it is seen.
     pub failure: (explain::failure::Failure, Standing),
+    /// The null pointer that a program crashed at.
+    pub null: Option<String>,
+    /// Where the difference comes from that the chain begins with.
+    pub origin: Origin,
     /// Lines of the failing version that the change touches, by path.
     pub changed: change::Lines,
     /// The versions.
@@ -170,7 +175,11 @@ pub fn run(
         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
         progress.say(&format!("The explanation could not be kept for reports: {why}."));
     }
-    Ok(if console.is_json { json_line(&value) } else { text::write(&explanation, &mut sources, console).into_bytes() })
+    Ok(if console.is_json {
+        json_line(&value)
+    } else {
+        text::write(&explanation, &value, &mut sources, console)?.into_bytes()
+    })
 }
 
 /// Both runs, and the failing program.
@@ -179,6 +188,8 @@ struct Sides {
     reference: (Player, Ending),
     server: Server,
     switched: Option<Switched>,
+    /// Of programs that the test ran on the failing version.
+    n_processes: usize,
 }
 
 struct Explainer<'e> {
@@ -253,8 +264,12 @@ impl Explainer<'_> {
                 progress.say("Looking for the chain.");
                 let expected = ending_of(reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
-                let explained =
-                    self.chain(Sides { failing, reference, server, switched: None }, pair, changed, seconds)?;
+                let explained = self.chain(
+                    Sides { failing, reference, server, switched: None, n_processes: bad.taken.len() },
+                    pair,
+                    changed,
+                    seconds,
+                )?;
                 Ok(explained.with(which))
             },
         )

@@ -34,6 +34,7 @@ use crate::explain::failure::Failure;
 use crate::explain::returns;
 use crate::explain::returns::Returned;
 use crate::trace::TraceError;
+use crate::trace::heap::Block;
 use crate::trace::index::Index;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
@@ -114,7 +115,16 @@ pub struct Recorded {
 pub struct State {
     /// What differs, in the order in which it is tried.
     pub cells: Vec<(Definition, Cell)>,
+    /// What differs and cannot be overwritten: it points to something that the failing run does not have.
+    pub unpatched: Vec<Cell>,
     machine: Machine,
+}
+
+impl State {
+    /// The block of the heap that an address is in, in the failing run.
+    pub fn block(&self, address: u64) -> Option<Block> {
+        self.machine.heap.find(address)
+    }
 }
 
 /// Where the failing run kept a value that the reference overwrote.
@@ -226,20 +236,20 @@ impl<F: Forks> Causality<F> {
             &mut self.known,
         );
         self.n_states += 1;
-        let n_unpatched = found.iter().filter(|cell| cell.reference.is_none()).count();
-        self.n_unpatched = self.n_unpatched.max(n_unpatched);
+        let (found, unpatched): (Vec<Cell>, Vec<Cell>) = found.into_iter().partition(|cell| cell.reference.is_some());
+        self.n_unpatched = self.n_unpatched.max(unpatched.len());
         let mut cells = Vec::new();
-        for cell in found.into_iter().filter(|cell| cell.reference.is_some()) {
+        for cell in found {
             let time = self.failing.run.time(cell.writer, cell.address, n_records);
             let variable = self.variable(cell.address, cell.length);
             cells.push((Definition { time, variable }, cell));
         }
         cells.sort_by_key(|(definition, _)| Reverse(definition.time));
-        let state = Rc::new(State { cells, machine });
+        let state = Rc::new(State { cells, unpatched, machine });
         self.states.push((point, Rc::clone(&state)));
         let bytes = |(_, state): &(Point, Rc<State>)| {
             let (n_pages, page) = state.machine.memory.n_pages();
-            n_pages * page + state.cells.len() * size_of::<(Definition, Cell)>()
+            n_pages * page + (state.cells.len() + state.unpatched.len()) * size_of::<(Definition, Cell)>()
         };
         let mut n_bytes: usize = self.states.iter().map(bytes).sum();
         while self.states.len() > N_STATES.0 && (self.states.len() > N_STATES.1 || n_bytes > MAX_BYTES) {

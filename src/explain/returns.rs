@@ -6,11 +6,13 @@
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
+use crate::explain::align::objects::Side;
 use crate::explain::causality::Recorded;
+use crate::explain::shown;
 use crate::trace::TraceError;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
-use crate::trace::object::View;
+use crate::trace::shape::Shape;
 use crate::trace::step::Step;
 
 /// Calls in calls are looked at so deep, and so many of them.
@@ -72,7 +74,7 @@ struct Calls {
     step: Step,
     before: u64,
     frame: Option<u64>,
-    left: Option<(Step, Arc<str>)>,
+    left: Option<(Step, Arc<Shape>)>,
     found: Vec<Returned>,
     is_over: bool,
 }
@@ -99,17 +101,19 @@ impl Watch for Shown<'_> {
         if calls.frame == Some(frame.number) {
             calls.is_over = true;
         } else if frame.caller == calls.step && is_return {
-            calls.left = Some((frame.step, frame.shape.name()));
+            calls.left = Some((frame.step, Arc::clone(&frame.shape)));
         }
     }
 
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {
         let Some(frame) = machine.frame().filter(|frame| Some(frame.number) == self.calls.frame) else { return };
-        let (Some((step, function)), Some(bits)) = (self.calls.left.take(), result) else { return };
-        let view = View { machine, globals: self.globals, words: &[] };
-        let Some((text, is_pointer)) = view.result(frame, bits) else { return };
+        let (Some((step, shape)), Some(bits)) = (self.calls.left.take(), result) else { return };
+        let side = Side { machine, globals: self.globals };
+        let Some((text, is_pointer)) = side.view().result(frame, bits) else { return };
+        let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
+        let text = ty.map_or(text, |ty| shown::given(side, bits, shape.debug(), ty));
         let bits = if is_pointer { u64::from(bits != 0) } else { bits };
-        self.calls.found.push(Returned { step, function, bits, text });
+        self.calls.found.push(Returned { step, function: shape.name(), bits, text });
     }
 
     fn is_done(&self) -> bool {

@@ -7,15 +7,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::explain::align::run::Run;
+use crate::explain::align::state::Cell;
 use crate::explain::causality::Causality;
 use crate::explain::causality::CausalityError;
 use crate::explain::causality::Forks;
 use crate::explain::causality::Recorded;
 use crate::explain::chain::Chain;
 use crate::explain::chain::Definition;
+use crate::explain::chain::Point;
 use crate::explain::failure::Wrong;
+use crate::explain::instances::Instance;
+use crate::explain::instances::instances;
+use crate::explain::naming;
 use crate::instrument::debug::Place;
 use crate::instrument::instruction::Op;
+use crate::plural::count;
+use crate::plural::ordinal;
 use crate::trace::TraceError;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
@@ -68,6 +76,8 @@ pub struct Link {
     pub function: Option<Arc<str>>,
     /// Where it is in the source.
     pub place: Option<Place>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
     /// What it did.
     pub did: Did,
 }
@@ -81,12 +91,40 @@ pub struct Standing {
     pub place: Option<Place>,
     /// For a decision: how it went, and where.
     pub outcome: Option<(String, String)>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
+}
+
+/// The step that stands for another one: for the entry of a function its call.
+fn giver(run: &Run, step: Step) -> Step {
+    let caller = Step(run.callers[step.0 as usize]);
+    if run.entries[step.0 as usize] && caller != Step::START { caller } else { step }
+}
+
+/// Says which instance of its statement each link is, and the steps of some standings.
+///
+/// Cost: one pass over the failing run.
+pub fn number(
+    recorded: &mut Recorded,
+    links: &mut [Link],
+    standings: &mut [(Step, &mut Standing)],
+) -> Result<(), TraceError> {
+    let steps = links.iter().map(|link| link.step).chain(standings.iter().map(|(step, _)| *step));
+    let steps: Vec<Step> = steps.map(|step| giver(&recorded.run, step)).collect();
+    let found = instances(recorded, &steps)?;
+    let (of_links, of_standings) = steps.split_at(links.len());
+    for (link, step) in links.iter_mut().zip(of_links) {
+        link.instance = found.get(step).copied();
+    }
+    for ((_, standing), step) in standings.iter_mut().zip(of_standings) {
+        standing.instance = found.get(step).copied();
+    }
+    Ok(())
 }
 
 /// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
 pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
-    let caller = Step(recorded.run.callers[step.0 as usize]);
-    let step = if recorded.run.entries[step.0 as usize] && caller != Step::START { caller } else { step };
+    let step = giver(&recorded.run, step);
     let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
     if step == Step::START {
         return Ok(look.standing);
@@ -124,12 +162,6 @@ pub fn tell<F: Forks>(
             }
             // What only the reference overwrote is faulty from there on.
             let omitted = causality.omission(*definition, cell);
-            let did = Did::Gave {
-                variable: cell.path.clone(),
-                value: cell.shown.0.clone(),
-                reference: cell.shown.1.clone(),
-                is_kept: omitted.is_some(),
-            };
             let mut step = cell.writer;
             let is_decided = match omitted {
                 Some(gap) => add_outcome(causality, gap.decision, &mut links)?,
@@ -143,8 +175,12 @@ pub fn tell<F: Forks>(
                 (step, found) = (place, standing(causality.failing(), place)?);
             }
             let reference = causality.alignment().reference(step);
-            // The set nearest to the definition names the variable as it was called there.
-            let link = Link { step, time, reference, function: found.function, place: found.place, did };
+            let (value, other) = values(causality, cell)?;
+            let variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+            let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
+            // The set nearest to the definition tells the value as it was there.
+            let link =
+                Link { step, time, reference, function: found.function, place: found.place, instance: None, did };
             links.retain(|(.., other), _| *other != Some(*definition));
             links.insert((time, Rank::Written, cell.writer.0, Some(*definition)), link);
             if omitted.is_some() {
@@ -152,12 +188,76 @@ pub fn tell<F: Forks>(
             }
             add_decision(causality, step, &mut links)?;
             let run = &causality.failing().run;
-            let is_entry = run.entries[step.0 as usize];
-            let giver = if is_entry { Step(run.callers[step.0 as usize]) } else { step };
+            let giver = giver(run, step);
             add_returns(causality, giver, definition.time, &mut links)?;
         }
     }
     Ok(links.into_values().collect())
+}
+
+/// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and stands at the call.
+fn variable<F: Forks>(
+    causality: &mut Causality<F>,
+    cell: &Cell,
+    (step, point): (Step, Point),
+    is_kept: bool,
+) -> Result<String, CausalityError<F::Error>> {
+    let run = &causality.failing().run;
+    if !is_kept && step != Step::START && giver(run, step) != step {
+        let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
+        let failing = causality.failing();
+        failing.player.seek(failing.run.records[step.0 as usize])?;
+        failing.player.play(&mut look)?;
+        let function = look.standing.function.unwrap_or_default();
+        let name = cell.path.strip_prefix(&*format!("{function}.")).unwrap_or(&cell.path);
+        return Ok(format!("{function}.{name}"));
+    }
+    name(causality, (cell.address, cell.length), &cell.path, (step, point))
+}
+
+/// What bytes are called at a step, else at a point; `path` is told of what is no variable: what a function returns, what the program was given.
+fn name<F: Forks>(
+    causality: &mut Causality<F>,
+    (address, length): (u64, u64),
+    path: &str,
+    (step, point): (Step, Point),
+) -> Result<String, CausalityError<F::Error>> {
+    let place = [(address, length)];
+    if let Some(found) = naming::before(causality.failing(), step, &place, None)?.pop().flatten() {
+        return Ok(found);
+    }
+    let Some(block) = causality.state(point)?.block(address) else { return Ok(path.to_owned()) };
+    let home = standing(causality.failing(), step)?.function;
+    let at = causality.steps(point).0;
+    if let Some(found) = naming::before(causality.failing(), at, &place, home.as_ref())?.pop().flatten() {
+        return Ok(found);
+    }
+    let made = standing(causality.failing(), block.made)?.place.map_or(0, |place| place.line);
+    Ok(format!("{} at {} of the block made in line {made}", count(length, "byte"), address - block.address))
+}
+
+/// What a variable holds in both runs. Pointers to blocks that look the same are told apart by the statements that made the blocks.
+fn values<F: Forks>(causality: &mut Causality<F>, cell: &Cell) -> Result<(String, String), CausalityError<F::Error>> {
+    let (mut value, mut other) = cell.shown.clone();
+    if let (Some(ours), Some(theirs)) = cell.made {
+        value.push_str(&made(causality.failing(), ours)?);
+        let here = causality.alignment().failing(theirs);
+        if let Some(here) = here {
+            other.push_str(&made(causality.failing(), here)?);
+        } else {
+            other.push_str(&made(causality.reference(), theirs)?);
+            other.push_str(", which only the reference does");
+        }
+    }
+    Ok((value, other))
+}
+
+/// Where a block was made.
+fn made(recorded: &mut Recorded, step: Step) -> Result<String, TraceError> {
+    let line = standing(recorded, step)?.place.map_or(0, |place| place.line);
+    let instance = instances(recorded, &[step])?.remove(&step).filter(|instance| instance.of > 1);
+    let which = instance.map(|instance| format!(", {} time", ordinal(u64::from(instance.nth))));
+    Ok(format!(" made in line {line}{}", which.unwrap_or_default()))
 }
 
 /// The links of a chain by time, step and definition.
@@ -206,7 +306,7 @@ fn add_outcome<F: Forks>(
         let did = Did::Decided { outcome, reference: reference_outcome };
         let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
-        let link = Link { step: decision, time, reference: other, function, place, did };
+        let link = Link { step: decision, time, reference: other, function, place, instance: None, did };
         if links.insert((time, Rank::Decided, decision.0, None), link).is_none() {
             add_returns(causality, decision, u64::MAX, links)?;
         }
@@ -226,7 +326,15 @@ fn add_returns<F: Forks>(
         let did = Did::Returned { function: ours.function, value: ours.text, reference: theirs.text };
         let time = u64::from(ours.step.0);
         let reference = causality.alignment().reference(ours.step);
-        let link = Link { step: ours.step, time, reference, function: found.function, place: found.place, did };
+        let link = Link {
+            step: ours.step,
+            time,
+            reference,
+            function: found.function,
+            place: found.place,
+            instance: None,
+            did,
+        };
         if links.insert((time, Rank::Returned, ours.step.0, None), link).is_none() {
             add_decision(causality, ours.step, links)?;
         }

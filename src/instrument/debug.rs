@@ -243,6 +243,13 @@ impl<'m> Debug<'m> {
         Some((node.string("name")?, place))
     }
 
+    /// The type of what a function returns; `None` if it returns nothing.
+    pub fn result(&self, subprogram: MetadataId) -> Option<MetadataId> {
+        let node = self.node(subprogram).filter(|node| node.kind == "DISubprogram")?;
+        let ty = self.node(node.reference("type")?).filter(|node| node.kind == "DISubroutineType")?;
+        self.list(ty.reference("types")).into_iter().next().flatten()
+    }
+
     /// A local variable.
     pub fn variable(&self, id: MetadataId) -> Option<Variable> {
         let node = self.node(id).filter(|node| node.kind == "DILocalVariable")?;

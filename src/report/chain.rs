@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::plural::ordinal;
 use crate::report::Report;
 use crate::report::Untrusted;
 use crate::report::certificate::proven;
@@ -61,6 +62,8 @@ pub struct Explanation {
     pub failure: Failure,
     /// Where the chain begins.
     pub end: End,
+    /// The same in a sentence that says where the difference comes from.
+    pub beginning: Option<Untrusted>,
     /// What could not be done, and what is left out here; in words.
     pub remarks: Vec<Untrusted>,
 }
@@ -87,6 +90,55 @@ pub struct Link {
     /// Whether the value is faulty only because the reference overwrote it.
     #[serde(default)]
     pub kept: bool,
+    /// Which of several that stand there.
+    #[serde(flatten)]
+    pub which: Which,
+}
+
+/// Which of several executed statements of a line is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub struct Which {
+    /// The part of a `for`.
+    #[serde(default)]
+    pub part: Option<Part>,
+    /// The how manieth time it runs, from 1.
+    #[serde(default)]
+    pub instance: Option<u64>,
+    /// How many times it runs in all.
+    #[serde(default)]
+    pub of: Option<u64>,
+}
+
+/// A part of the head of a `for`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// What is done before the first iteration.
+    Start,
+    /// What is asked before each iteration.
+    Condition,
+    /// What is done after each iteration.
+    Increment,
+}
+
+impl Which {
+    /// In words: `increment, 3rd time of 12`; `None` if there is no other.
+    pub fn words(self) -> Option<String> {
+        let part = self.part.map(|part| match part {
+            Part::Start => "start".to_owned(),
+            Part::Condition => "condition".to_owned(),
+            Part::Increment => "increment".to_owned(),
+        });
+        let instance = self.instance.zip(self.of).filter(|(_, of)| *of > 1);
+        let instance = instance.map(|(nth, of)| format!("{} time of {of}", ordinal(nth)));
+        let words: Vec<String> = part.into_iter().chain(instance).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// The same between parentheses, to stand behind a place; empty if there is no other.
+    pub fn behind(self) -> String {
+        self.words().map_or_else(String::new, |words| format!(" ({words})"))
+    }
 }
 
 /// What a link did.
@@ -114,6 +166,9 @@ pub struct Failure {
     pub line: Option<u64>,
     /// Whether the change touches the line.
     pub in_change: bool,
+    /// Which of several that stand there.
+    #[serde(flatten)]
+    pub which: Which,
 }
 
 /// A decision that was made to go the other way.
@@ -123,30 +178,43 @@ pub struct Switched {
     pub file: Option<Untrusted>,
     /// Its line, from 1.
     pub line: Option<u64>,
+    /// Which of several that stand there.
+    #[serde(flatten)]
+    pub which: Which,
 }
 
 /// Where a chain begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// What comes before is the same in both versions.
+    /// What comes before is the same in both runs.
     Benign,
     /// At what was there at the start.
     Start,
     /// Nothing earlier leads to it by itself.
     Stuck,
+    /// Where it was given up.
+    Unfinished,
 }
 
 impl End {
     /// The same in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Benign => "Nothing before it is needed: what it uses is the same in both versions.",
+            Self::Benign => "Nothing before it is needed: what it uses is the same in both runs.",
             Self::Start => {
                 "It begins with what was there at the start: an input, or something that only the reference does."
             }
+            Self::Unfinished => "This is its end only: its beginning was not found.",
             Self::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
         }
+    }
+}
+
+impl Explanation {
+    /// Where the chain begins, in a sentence.
+    pub fn beginning(&self) -> Untrusted {
+        self.beginning.clone().unwrap_or_else(|| self.end.sentence().into())
     }
 }
 
@@ -193,7 +261,23 @@ struct Told {
     chain: Vec<Link>,
     failure: Failure,
     end: End,
+    beginning: Option<Untrusted>,
     remarks: Vec<Untrusted>,
+}
+
+/// Reads the links of what `git idd explain --json` says, uncut.
+pub fn links(explanation: &Value) -> Result<Vec<Link>, ChainError> {
+    Ok(Vec::deserialize(&explanation["chain"])?)
+}
+
+/// Reads the failure of what `git idd explain --json` says, uncut.
+pub fn seen(explanation: &Value) -> Result<Failure, ChainError> {
+    Ok(Failure::deserialize(&explanation["failure"])?)
+}
+
+/// Reads the decision that was switched, if there is one that can be read.
+pub fn switched(explanation: &Value) -> Option<Switched> {
+    Switched::deserialize(&explanation["switched"]).ok()
 }
 
 /// Reads what [`wrap`] made, cut to what can be shown, if it explains `report`.
@@ -206,7 +290,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explanation, ChainError> {
     if report.hunt.as_ref() != Some(&hunt) || !is_proven {
         return Err(ChainError::Other);
     }
-    let Told { bad, good, switched, chain, failure, end, remarks, .. } = explanation;
+    let Told { bad, good, switched, chain, failure, end, beginning, remarks, .. } = explanation;
     let n_links = chain.len();
     let links = chain.iter().take(MAX_LINKS).map(bounded).collect();
     let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
@@ -220,7 +304,8 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explanation, ChainError> {
         line: failure.line.filter(|line| *line > 0),
         ..failure
     };
-    Ok(Explanation { commit, tree, bad: cut(&bad), good: cut(&good), switched, links, failure, end, remarks })
+    let (bad, good, beginning) = (cut(&bad), cut(&good), beginning.as_ref().map(cut));
+    Ok(Explanation { commit, tree, bad, good, switched, links, failure, end, beginning, remarks })
 }
 
 fn bounded(link: &Link) -> Link {

@@ -12,6 +12,7 @@ use crate::report::Report;
 use crate::report::Untrusted;
 use crate::report::chain::Explanation;
 use crate::report::chain::Switched;
+use crate::report::chain::Which;
 use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 
@@ -109,24 +110,27 @@ fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
 fn why(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
     let (bad, good) = (Markdown.code(&explanation.bad), Markdown.code(&explanation.good));
     writeln!(out, "**Why it fails**: {bad} compared with {good}\n")?;
-    if let Some(Switched { file: Some(file), line }) = &explanation.switched {
-        writeln!(out, "The decision at {} was switched.\n", place(file, *line))?;
+    if let Some(Switched { file: Some(file), line, which }) = &explanation.switched {
+        writeln!(out, "The decision at {}{} was switched.\n", place(file, *line), which.behind())?;
     }
     let mut number = 0;
-    let mut item = |file: &Option<Untrusted>, line: Option<u64>, in_change: bool, clause: &str| {
+    let mut item = |file: &Option<Untrusted>, (line, which): (Option<u64>, Which), in_change: bool, clause: &str| {
         number += 1;
-        let place = file.as_ref().map(|file| format!("{}: ", place(file, line))).unwrap_or_default();
+        let place = file.as_ref().map(|file| format!("{}{}: ", place(file, line), which.behind())).unwrap_or_default();
         let mark = if in_change { "**in the change**, " } else { "" };
         writeln!(out, "{number}. {mark}{place}{clause}")
     };
     for link in &explanation.links {
-        item(&link.file, link.line, link.in_change, &link.clause(|text| Markdown.code(text)))?;
+        item(&link.file, (link.line, link.which), link.in_change, &link.clause(|text| Markdown.code(text)))?;
     }
     let failure = &explanation.failure;
-    item(&failure.file, failure.line, failure.in_change, &format!("thus {}", Markdown.code(&failure.what)))?;
+    let what = format!("thus {}", Markdown.code(&failure.what));
+    item(&failure.file, (failure.line, failure.which), failure.in_change, &what)?;
     writeln!(out)?;
-    if !explanation.links.is_empty() {
-        writeln!(out, "{}\n", explanation.end.sentence())?;
+    match &explanation.beginning {
+        Some(beginning) => writeln!(out, "{}\n", Markdown.code(beginning))?,
+        None if explanation.links.is_empty() => {}
+        None => writeln!(out, "{}\n", explanation.end.sentence())?,
     }
     explanation.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
 }

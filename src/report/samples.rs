@@ -30,6 +30,7 @@ use crate::report::chain::Explanation;
 use crate::report::chain::Failure;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
+use crate::report::chain::Which;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use serde_json::Value;
@@ -204,6 +205,7 @@ pub fn told() -> Value {
         json!({
             "kind": kind, "file": "src/parse.c", "line": line, "function": "parse", "variable": variable, "value": value,
             "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false,
+            "part": null, "instance": line - 7, "of": 5,
         })
     };
     json!({
@@ -218,8 +220,10 @@ pub fn told() -> Value {
         ],
         "sets": [],
         "end": "benign",
+        "beginning": "Nothing before it is needed: what the change does begins here.",
         "failure": {
             "what": "the program says \"5\" (reference \"4\")", "file": "src/main.c", "line": 3, "step": 20, "in_change": false,
+            "part": null, "instance": 1, "of": 1,
         },
         "remarks": ["1 of 9 statements have no counterpart in the reference"],
     })
@@ -243,6 +247,7 @@ pub fn explanation() -> Explanation {
         reference: reference.into(),
         in_change,
         kept: false,
+        which: Which { part: None, instance: Some(line - 7), of: Some(5) },
     };
     Explanation {
         commit: CommitId([0x33; 20]),
@@ -260,7 +265,9 @@ pub fn explanation() -> Explanation {
             file: Some("src/main.c".into()),
             line: Some(3),
             in_change: false,
+            which: Which { part: None, instance: Some(1), of: Some(1) },
         },
+        beginning: Some("Nothing before it is needed: what the change does begins here.".into()),
         end: End::Benign,
         remarks: vec!["1 of 9 statements have no counterpart in the reference".into()],
     }

@@ -18,6 +18,7 @@ use crate::report::Untrusted;
 use crate::report::chain::Explanation;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
+use crate::report::chain::Which;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::places::Lines;
@@ -109,7 +110,7 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
 fn code_flow(explanation: &Explanation) -> Value {
     let mut locations: Vec<Value> = explanation.links.iter().map(link).collect();
     let failure = &explanation.failure;
-    let what = format!("thus {}", Terminal.line(&failure.what));
+    let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
     locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
     for (nth, location) in locations.iter_mut().enumerate() {
         location["executionOrder"] = json!(nth + 1);
@@ -123,8 +124,12 @@ fn code_flow(explanation: &Explanation) -> Value {
     })
 }
 
+fn which(which: Which) -> String {
+    which.words().map_or_else(String::new, |words| format!(", {words}"))
+}
+
 fn link(link: &Link) -> Value {
-    let clause = link.clause(|text| Terminal.line(text));
+    let clause = format!("{}{}", link.clause(|text| Terminal.line(text)), which(link.which));
     let mut location = flow_location((link.file.as_ref(), link.line), &clause, link.in_change);
     if let Some(function) = &link.function {
         let name = Terminal.line(function);

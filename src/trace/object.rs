@@ -94,23 +94,12 @@ impl Content for Held<'_> {
         }
     }
 
-    fn target(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> Option<String> {
-        if let Some((_, SourceType::Base(_, 8, encoding))) = &to
-            && encoding.ends_with("_char")
-        {
-            let memory = &self.view.machine.memory;
-            if let Some(string) = memory.string(pointer, MAX_STRING) {
-                return Some(value::quoted(&string, '"'));
-            }
-            let beginning = usize::try_from(MAX_STRING).ok().and_then(|length| memory.bytes(pointer, length));
-            if let Some(beginning) = beginning.filter(|beginning| !beginning.contains(&0)) {
-                return Some(format!("{}...", value::quoted(&beginning, '"')));
-            }
-        }
-        if matches!(to, Some((_, SourceType::Function))) {
-            return None;
-        }
-        self.view.name(pointer, 0).map(|name| format!("-> {name}"))
+    fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
+        let target = match &to {
+            Some((_, SourceType::Function)) => None,
+            _ => self.view.text(pointer, to.as_ref()).or_else(|| Some(format!("-> {}", self.view.name(pointer, 0)?))),
+        };
+        target.map_or_else(|| format!("{pointer:#x}"), |target| format!("{pointer:#x} {target}"))
     }
 }
 
@@ -161,21 +150,23 @@ impl<'v> View<'v> {
         found.iter().map(|(_, place)| (Arc::clone(&place.name), self.show(place))).collect()
     }
 
+    /// The text that a pointer to characters points to, between quotes; `None` if it points to something else.
+    pub fn text(self, pointer: u64, to: Option<&(MetadataId, SourceType)>) -> Option<String> {
+        let Some((_, SourceType::Base(_, 8, encoding))) = to else { return None };
+        if !encoding.ends_with("_char") {
+            return None;
+        }
+        let memory = &self.machine.memory;
+        if let Some(string) = memory.string(pointer, MAX_STRING) {
+            return Some(value::quoted(&string, '"'));
+        }
+        let beginning = memory.bytes(pointer, usize::try_from(MAX_STRING).ok()?)?;
+        (!beginning.contains(&0)).then(|| format!("{}...", value::quoted(&beginning, '"')))
+    }
+
     /// All variables of a frame, also those that are not seen at its current statement, in the order of their declarations.
     pub fn locals(self, frame: &'v Frame) -> impl Iterator<Item = Place<'v>> {
         self.declared(frame).map(|(_, place)| place)
-    }
-
-    /// A value of a type, wherever it is.
-    pub fn write(self, address: u64, debug: Debug<'_>, ty: MetadataId) -> String {
-        let size = value::size_of(debug, ty, 0).filter(|size| *size <= 8);
-        let held = size.and_then(|size| self.machine.cell(address, size));
-        let bytes = held.map_or(Bytes::InMemory, |held| {
-            let mut given = [0; 8];
-            given[..held.bytes.len()].copy_from_slice(&held.bytes);
-            Bytes::Given(given)
-        });
-        value::show(debug, ty, &Held { view: self, address, bytes })
     }
 
     /// All variables of a frame.
@@ -365,10 +356,10 @@ fn raw(bytes: &[u8], content: &Held<'_>) -> String {
     match bytes.len() {
         8 => {
             let number = number();
-            let target = if number > 4096 { content.target(number, None) } else { None };
-            match target {
-                Some(target) => format!("{number:#x} {target}"),
-                None => number.cast_signed().to_string(),
+            if number > 4096 && content.view.name(number, 0).is_some() {
+                content.pointer(number, None)
+            } else {
+                number.cast_signed().to_string()
             }
         }
         4 => number().to_le_bytes().first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes)).to_string(),

@@ -25,8 +25,8 @@ pub trait Content {
     /// Bytes from the beginning of what is shown; `None` if one is not known.
     fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>>;
 
-    /// What a pointer points to, to be written behind it.
-    fn target(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> Option<String>;
+    /// How a pointer is written that is not null, by what it points to.
+    fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String;
 }
 
 /// The bytes that a type takes; `None` if that is not known.
@@ -73,11 +73,7 @@ fn value(debug: Debug<'_>, ty: MetadataId, content: &dyn Content, at: u64, depth
             if number == 0 {
                 return text.push_str("NULL");
             }
-            write!(text, "{number:#x}").expect("a string takes all");
-            if let Some(target) = content.target(number, to.and_then(|to| debug.plain_ty(to))) {
-                text.push(' ');
-                text.push_str(&target);
-            }
+            text.push_str(&content.pointer(number, to.and_then(|to| debug.plain_ty(to))));
         }
         SourceType::Struct(compound) | SourceType::Union(compound) => {
             if depth >= MAX_DEPTH {

@@ -22,7 +22,7 @@ fn git(place: &Path, words: &[&str]) {
 }
 
 /// A repository with two versions of `a.c`.
-fn repository(good: &str, bad: &str) -> tempfile::TempDir {
+pub fn repository(good: &str, bad: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     git(place.path(), &["init", "--quiet", "."]);
     for text in [good, bad] {
@@ -33,7 +33,7 @@ fn repository(good: &str, bad: &str) -> tempfile::TempDir {
     place
 }
 
-fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
+pub fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
     command.args(words).current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache"));
     let output = command.output().unwrap();
@@ -42,7 +42,7 @@ fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
 }
 
 /// What explains the difference of the two versions for a test.
-fn explained(place: &Path, test: &str, more: &[&str]) -> Value {
+pub fn explained(place: &Path, test: &str, more: &[&str]) -> Value {
     let mut words = vec!["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c"];
     words.extend(more);
     words.extend(["--", test]);
@@ -52,7 +52,7 @@ fn explained(place: &Path, test: &str, more: &[&str]) -> Value {
 }
 
 /// The links that are about these variables: line, variable, value and reference.
-fn links(explanation: &Value) -> Vec<(u64, String, String, String)> {
+pub fn links(explanation: &Value) -> Vec<(u64, String, String, String)> {
     let text = |link: &Value, name: &str| link[name].as_str().unwrap_or_default().to_owned();
     let chain = explanation["chain"].as_array().unwrap().iter();
     chain
@@ -62,7 +62,7 @@ fn links(explanation: &Value) -> Vec<(u64, String, String, String)> {
         .collect()
 }
 
-fn link(line: u64, variable: &str, value: &str, reference: &str) -> (u64, String, String, String) {
+pub fn link(line: u64, variable: &str, value: &str, reference: &str) -> (u64, String, String, String) {
     (line, variable.to_owned(), value.to_owned(), reference.to_owned())
 }
 

@@ -11,6 +11,7 @@ mod docs;
 mod dominators;
 mod expect;
 mod explain;
+mod explained;
 mod fetching;
 mod files;
 mod fixture;

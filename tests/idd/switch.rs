@@ -124,7 +124,7 @@ fn the_same_is_told_in_words_when_the_test_builds_the_program() {
     let said = fixture.run(&["explain", "--switch", "--bad", "HEAD", "--", command]);
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-    assert!(text.contains("switched: a.c:8  the condition is true, made false\n"), "{text}");
+    assert!(text.contains("switched: a.c:8 (2nd time of 3)  the condition is true, made false\n"), "{text}");
     assert!(text.starts_with("HEAD fails, the same with one decision switched passes:\n"), "{text}");
 }
 

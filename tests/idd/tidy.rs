@@ -28,7 +28,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
     ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
-    ("explain", &["instrument", "trace"]),
+    ("explain", &["plural", "instrument", "trace"]),
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace"]),
     ("report", &VOCABULARY),
     (

@@ -380,12 +380,12 @@ pub struct Output {
     #[arg(long)]
     pub json: bool,
 
-    /// Print no progress.
-    #[arg(short, long, conflicts_with = "verbose")]
+    /// Print no progress; of this and --verbose the last one counts.
+    #[arg(short, long, overrides_with = "verbose")]
     pub quiet: bool,
 
     /// Tell about every probe, and what the test shows without each unit of a change.
-    #[arg(short, long)]
+    #[arg(short, long, overrides_with = "quiet")]
     pub verbose: bool,
 
     /// When to use colour.

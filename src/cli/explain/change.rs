@@ -93,7 +93,7 @@ impl Sources {
         let (store, tree) = (&self.store, self.tree);
         let found = self.files.entry(name.to_owned()).or_insert_with(|| {
             let (path, content) = source::find_in(store.repository(), tree, name)?;
-            let lines = String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()).collect();
+            let lines = String::from_utf8_lossy(&content).lines().map(|line| line.trim_end().to_owned()).collect();
             Some((path, lines))
         });
         found.as_ref()
@@ -114,10 +114,62 @@ impl Sources {
         touched.range(line..=end).next().copied().unwrap_or(line)
     }
 
+    /// Which part of the head of a `for` stands at a column of a line, `start`, `condition` or `increment`, where the head is in one line.
+    pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<&'static str> {
+        let text = self.file(name)?.1.get((line as usize).checked_sub(1)?)?;
+        part_of_for(text, (column as usize).checked_sub(1)?)
+    }
+
     /// A line, from 1, without the space around it.
     pub fn line(&mut self, name: &str, line: u32) -> Option<String> {
-        self.file(name)?.1.get((line as usize).checked_sub(1)?).cloned()
+        self.file(name)?.1.get((line as usize).checked_sub(1)?).map(|line| line.trim_start().to_owned())
     }
+}
+
+/// The part of the innermost head of a `for` that a byte of a line is in; `None` if it is in none, or the head is not all there.
+fn part_of_for(text: &str, at: usize) -> Option<&'static str> {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let bytes = text.as_bytes();
+    let is_keyword =
+        |begin: &usize| !is_word(begin.checked_sub(1).and_then(|i| bytes.get(i))) && !is_word(bytes.get(begin + 3));
+    let heads = text.match_indices("for").map(|(begin, _)| begin).filter(|begin| *begin <= at && is_keyword(begin));
+    // What decides stands at the word.
+    let part = |begin: usize| match at.checked_sub(begin + 3) {
+        Some(at) => part_of_head(&bytes[begin + 3..], at),
+        None => (at == begin).then_some("condition"),
+    };
+    heads.filter_map(part).last()
+}
+
+/// The same for the text behind the word.
+fn part_of_head(head: &[u8], at: usize) -> Option<&'static str> {
+    let (mut depth, mut n_parts, mut found) = (0_u32, 0, None);
+    let mut quote = None;
+    for (index, byte) in head.iter().enumerate() {
+        if index == at {
+            found = (depth > 0).then_some(n_parts);
+        }
+        match (quote, byte) {
+            (Some(open), _) if *byte == open && head[index - 1] != b'\\' => quote = None,
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (None, b'(' | b'[' | b'{') => depth += 1,
+            (None, b')' | b']' | b'}') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return match (n_parts, found?) {
+                        (2, 0) => Some("start"),
+                        (2, 1) => Some("condition"),
+                        (2, 2) => Some("increment"),
+                        _ => None,
+                    };
+                }
+            }
+            (None, b';') if depth == 1 => n_parts += 1,
+            (None, _) if depth == 0 && !byte.is_ascii_whitespace() => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -133,5 +185,20 @@ mod tests {
         let patch =
             "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n first();\n \n-gone();\n }\n \n second();\n third();\n end\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+    }
+
+    #[test]
+    fn the_parts_of_a_head_are_told_apart() {
+        let text = "    for (int i = f(a, ';'); i < n && a[i]; i += g(2)) sum += i; for (;;) {";
+        let part = |what: &str| part_of_for(text, text.find(what).unwrap());
+        assert_eq!(part("i = f"), Some("start"));
+        assert_eq!(part("i < n"), Some("condition"));
+        assert_eq!(part("a[i]"), Some("condition"));
+        assert_eq!(part("i += g"), Some("increment"));
+        assert_eq!(part("g(2)"), Some("increment"));
+        assert_eq!(part("for (int"), Some("condition"));
+        assert_eq!(part("sum"), None);
+        assert_eq!(part_of_for("    before(i; j; k)", 11), None);
+        assert_eq!(part_of_for("    for (i = 0; i < n;", 9), None, "the head goes on in the next line");
     }
 }

@@ -8,7 +8,9 @@ use crate::cli::explain::Sides;
 use crate::cli::explain::change;
 use crate::cli::explain::failed;
 use crate::cli::explain::forks;
+use crate::cli::explain::forks::Server;
 use crate::cli::explain::interrupted;
+use crate::cli::explain::switching::Switched;
 use crate::cli::failure::Failure;
 use crate::explain;
 use crate::explain::align::Alignment;
@@ -20,13 +22,25 @@ use crate::explain::causality::Causality;
 use crate::explain::causality::CausalityError;
 use crate::explain::causality::Recorded;
 use crate::explain::chain;
+use crate::explain::chain::Chain;
+use crate::explain::chain::End;
 use crate::explain::chain::Method;
 use crate::explain::chain::Options;
+use crate::explain::crash;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Wrong;
+use crate::explain::governing;
+use crate::explain::naming;
+use crate::explain::origin;
 use crate::explain::roots;
 use crate::explain::story;
+use crate::explain::story::Link;
+use crate::explain::story::Standing;
 use crate::instrument::debug::Place;
 use crate::report::Status;
+use crate::trace::TraceError;
 use crate::trace::play::Player;
+use crate::trace::step::Step;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,8 +56,13 @@ impl Explainer<'_> {
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
-        let Sides { failing: (mut failing, ending), reference: (mut reference, expected), server, mut switched } =
-            sides;
+        let Sides {
+            failing: (mut failing, ending),
+            reference: (mut reference, expected),
+            server,
+            mut switched,
+            n_processes,
+        } = sides;
         // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
         if switched.is_none() {
             Run::read(&mut failing).map_err(failed)?;
@@ -78,11 +97,6 @@ impl Explainer<'_> {
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let told = |error: CausalityError<io::Error>| match error {
-            CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
-            error @ CausalityError::Fork(_) => forks::failure(&error),
-            error @ CausalityError::Trace(_) => Failure::from_error(&error),
-        };
         let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.args.is_unchecked
@@ -93,30 +107,38 @@ impl Explainer<'_> {
         }
         let mut links =
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
-        if switched.is_none() && self.args.method != Method::Global {
-            let mut sources = change::Sources::new(self.location, pair.failing.0)?;
-            let mut is_touched = |place: &Place| {
-                let touched = changed.get(&sources.path(&place.file));
-                touched.is_some_and(|lines| lines.contains(&place.line))
-            };
-            roots::lead(&mut causality, &found, &mut links, &mut is_touched).map_err(told)?;
-        }
-        let mut sets = Vec::new();
-        for (point, set) in &found.sets {
-            let state = causality.state(*point).map_err(told)?;
-            let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
-            sets.push((causality.steps(*point).0, held.map(|(_, cell)| cell.path.clone()).collect()));
-        }
-        let failure = causality.failure().clone();
-        let standing = story::standing(causality.failing(), failure.step).map_err(failed)?;
-        if let Some(switched) = &mut switched {
-            let standing = story::standing(causality.failing(), switched.step).map_err(failed)?;
-            (switched.place, switched.outcome) = (standing.place, standing.outcome.map(|(outcome, _)| outcome));
-            if let Some(step) = causality.alignment().reference(switched.step) {
-                let standing = story::standing(causality.reference(), step).map_err(failed)?;
-                switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+        let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+        let mut changed = changed;
+        let is_value = self.args.method != Method::Global;
+        let is_apart =
+            switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+        let from_outside =
+            if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
+        if is_apart && from_outside.is_none() && found.end != End::Unfinished {
+            // None of its lines is in the chain: perhaps because none of them runs.
+            let mut of_file = |file: &str| changed.get(&sources.path(file)).cloned().unwrap_or_default();
+            for (place, line) in governing::governing(causality.failing(), &mut of_file).map_err(failed)? {
+                let path = sources.path(&place.file);
+                remarks.push(format!(
+                    "the changed line {path}:{line} does not run; marked is what decides about it, in line {}",
+                    place.line
+                ));
+                changed.entry(path).or_default().insert(place.line);
             }
+            lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
+        let sets = sets(&mut causality, &found).map_err(told)?;
+        let failure = causality.failure().clone();
+        let standing = stand(&mut causality, &mut links, &mut switched).map_err(failed)?;
+        let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
+        let null = if is_crash { crash::null(causality.failing(), failure.step).map_err(failed)? } else { None };
+        let in_change = if switched.is_some() {
+            None
+        } else {
+            let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
+            Some(place.is_some_and(|place| is_touched(place, &mut sources, &changed)))
+        };
+        let origin = origin::origin(&mut causality, (&links, found.end), in_change, from_outside).map_err(told)?;
         if causality.n_unpatched > 0 {
             remarks.push(format!(
                 "up to {} differing variables point to something that the failing run does not have, and could not be overwritten",
@@ -128,7 +150,88 @@ impl Explainer<'_> {
         figures.n_states = causality.n_states;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
         let failure = (failure, standing);
-        Ok(Explanation { links, chain: found, sets, failure, changed, pair, figures, switched, remarks })
+        Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
+    }
+}
+
+/// The sets of a chain: the step of the failing run before which each one is, and its variables as they are called there.
+fn sets(
+    causality: &mut Causality<Server>,
+    found: &Chain,
+) -> Result<Vec<(Step, Vec<String>)>, CausalityError<io::Error>> {
+    let mut sets = Vec::new();
+    for (point, set) in &found.sets {
+        let state = causality.state(*point)?;
+        let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
+        let cells: Vec<_> = held.map(|(_, cell)| cell).collect();
+        let parts: Vec<_> = cells.iter().map(|cell| (cell.address, cell.length)).collect();
+        let step = causality.steps(*point).0;
+        let names = naming::before(causality.failing(), step, &parts, None)?;
+        let names = names.into_iter().zip(&cells).map(|(name, cell)| name.unwrap_or_else(|| cell.path.clone()));
+        sets.push((step, names.collect()));
+    }
+    Ok(sets)
+}
+
+/// Whether a change touches a place; of the declaration of a global variable, also its initial value.
+fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+    let line = if place.column == 0 { sources.touched(&place.file, place.line, changed) } else { place.line };
+    changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
+}
+
+/// Leads a chain back to the change; returns whether it is in it now.
+fn lead(
+    causality: &mut Causality<Server>,
+    found: &Chain,
+    links: &mut Vec<Link>,
+    (sources, changed): (&mut change::Sources, &change::Lines),
+) -> Result<bool, Failure> {
+    let mut is_touched = |place: &Place| is_touched(place, sources, changed);
+    if links.iter().any(|link| link.place.as_ref().is_some_and(&mut is_touched)) {
+        return Ok(true);
+    }
+    if links.is_empty() {
+        let seen = causality.failure().step;
+        let standing = story::standing(causality.failing(), seen).map_err(failed)?;
+        if standing.place.as_ref().is_some_and(&mut is_touched) {
+            return Ok(true);
+        }
+    }
+    roots::lead(causality, found, links, &mut is_touched).map_err(told)
+}
+
+/// Looks up where the failure and the decision that was switched stand, and which instances they and the links are; returns where the failure is.
+fn stand(
+    causality: &mut Causality<Server>,
+    links: &mut [Link],
+    switched: &mut Option<Switched>,
+) -> Result<Standing, TraceError> {
+    let failure = causality.failure().clone();
+    let mut standing = story::standing(causality.failing(), failure.step)?;
+    let mut decision = None;
+    if let Some(switched) = switched.as_mut() {
+        let standing = story::standing(causality.failing(), switched.step)?;
+        switched.place.clone_from(&standing.place);
+        switched.outcome = standing.outcome.as_ref().map(|(outcome, _)| outcome.clone());
+        if let Some(step) = causality.alignment().reference(switched.step) {
+            let standing = story::standing(causality.reference(), step)?;
+            switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+        }
+        decision = Some((switched.step, standing));
+    }
+    let seen = decision.iter_mut().map(|(step, standing)| (*step, standing)).chain([(failure.step, &mut standing)]);
+    story::number(causality.failing(), links, &mut seen.collect::<Vec<_>>())?;
+    if let (Some(switched), Some((_, decision))) = (switched, decision) {
+        switched.instance = decision.instance;
+    }
+    Ok(standing)
+}
+
+fn told(error: CausalityError<io::Error>) -> Failure {
+    match error {
+        CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
+        error @ CausalityError::Fork(_) => forks::failure(&error),
+        error @ CausalityError::Trace(_) => Failure::from_error(&error),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::cli::explain::Explanation;
 use crate::cli::explain::change::Sources;
 use crate::cli::explain::text;
 use crate::explain::chain::End;
+use crate::explain::instances::Instance;
 use crate::explain::story::Did;
 use crate::instrument::debug::Place;
 use crate::trace::step::Step;
@@ -19,13 +20,16 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
             .as_ref()
             .zip(line)
             .is_some_and(|(path, line)| explanation.changed.get(path).is_some_and(|lines| lines.contains(&line)));
-        (path, line, is_changed)
+        let part = place.and_then(|place| sources.part(&place.file, place.line, place.column));
+        (path, line, is_changed, part)
     };
+    let nth = |instance: Option<Instance>| instance.map(|instance| instance.nth);
+    let of = |instance: Option<Instance>| instance.map(|instance| instance.of);
     let chain: Vec<Value> = explanation
         .links
         .iter()
         .map(|link| {
-            let (file, line, in_change) = place(link.place.as_ref());
+            let (file, line, in_change, part) = place(link.place.as_ref());
             let (kind, variable, value, reference) = match &link.did {
                 Did::Gave { variable, value, reference, .. } => {
                     ("value", Some(variable.as_str()), value.as_str(), reference.as_str())
@@ -40,20 +44,22 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
             json!({
                 "kind": kind, "file": file, "line": line, "function": link.function.as_deref(), "variable": variable, "value": value,
                 "reference": reference, "step": link.step.0, "reference_step": link.reference.map(|step| step.0),
-                "in_change": in_change, "kept": kept,
+                "in_change": in_change, "kept": kept, "part": part, "instance": nth(link.instance), "of": of(link.instance),
             })
         })
         .collect();
     let set = |(step, variables): &(Step, Vec<String>)| json!({ "before_step": step.0, "variables": variables });
     let sets: Vec<Value> = explanation.sets.iter().map(set).collect();
-    let (file, line, in_change) = place(explanation.failure.1.place.as_ref());
+    let (file, line, in_change, part) = place(explanation.failure.1.place.as_ref());
     let switched = explanation.switched.as_ref().map(|switched| {
-        let (file, line, _) = place(switched.place.as_ref());
+        let (file, line, _, part) = place(switched.place.as_ref());
         json!({
-            "file": file, "line": line, "step": switched.step.0, "outcome": switched.outcome,
+            "file": file, "line": line, "part": part, "instance": nth(switched.instance), "of": of(switched.instance),
+            "step": switched.step.0, "outcome": switched.outcome,
             "reference": switched.reference, "n_forks": switched.n_tried.0, "n_runs": switched.n_tried.1,
         })
     });
+    let beginning = text::beginning(explanation, sources);
     let figures = &explanation.figures;
     let end = match explanation.chain.end {
         End::Benign => "benign",
@@ -69,9 +75,11 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
         "chain": chain,
         "sets": sets,
         "end": end,
+        "beginning": beginning,
         "failure": {
             "what": text::failure(explanation), "file": file, "line": line, "step": explanation.failure.0.step.0,
-            "in_change": in_change,
+            "in_change": in_change, "part": part, "instance": nth(explanation.failure.1.instance),
+            "of": of(explanation.failure.1.instance),
         },
         "n_steps": figures.n_steps.0,
         "n_reference_steps": figures.n_steps.1,

@@ -5,7 +5,9 @@
 //! products are kept, and put back into the worktree before each run.
 //!
 //! Source: Sumner and Zhang, section 4.1. Of the decisions that were tried, the one is taken that was made first in the failing run, because it is often the nearest to the cause: so
-//! they have it, and so it is in their case studies. [`order`] says which are tried where there are too many.
+//! they have it, and so it is in their case studies. [`order`] says which are tried where there are too many. Deviation: a run that crashes passes as soon as it does
+//! not come to where it crashes, and an early decision that makes it do nothing explains nothing. So runs come first that still make the decision, or the call, because of which the
+//! statement runs that crashes; of the others that one in which the switched decision was made last, nearest to the crash.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -46,6 +48,7 @@ use crate::cli::progress::Progress;
 use crate::explain::align::run::Run;
 use crate::explain::decisions::Decisions;
 use crate::explain::failure::Ending;
+use crate::explain::instances::Instance;
 use crate::explain::switch::order;
 use crate::instrument::debug::Place;
 use crate::outcome;
@@ -99,6 +102,8 @@ pub struct Switched {
     pub step: Step,
     /// Where it is in the source.
     pub place: Option<Place>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
     /// How it went in the failing run.
     pub outcome: Option<String>,
     /// How it went when it was switched.
@@ -175,6 +180,8 @@ struct Search {
     n_decisions: usize,
     /// Whether that is all that can be switched.
     is_whole: bool,
+    /// The index of the decision or call because of which the statement runs that crashes.
+    context: Option<u64>,
     /// What can be seen of the failing run.
     failing: Option<Seen>,
     /// Segments that a fork may run.
@@ -192,6 +199,8 @@ impl Search {
             // Any of the things that it said may be the wrong one.
             failing.extend(run.said.iter().map(|said| said.step));
         }
+        let decider = run.deciders[run.n_steps() as usize];
+        let context = (matches!(fork.ending, Ending::Signal(_)) && decider != 0).then(|| run.indices[decider as usize]);
         let steps: Vec<Step> = decisions.all.iter().map(|decision| decision.step).collect();
         let ordered = order(&steps, &decisions.dependences, &failing, budget);
         let queue = ordered.into_iter().flat_map(|index| {
@@ -210,6 +219,7 @@ impl Search {
             queue,
             is_whole,
             n_decisions: steps.len(),
+            context,
             failing: Seen::of(fork.reply.ended, &fork.reply.output),
             patience: run.n_records.saturating_mul(SWITCHED_PATIENCE.0).saturating_add(SWITCHED_PATIENCE.1),
             n_tried: (0, 0),
@@ -274,7 +284,18 @@ impl Explainer<'_> {
                 count(n_decisions, "decision"),
                 count(n_ways, "way")
             ));
-            let promising = search.promising(&mut server, self)?;
+            let mut promising = search.promising(&mut server, self)?;
+            if let Some(context) = search.context {
+                let mut apart = Vec::new();
+                for (next, seen) in std::mem::take(&mut promising) {
+                    let test = Test { is_traced: true, limit: self.limit(), ..search.test(next.turn) };
+                    let mut fork = self.fork(&products.build, &mut server, &process, &test)?;
+                    let run = Run::read(&mut fork.player).map_err(failed)?;
+                    let is_there = run.indices.contains(&context);
+                    if is_there { &mut promising } else { &mut apart }.push((next, seen));
+                }
+                promising.extend(apart.into_iter().rev());
+            }
             Ok((search, promising))
         })?;
         progress.say(&format!("Running the test with up to {} of them switched.", promising.len()));
@@ -300,13 +321,20 @@ impl Explainer<'_> {
             }
             let seconds = begin.elapsed().as_secs_f64();
             progress.say("Looking for the chain.");
-            let switched =
-                Switched { step: found.step, place: None, outcome: None, reference: None, n_tried: search.n_tried };
+            let switched = Switched {
+                step: found.step,
+                place: None,
+                instance: None,
+                outcome: None,
+                reference: None,
+                n_tried: search.n_tried,
+            };
             let sides = Sides {
                 failing: (failing.player, failing.ending),
                 reference: (reference.player, reference.ending),
                 server,
                 switched: Some(switched),
+                n_processes: bad.taken.len(),
             };
             Ok(self.chain(sides, pair, changed, seconds)?.with(which))
         })

@@ -4,19 +4,23 @@ use crate::cli::commands::Console;
 use crate::cli::explain::Explanation;
 use crate::cli::explain::change::Sources;
 use crate::cli::explain::switching::Switched;
+use crate::cli::failure::Failure;
 use crate::cli::progress::Volume;
 use crate::explain::align::run::Said;
 use crate::explain::align::run::Word;
-use crate::explain::chain::End;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
-use crate::explain::story::Did;
+use crate::explain::origin::Origin;
+use crate::explain::origin::Used;
 use crate::instrument::debug::Place;
 use crate::plural::count;
+use crate::report::chain;
+use crate::report::chain::Which;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::report::style::Role;
 use crate::trace::value;
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Text of a program or of a tree, for a line of the terminal.
@@ -55,7 +59,10 @@ pub fn failure(explanation: &Explanation) -> String {
         Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
         Wrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
         Wrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
-        Wrong::Ended => format!("the program {} (reference: {})", ending(failure.ending), ending(failure.reference)),
+        Wrong::Ended => {
+            let null = explanation.null.as_ref().map(|name| format!(": {name} is NULL")).unwrap_or_default();
+            format!("the program {}{null} (reference: {})", ending(failure.ending), ending(failure.reference))
+        }
     }
 }
 
@@ -68,20 +75,66 @@ fn switch(switched: &Switched) -> String {
     }
 }
 
-/// Where the chain begins.
-fn beginning(end: End) -> &'static str {
-    match end {
-        End::Benign => "Nothing before it is needed: what it uses is the same in both versions.",
-        End::Start => {
-            "It begins with what was there at the start: an input, or something that only the reference does."
-        }
-        End::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
-        End::Unfinished => "This is its end only: `--max-tests` were used up before its beginning was found.",
+/// Faulty variables that the failing statement uses: ` It uses total, 18 (reference 12), given at a.c:11.`
+fn used(used: &[Used], sources: &mut Sources) -> String {
+    let mut one = |used: &Used| {
+        let place = used.place.as_ref().filter(|place| place.line > 0);
+        let place = place.map(|place| format!(", given at {}:{}", sources.path(&place.file), place.line));
+        let (ours, theirs) = &used.values;
+        format!("{}, {ours} (reference {theirs}){}", used.variable, place.unwrap_or_default())
+    };
+    match used {
+        [] => String::new(),
+        all => format!(" It uses {}.", all.iter().map(&mut one).collect::<Vec<_>>().join("; ")),
     }
 }
 
-/// Writes it.
-pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console) -> String {
+/// Where the chain begins, in a sentence.
+pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
+    let is_empty = explanation.links.is_empty();
+    match &explanation.origin {
+        Origin::Change if is_empty => {
+            "The changed statement itself makes the failure: nothing before it is needed.".to_owned()
+        }
+        Origin::Change => "It begins with the change: what that uses is the same in both runs.".to_owned(),
+        Origin::Initial => "It begins with the change, in what is there from the start of the program.".to_owned(),
+        Origin::Arguments(ours, theirs) => format!(
+            "It comes from outside of this process, which was run as `{}` (reference `{}`).",
+            ours.join(" "),
+            theirs.join(" ")
+        ),
+        Origin::Input(function) => {
+            format!("It comes from outside of this process: `{function}` brought it in.")
+        }
+        Origin::Threads(all) => format!(
+            "Several threads ran, and what others than the first do cannot be tried: where the difference comes from is not proved.{}",
+            used(all, sources)
+        ),
+        Origin::Start => {
+            "It begins with what was there at the start: an input, or something that only the reference does."
+                .to_owned()
+        }
+        Origin::Unfinished => {
+            "This is its end only: `--max-tests` were used up before its beginning was found.".to_owned()
+        }
+        Origin::Stuck => "No earlier state leads to it by itself, so it may begin too late.".to_owned(),
+        Origin::Same => "Nothing before it is needed: what it uses is the same in both runs.".to_owned(),
+        Origin::Unknown(all) => format!(
+            "No faulty value before it is needed, but it is not in the change: how the change leads to it is in no variable.{}",
+            used(all, sources)
+        ),
+    }
+}
+
+/// Writes it; `value` is the same for programs.
+pub fn write(
+    explanation: &Explanation,
+    value: &Value,
+    sources: &mut Sources,
+    console: Console,
+) -> Result<String, Failure> {
+    let links = chain::links(value).map_err(|error| Failure::from_error(&error))?;
+    let seen = chain::seen(value).map_err(|error| Failure::from_error(&error))?;
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     let style = console.out_style;
@@ -90,48 +143,28 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
     line(String::new());
     let standing = explanation.switched.as_ref().map(|switched| (switched, switched.place.as_ref()));
     if let Some((switched, Some(place))) = standing {
-        line(format!("switched: {}:{}  {}", safe(&sources.path(&place.file)), place.line, switch(switched)));
+        let which = chain::switched(value).map_or_else(String::new, |switched| switched.which.behind());
+        let path = safe(&sources.path(&place.file));
+        line(format!("switched: {path}:{}{which}  {}", place.line, switch(switched)));
         line(String::new());
     }
-    let mut tell = |place: Option<&Place>, what: &str, line: &mut dyn FnMut(String)| {
+    let mut tell = |place: Option<&Place>, (in_change, which): (bool, Which), what: &str| {
         let Some(place) = place.filter(|place| place.line > 0) else {
             return line(format!("  {what}"));
         };
-        let path = sources.path(&place.file);
-        let is_changed = explanation.changed.get(&path).is_some_and(|lines| lines.contains(&place.line));
-        let mark = if is_changed { "*" } else { " " };
-        line(format!("{mark} {}:{}  {}", safe(&path), place.line, what));
+        let mark = if in_change { "*" } else { " " };
+        line(format!("{mark} {}:{}{}  {}", safe(&sources.path(&place.file)), place.line, which.behind(), what));
         if let Some(source) = sources.line(&place.file, place.line) {
             line(format!("      {}", style.paint(Role::Faint, safe(&source))));
         }
     };
-    for found in &explanation.links {
-        let what = match &found.did {
-            Did::Gave { variable, value, reference, is_kept: true } => {
-                format!("{} stays {} (reference {})", safe(variable), safe(value), safe(reference))
-            }
-            Did::Gave { variable, value, reference, .. } if value == reference => {
-                format!("{} is given {} (reference: the same, elsewhere)", safe(variable), safe(value))
-            }
-            Did::Gave { variable, value, reference, .. } => {
-                format!("{} is given {} (reference {})", safe(variable), safe(value), safe(reference))
-            }
-            Did::Decided { outcome, reference } => format!("the condition is {outcome} (reference {reference})"),
-            Did::Differs => "here the versions differ, which leads to the following".to_owned(),
-            Did::Returned { function, value, reference } => {
-                format!("{} returns {} (reference {})", safe(function), safe(value), safe(reference))
-            }
-        };
-        tell(found.place.as_ref(), &what, &mut line);
+    for (found, link) in explanation.links.iter().zip(&links) {
+        tell(found.place.as_ref(), (link.in_change, link.which), &link.clause(|text| Terminal.line(text)));
     }
     let what = format!("thus {}", safe(&failure(explanation)));
-    tell(explanation.failure.1.place.as_ref(), &what, &mut line);
+    tell(explanation.failure.1.place.as_ref(), (seen.in_change, seen.which), &what);
     line(String::new());
-    if explanation.links.is_empty() {
-        line("No faulty value leads to the failure: it is made where it is seen.".to_owned());
-    } else {
-        line(beginning(explanation.chain.end).to_owned());
-    }
+    line(safe(&beginning(explanation, sources)));
     for remark in &explanation.remarks {
         line(format!("note: {}", safe(remark)));
     }
@@ -150,5 +183,5 @@ pub fn write(explanation: &Explanation, sources: &mut Sources, console: Console)
         ));
         line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.seconds.0, figures.seconds.1));
     }
-    text
+    Ok(text)
 }

@@ -20,6 +20,7 @@ use crate::explain::align::objects::Objects;
 use crate::explain::align::objects::Part;
 use crate::explain::align::objects::Side;
 use crate::explain::align::way::Way;
+use crate::explain::shown;
 use crate::instrument::debug;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
@@ -63,6 +64,8 @@ pub struct Cell {
     pub reference: Option<Vec<u8>>,
     /// How both are written.
     pub shown: (String, String),
+    /// For pointers that lead to other places and are written alike: the steps of both runs that made the blocks that they lead to.
+    pub made: (Option<Step>, Option<Step>),
 }
 
 /// A part of both runs that is yet to be walked.
@@ -316,7 +319,7 @@ impl<'s> Walk<'s> {
     }
 
     /// What a function with several `return`s is about to return: the compiler keeps it in a slot of this name.
-    fn returned(&mut self, (frame, other): (&Frame, &Frame), name: Option<&str>) {
+    fn returned(&mut self, (frame, other_frame): (&'s Frame, &'s Frame), name: Option<&str>) {
         let slot = |frame: &Frame| {
             let body = &frame.shape.body;
             let (id, ty) = body.segments.slots.iter().find(|(id, _)| body.function.written(*id) == "%retval")?;
@@ -324,7 +327,9 @@ impl<'s> Walk<'s> {
             let address = frame.given(slot.register)?;
             Some((address, slot.size, ty.clone()))
         };
-        let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other)) else { return };
+        let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other_frame)) else {
+            return;
+        };
         if ty != other_ty || length > 8 || !self.objects.pair(Object(address), Object(other)) {
             return;
         }
@@ -334,7 +339,12 @@ impl<'s> Walk<'s> {
         });
         let is_pointer = ty == Type::Ptr;
         let float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
-        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types: None, way });
+        let result = |frame: &'s Frame| {
+            let debug = frame.shape.debug();
+            Some((debug, debug.result(frame.shape.body.function.subprogram?)?))
+        };
+        let types = result(frame).zip(result(other_frame));
+        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types, way });
     }
 
     fn part(&mut self, pair: Pair<'s>) {
@@ -667,7 +677,11 @@ impl<'s> Walk<'s> {
             shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held.bytes, leaf.is_float)),
             shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other.bytes, leaf.is_float)),
         );
+        let made = |side: Side<'_>, bytes: &[u8]| side.machine.heap.find(number(bytes)).map(|block| block.made);
+        let is_alike = leaf.is_pointer && !is_same && shown.0 == shown.1;
+        let made = if is_alike { (made(ours, &held.bytes), made(theirs, &other.bytes)) } else { (None, None) };
         Some(Cell {
+            made,
             address: leaf.addresses.0,
             length: leaf.length,
             declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
@@ -693,9 +707,9 @@ fn shown(
     (bytes, is_float): (&[u8], bool),
 ) -> String {
     match (ty, bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
-        (Some((debug, ty)), ..) => side.view().write(address, debug, ty),
+        (Some((debug, ty)), ..) => shown::typed(side, address, debug, ty),
         (None, Some(bytes), _) if is_float => f64::from_le_bytes(*bytes).to_string(),
         (None, None, Some(bytes)) if is_float => f32::from_le_bytes(*bytes).to_string(),
-        _ => side.view().raw(bytes),
+        _ => shown::raw(side, bytes),
     }
 }

@@ -8,6 +8,7 @@ use crate::report::Untrusted;
 use crate::report::chain::Explanation;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
+use crate::report::chain::Which;
 use crate::report::escape::Terminal;
 use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
@@ -26,6 +27,7 @@ struct Step<'e> {
     function: Option<&'e Untrusted>,
     in_change: bool,
     clause: String,
+    which: Which,
     /// `None` for the failure.
     link: Option<&'e Link>,
 }
@@ -38,6 +40,7 @@ fn steps(explanation: &Explanation) -> Vec<Step<'_>> {
         function: None,
         in_change: failure.in_change,
         clause: format!("thus {}", Terminal.line(&failure.what)),
+        which: failure.which,
         link: None,
     };
     explanation.links.iter().map(of_link).chain([last]).collect()
@@ -50,6 +53,7 @@ fn of_link(link: &Link) -> Step<'_> {
         function: link.function.as_ref(),
         in_change: link.in_change,
         clause: link.clause(|text| Terminal.line(text)),
+        which: link.which,
         link: Some(link),
     }
 }
@@ -79,6 +83,7 @@ pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&P
         page.element("p", &[], |page| {
             page.words("The decision at ");
             page.leaf("code", &[], place(file, switched.line));
+            page.words(&switched.which.behind());
             page.words(" was switched.");
         });
     }
@@ -91,8 +96,8 @@ pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&P
             }
         });
     });
-    if !explanation.links.is_empty() {
-        page.leaf("p", &[], explanation.end.sentence());
+    if !explanation.links.is_empty() || explanation.beginning.is_some() {
+        page.leaf("p", &[], explanation.beginning());
     }
     if !explanation.remarks.is_empty() {
         page.element("ul", &[("class", "notes")], |page| {
@@ -112,6 +117,7 @@ fn overview(steps: &[Step<'_>], page: &mut Markup) {
                     let class = if step.in_change { "changed" } else { "" };
                     page.element("a", &[("href", &target), ("class", class)], |page| {
                         page.words(&step.clause);
+                        page.words(&step.which.behind());
                         if step.in_change {
                             page.leaf("span", &[("class", "vh")], " (in the change)");
                         }
@@ -145,6 +151,7 @@ fn write_step(
                 page.words(" in ");
                 page.leaf("code", &[], function.clone());
             }
+            page.words(&step.which.behind());
             if step.in_change {
                 page.words(" ");
                 page.leaf("span", &[("class", "tag")], "in the change");

@@ -1,0 +1,98 @@
+//! Which pointer a program crashed at.
+
+use std::collections::HashMap;
+
+use crate::explain::causality::Recorded;
+use crate::explain::naming;
+use crate::instrument::instruction::Instruction;
+use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Value;
+use crate::instrument::instruction::ValueId;
+use crate::instrument::types::Type;
+use crate::trace::TraceError;
+use crate::trace::frame::Frame;
+use crate::trace::machine::Machine;
+use crate::trace::machine::Watch;
+use crate::trace::step::Step;
+
+/// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that has a name.
+///
+/// Cost: plays one step.
+pub fn null(recorded: &mut Recorded, step: Step) -> Result<Option<String>, TraceError> {
+    let mut look = Look { step, followed: Vec::new(), reads: Vec::new(), is_begun: false };
+    recorded.player.seek(recorded.run.records[step.0 as usize])?;
+    recorded.player.play(&mut look)?;
+    // Each load reads once; what follows the crash was not read.
+    let is_null = |(_, is_zero): &&(u64, bool)| *is_zero;
+    let nulls = look.followed.iter().filter_map(|nth| look.reads.get(*nth).filter(is_null));
+    for (address, _) in nulls {
+        if let Some(name) = naming::before(recorded, step, &[(*address, 8)], None)?.pop().flatten() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Takes down what a step reads.
+struct Look {
+    step: Step,
+    /// Which of the loads of the statement give pointers that it follows, in the order in which it does.
+    followed: Vec<usize>,
+    /// Where each load read, and whether there was nothing but zeros.
+    reads: Vec<(u64, bool)>,
+    is_begun: bool,
+}
+
+impl Watch for Look {
+    fn step(&mut self, machine: &Machine) {
+        if machine.n_steps == self.step.0
+            && let Some(frame) = machine.frame()
+        {
+            self.followed = followed(statement(frame));
+            self.is_begun = true;
+        }
+    }
+
+    fn reads(&mut self, _machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+        if step == self.step {
+            self.reads.push((address, bytes.iter().all(|byte| *byte == 0)));
+        }
+    }
+}
+
+fn statement(frame: &Frame) -> &[Instruction] {
+    let statement = frame.current();
+    &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end]
+}
+
+/// Which loads give the pointers that instructions follow, first those that are read through or written through, then those that are handed on.
+fn followed(instructions: &[Instruction]) -> Vec<usize> {
+    let mut loads: HashMap<ValueId, usize> = HashMap::new();
+    let (mut followed, mut given) = (Vec::new(), Vec::new());
+    let mut n_loads = 0;
+    for instruction in instructions {
+        let load = |index: usize, loads: &HashMap<ValueId, usize>| match &instruction.operands.get(index)?.value {
+            Value::Local(id) => loads.get(id).copied(),
+            _ => None,
+        };
+        match &instruction.op {
+            Op::Load => {
+                followed.extend(load(0, &loads));
+                if let Some(result) = instruction.result.filter(|_| instruction.ty == Type::Ptr) {
+                    loads.insert(result, n_loads);
+                }
+                n_loads += 1;
+            }
+            Op::Store => followed.extend(load(1, &loads)),
+            Op::Element(_) => {
+                if let (Some(result), Some(base)) = (instruction.result, load(0, &loads)) {
+                    loads.insert(result, base);
+                }
+            }
+            Op::Call(..) => given.extend((0..instruction.operands.len()).filter_map(|index| load(index, &loads))),
+            _ => {}
+        }
+    }
+    followed.extend(given);
+    followed
+}

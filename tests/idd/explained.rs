@@ -1,0 +1,300 @@
+//! What explanations say: names, values, instances, where they begin.
+
+use crate::explain::explained;
+use crate::explain::idd;
+use crate::explain::link;
+use crate::explain::links;
+use crate::explain::repository;
+
+/// What is printed for people about the difference of the two versions.
+fn said(good: &str, bad: &str, test: &str) -> String {
+    let place = repository(good, bad);
+    let build = "cc -pthread -o a a.c";
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", build, "--", test];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    said
+}
+
+/// Sorts numbers into a list by insertion; `main` and `sorted` both call a node `it`, `total` calls it `one`.
+const SORTED: &str = "#include <stdio.h>
+#include <stdlib.h>
+
+struct item { struct item *next; int key; };
+
+static struct item *sorted(struct item *all, struct item *it)
+{
+    struct item *at = all;
+    if (all == NULL || it->key < all->key) {
+        it->next = all;
+        return it;
+    }
+    while (at->next != NULL && at->next->key < it->key)
+        at = at->next;
+    it->next = at->next;
+    at->next = it;
+    return all;
+}
+
+static int total(const struct item *all)
+{
+    int sum = 0, n = 1;
+    for (const struct item *one = all; one != NULL; one = one->next)
+        sum += n++ * one->key;
+    return sum;
+}
+
+int main(void)
+{
+    static const int keys[] = { 5, 2, 8, 3 };
+    struct item *head = NULL;
+    for (int i = 0; i < 4; i++) {
+        struct item *it = malloc(sizeof *it);
+        it->key = keys[i];
+        it->next = NULL;
+        head = sorted(head, it);
+    }
+    printf(\"%d\\n\", total(head));
+    return 0;
+}
+";
+
+#[test]
+fn explain_names_parts_of_the_heap_as_their_statement_sees_them_and_tells_what_pointers_lead_to() {
+    let bad = SORTED.replace("at->next->key < it->key", "at->next->key > it->key");
+    let place = repository(SORTED, &bad);
+    let explanation = explained(place.path(), "test $(./a) = 55", &[]);
+    let found = links(&explanation);
+    let item = |next: &str, key: u32| format!("-> struct item {{next = {next}, key = {key}}}");
+    let expected = link(16, "at->next", &item("NULL", 3), &item("NULL", 8));
+    assert!(found.contains(&expected), "{found:?}");
+    // `it` is no variable of `total`, and `one` none of `sorted`.
+    for (line, variable, value, reference) in &found {
+        let is_of = |name: &str| variable.split(['-', '.', '[']).next() == Some(name);
+        assert!(!is_of("it") || *line < 20, "{line} {variable}");
+        assert!(!is_of("one") || *line > 20, "{line} {variable}");
+        assert!(![value, reference].iter().any(|value| value.contains("0x") || value.contains("step")), "{found:?}");
+    }
+    // Each link says which run of its statement it is.
+    let loops = explanation["chain"].as_array().unwrap().iter().filter(|link| link["line"] == 24);
+    let instances: Vec<_> = loops.map(|link| (link["instance"].clone(), link["of"].clone())).collect();
+    assert_eq!(instances.last(), Some(&(4.into(), 4.into())), "{explanation}");
+    let increment = explanation["chain"].as_array().unwrap().iter().find(|link| link["line"] == 23).unwrap();
+    assert_eq!(increment["part"], "increment", "{explanation}");
+    assert_eq!(explanation["failure"]["of"], 1);
+    let variables = explanation["sets"].as_array().unwrap().iter().flat_map(|set| set["variables"].as_array().unwrap());
+    assert!(variables.clone().count() > 0 && variables.clone().all(|name| name != "it->next->next->next->next"));
+}
+
+#[test]
+fn explain_writes_text_and_places_of_variables_and_the_parts_of_a_for() {
+    let good = "#include <stdio.h>
+
+struct node { const char *name; int key; struct node *left, *right; };
+
+static struct node tree[3] = { { \"root\", 5, NULL, NULL }, { \"ann\", 3, NULL, NULL }, { \"bob\", 8, NULL, NULL } };
+
+static void set(struct node **place, struct node *value)
+{
+    *place = value;
+}
+
+int main(void)
+{
+    const char *name = \"none\";
+    set(&tree[0].right, &tree[2]);
+    for (struct node *p = tree; p != NULL; p = p->right)
+        name = p->name;
+    puts(name);
+    return 0;
+}
+";
+    let said = said(good, &good.replace("&tree[2])", "&tree[1])"), "test $(./a) = bob");
+    let expected = "HEAD fails, HEAD~1 passes:
+
+* a.c:15  set.value is given &tree[1] (reference &tree[2])
+      set(&tree[0].right, &tree[2]);
+  a.c:9  tree[0].right is given &tree[1] (reference &tree[2])
+      *place = value;
+  a.c:16 (increment, 1st time of 2)  p is given &tree[1] (reference &tree[2])
+      for (struct node *p = tree; p != NULL; p = p->right)
+  a.c:17 (2nd time of 2)  name is given \"ann\" (reference \"bob\")
+      name = p->name;
+  a.c:18  thus the program says \"ann\\n\" (reference \"bob\\n\")
+      puts(name);
+
+It begins with the change: what that uses is the same in both runs.
+";
+    assert_eq!(said, expected.replace("set(&tree[0].right, &tree[2])", "set(&tree[0].right, &tree[1])"));
+}
+
+#[test]
+fn explain_says_that_a_difference_comes_with_the_arguments_or_from_another_thread() {
+    let executing = "#include <stdio.h>
+#include <unistd.h>
+
+static int rate(int n)
+{
+    return n * 3;
+}
+
+int main(int argc, char **argv)
+{
+    char text[32];
+    if (argc > 1) {
+        printf(\"total %s\\n\", argv[1]);
+        return 0;
+    }
+    snprintf(text, sizeof text, \"%d\", rate(4));
+    execl(\"./a\", \"a\", text, (char *)NULL);
+    return 2;
+}
+";
+    let told = said(executing, &executing.replace("n * 3", "n + 3"), "./a | grep -q 12");
+    let expected = "It comes from outside of this process, which was run as `a 7` (reference `a 12`).";
+    assert!(told.contains(expected) && !told.contains("it is made where it is seen"), "{told}");
+
+    let threaded = "#include <pthread.h>
+#include <stdio.h>
+
+static int total;
+
+static void *work(void *arg)
+{
+    total += *(int *)arg * 2;
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    int arg = 3;
+    pthread_create(&thread, NULL, work, &arg);
+    pthread_join(thread, NULL);
+    printf(\"%d\\n\", total);
+    return 0;
+}
+";
+    let told = said(threaded, &threaded.replace("* 2", "* 3"), "test $(./a) = 6");
+    assert!(told.contains("Several threads ran") && !told.contains("it is made where it is seen"), "{told}");
+    assert!(told.contains("It uses total, 9 (reference 6), given at a.c:8."), "{told}");
+}
+
+#[test]
+fn explain_says_which_function_brought_in_what_another_process_made() {
+    let good = "#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    char line[32];
+    int n = 0;
+    FILE *file = fopen(\"data\", argc > 1 ? \"w\" : \"r\");
+    if (argc > 1)
+        return fprintf(file, \"%d\\n\", 3 * 4) < 0;
+    if (fgets(line, sizeof line, file) == NULL || sscanf(line, \"%d\", &n) != 1)
+        return 1;
+    printf(\"%d\\n\", n + 1);
+    return n != 12;
+}
+";
+    let told = said(good, &good.replace("3 * 4", "3 + 4"), "./a w && ./a");
+    assert!(told.contains("It comes from outside of this process: `fgets` brought it in."), "{told}");
+    assert!(!told.contains("* a.c"), "{told}");
+}
+
+#[test]
+fn explain_tells_blocks_that_look_the_same_apart_by_where_they_were_made() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+struct cell { int n; };
+
+static struct cell *make(int n)
+{
+    struct cell *cell = malloc(sizeof *cell);
+    cell->n = n;
+    return cell;
+}
+
+int main(void)
+{
+    struct cell *a = make(0), *b = make(0), *c;
+    c = b;
+    c->n++;
+    b->n++;
+    printf(\"%d %d\\n\", a->n, b->n);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("c = b", "c = a"));
+    let found = links(&explained(place.path(), "test \"$(./a)\" = '0 2'", &[]));
+    let made = |nth: &str| format!("-> struct cell {{n = 0}} made in line 8, {nth} time");
+    assert_eq!(found[0], link(16, "c", &made("1st"), &made("2nd")), "{found:?}");
+    assert!(found.contains(&link(17, "c->n", "1", "0")), "{found:?}");
+}
+
+#[test]
+fn explain_marks_the_decision_that_an_added_else_hangs_on() {
+    let good = "#include <stdio.h>
+
+static int shape(int kind, int n)
+{
+    int area = 1;
+    if (kind == 1)
+        area = n * n;
+    area = area + n;
+    return area;
+}
+
+int main(void)
+{
+    printf(\"%d\\n\", shape(1, 4));
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("n * n;\n", "n * n;\n    else\n"));
+    let explanation = explained(place.path(), "test $(./a) = 20", &[]);
+    let first = &explanation["chain"][0];
+    assert_eq!((&first["line"], &first["kind"], &first["in_change"]), (&6.into(), &"change".into(), &true.into()));
+    assert!(explanation["beginning"].as_str().unwrap().contains("begins with the change"), "{explanation}");
+    assert!(explanation["remarks"][0].as_str().unwrap().contains("a.c:8 does not run"), "{explanation}");
+}
+
+#[test]
+fn explain_names_the_null_pointer_of_a_crash_and_switches_what_leads_there() {
+    let program = "#include <stdio.h>
+
+static const char *names[] = { \"ann\", \"bob\", \"cyd\", NULL, \"eve\" };
+static int is_short;
+
+static int cost(int i)
+{
+    const char *name = names[i];
+    int n = 0;
+    if (is_short)
+        name = \"x\";
+    while (name[n] != 0)
+        n++;
+    return n;
+}
+
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 5; i++)
+        sum += cost(i);
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let place = repository("int main(void) { return 0; }\n", program);
+    let words = ["explain", "-v", "--json", "--switch", "-q", "--build", "cc -o a a.c", "--", "./a"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!((code, &*complaint), (Some(0), ""), "{said}");
+    let explanation: serde_json::Value = serde_json::from_str(&said).unwrap();
+    // To do nothing at all (line 20) would also make it pass.
+    assert_eq!((&explanation["switched"]["line"], &explanation["switched"]["instance"]), (&10.into(), &4.into()));
+    assert_eq!(links(&explanation).last(), Some(&link(8, "name", "NULL", "\"x\"")), "{explanation}");
+    let what = "the program is killed by signal 11: name is NULL (reference: exits with 0)";
+    assert_eq!(explanation["failure"]["what"], what);
+}
