@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at = (middle + n_segments).min(segments.len() - 1);
         let (patches, dumps, limit) = (Vec::new(), Vec::new(), Duration::from_secs(10));
         let stop = Some(point(&segments, middle + 1, at));
-        let test = Test { patches, stop, switch: None, dumps, budget: u64::MAX, limit, is_traced: false };
+        let test = Test { patches, stop, switch: None, dumps, budget: u64::MAX, limit, is_traced: false, from: 0 };
         let (begin, mut n_tests) = (Instant::now(), 0_u32);
         while begin.elapsed() < FOR {
             let reply = parked.test(&test)?;

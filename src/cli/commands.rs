@@ -400,10 +400,7 @@ fn named(user: &Repository, commit: CommitId) -> String {
 /// The name of this worktree's hunt, what it found, and what it was started with.
 pub fn finding_and_plan(location: &Location) -> Result<(String, Report, SavedPlan), Failure> {
     let (id, report) = finding(location)?;
-    let (_, replay) = saved::current_replay(location)?;
-    let plan = serde_json::from_value(replay.plan.plan).map_err(|error| {
-        Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
-    })?;
+    let (_, plan) = saved::current_plan(location)?;
     Ok((id, report, plan))
 }
 

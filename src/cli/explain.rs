@@ -11,6 +11,7 @@ use crate::cli::explain::sides::Side;
 use crate::cli::explain::sides::job;
 use crate::cli::explain::switching::Switched;
 use crate::cli::failure::Failure;
+use crate::cli::hold::Holder;
 use crate::cli::hunt::sandboxes;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::plan::Surroundings;
@@ -138,10 +139,13 @@ pub fn run(
         Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal);
     let clang = record::clang(around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
-    let (pair, args) = pair::find(args, location, &user)?;
-    let idd = location.idd_directory();
-    drop(private::create(&idd, &user, pair.failing.1).map_err(|error| Failure::from_error(&error))?);
-    let private = private::private_directory(&idd);
+    let (mut pair, args) = pair::find(args, location, &user, &mut progress)?;
+    drop(saved::make_private(location, &user, pair.failing.1)?);
+    let private = private::private_directory(&location.idd_directory());
+    if let (None, Some(command)) = (&pair.hunt, &args.command) {
+        let holder = Holder::new(command, &args.holding, pair.failing.1, location, (&user, around))?;
+        holder.held(&mut [&mut pair.failing.0, &mut pair.reference], &mut progress)?;
+    }
     let changed = change::lines(location, &pair)?;
 
     let _lock = saved::lock(location)?;
@@ -213,8 +217,11 @@ impl Explainer<'_> {
                     .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
             }
         }
-        let message =
-            format!("under instrumentation the test does not pass on the reference, it ends with {}", good.ending);
+        let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
+        let message = format!(
+            "under instrumentation the test does not pass on the reference, it ends with {}{said}",
+            good.ending
+        );
         Failure::new(Status::Error, message)
             .with_hint("an explanation needs a version that passes; `git idd record` shows what differs")
     }

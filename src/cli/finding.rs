@@ -217,11 +217,13 @@ impl Sources<'_> {
         let mut held = Vec::new();
         for path in paths.chain(&self.adjustments.also_held) {
             let at = |id: CommitId| self.store.file(self.history.get(id).tree, path);
-            let changed = match (finding.last_good, finding.first_bad) {
-                (Some(good), Some(bad)) => Some(at(good)? != at(bad)?),
-                _ => None,
-            };
-            held.push(report::Held { path: Untrusted::from(path.clone()), changed });
+            let (good, bad) = (finding.last_good.map(at).transpose()?, finding.first_bad.map(at).transpose()?);
+            held.push(report::Held {
+                path: Untrusted::from(path.clone()),
+                changed: good.as_ref().zip(bad.as_ref()).map(|(good, bad)| good != bad),
+                in_good: good.map(|file| file.is_some()),
+                in_bad: bad.map(|file| file.is_some()),
+            });
         }
         Ok(held)
     }

@@ -3,18 +3,25 @@
 //! Held by itself is only the script that the test command runs; so the test is the one that the user has, in revisions
 //! that had another one or none.
 
-use crate::cli::args::HuntArgs;
+use crate::change::Mode;
+use crate::change::trees::Trees as _;
 use crate::cli::args::TestCommand;
+use crate::cli::args::options::Holding;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Surroundings;
+use crate::cli::progress::Progress;
 use crate::report::Status;
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::files;
 use crate::world::files::OnDisk;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -31,17 +38,18 @@ const INTERPRETERS: [&str; 14] =
 /// - `bad`: the failing revision; a script is held if it is part of it, or else if it is a text that git does not ignore.
 ///   An ignored file is a product of the build: to hold it would test the same product in every revision.
 pub fn held(
-    args: &HuntArgs,
+    command: &TestCommand,
+    holding: &Holding,
     bad: CommitId,
     location: &Location,
     (user, around): (&Repository, &Surroundings),
 ) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
     let mut held = BTreeMap::new();
     let Some(top) = &location.top else { return Ok(held) };
-    if args.test.no_hold {
+    if holding.no_hold {
         return Ok(held);
     }
-    if let Some(script) = script(&args.command)
+    if let Some(script) = script(command)
         && let Some(path) = inside(&script, location)
         && let Some(file) = files::read(top, &path)
         && (graph::has_path(user, bad, &path)
@@ -49,7 +57,7 @@ pub fn held(
     {
         held.insert(path, file);
     }
-    for name in &args.test.hold {
+    for name in &holding.hold {
         let path = inside(name, location).filter(|path| !path.is_empty());
         let found = path.map(|path| files::read_all(top, &path)).unwrap_or_default();
         if found.is_empty() {
@@ -62,6 +70,65 @@ pub fn held(
         held.extend(found);
     }
     Ok(held)
+}
+
+/// A file, as trees have it.
+pub fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
+    let mode = match file {
+        OnDisk::File { is_executable: true, .. } => Mode::Executable,
+        OnDisk::File { .. } => Mode::Regular,
+        OnDisk::Link { .. } => Mode::Symlink,
+    };
+    (mode, file.bytes().to_vec())
+}
+
+/// Trees of revisions that are recorded or explained, with what is held in them.
+pub struct Holder {
+    store: TreeStore,
+    paths: Vec<Vec<u8>>,
+    is_other: bool,
+}
+
+impl Holder {
+    /// Holds what a hunt from the revision `bad` would hold; needs the private repository.
+    pub fn new(
+        command: &TestCommand,
+        holding: &Holding,
+        bad: CommitId,
+        location: &Location,
+        from: (&Repository, &Surroundings),
+    ) -> Result<Self, Failure> {
+        let failed = |error| Failure::from_error(&error);
+        let held = held(command, holding, bad, location, from)?;
+        let paths = held.keys().cloned().collect();
+        let files = held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))).collect();
+        let repository = private::open(&private::private_directory(&location.idd_directory())).map_err(failed)?;
+        let store = TreeStore::new(repository, Held { files, ..Held::default() }, Vec::new()).map_err(failed)?;
+        Ok(Self { store, paths, is_other: false })
+    }
+
+    /// Puts what is held into trees, and says so if that changes any of them.
+    pub fn held(mut self, trees: &mut [&mut TreeId], progress: &mut Progress) -> Result<(), Failure> {
+        for tree in trees {
+            **tree = self.tree(**tree)?;
+        }
+        if let Some(remark) = self.remark() {
+            progress.say(&remark);
+        }
+        Ok(())
+    }
+
+    fn tree(&mut self, tree: TreeId) -> Result<TreeId, Failure> {
+        let view = self.store.view(tree).map_err(|error| Failure::from_error(&error))?;
+        self.is_other |= view != tree;
+        Ok(view)
+    }
+
+    /// Which paths are not as their revisions have them.
+    fn remark(&self) -> Option<String> {
+        let names: Vec<_> = self.paths.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
+        self.is_other.then(|| format!("Held as in the working tree: {}.", names.join(", ")))
+    }
 }
 
 fn is_text(file: &OnDisk) -> bool {

@@ -97,12 +97,11 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
                 .with_hint("`--audit` takes the name of a file that can be written")
         })?;
     }
-    let failed = |error: RepoError| Failure::from_error(&error);
     let reading = read_history(plan, location);
     let configuration = around.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let promisor = promisor::promising(configuration)
         .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
-    drop(private::create(&location.idd_directory(), user, plan.bad).map_err(failed)?);
+    drop(saved::make_private(location, user, plan.bad)?);
     let (observations, events) =
         Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
     for event in &events {

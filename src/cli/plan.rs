@@ -5,10 +5,12 @@ use crate::change::Mode;
 use crate::cli::args::HuntArgs;
 use crate::cli::args::TestCommand;
 use crate::cli::args::options;
+use crate::cli::args::options::Holding;
 use crate::cli::failure::Failure;
 use crate::cli::failure::chain;
 use crate::cli::hold;
 use crate::cli::hold::inside;
+use crate::cli::hold::stored;
 use crate::cli::precheck::Precheck;
 use crate::hunt::Again;
 use crate::hunt::Order;
@@ -182,7 +184,8 @@ impl Plan {
         };
         let target = if pair.is_some() { bad } else { resolve("HEAD").unwrap_or(bad) };
         let program = hold::program(&args.command, location);
-        let held = hold::held(&args, bad, location, (user, around))?;
+        let holding = Holding { hold: args.test.hold.clone(), no_hold: args.test.no_hold };
+        let held = hold::held(&args.command, &holding, bad, location, (user, around))?;
         let overlay = overlay(&args, around)?;
         let words = match &args.command {
             TestCommand::Shell(line) => Words::Shell(line.clone()),
@@ -339,15 +342,6 @@ pub fn parts(words: &Words) -> CommandParts {
         Words::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
         Words::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
     }
-}
-
-fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
-    let mode = match file {
-        OnDisk::File { is_executable: true, .. } => Mode::Executable,
-        OnDisk::File { .. } => Mode::Regular,
-        OnDisk::Link { .. } => Mode::Symlink,
-    };
-    (mode, file.bytes().to_vec())
 }
 
 /// The paths of `--artifact`, relative to the top.

@@ -7,6 +7,7 @@ use crate::cli::args::TestCommand;
 use crate::cli::args::options;
 use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
+use crate::cli::hold::Holder;
 use crate::cli::hunt::sandboxes;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::plan::Surroundings;
@@ -60,9 +61,14 @@ const BLOCK: u64 = 512;
 pub fn clang(around: &Surroundings) -> Result<PathBuf, Failure> {
     let path = around.variable("PATH").unwrap_or_default();
     let preferred = around.variable("IDD_CLANG");
-    build::find_clang(&path, preferred.as_deref()).ok_or_else(|| {
-        Failure::new(Status::Error, "there is no clang, version 16 or newer, to instrument the program with")
-            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`")
+    build::find_clang(&path, preferred.as_deref()).ok_or_else(|| match &preferred {
+        Some(named) => {
+            let named = missed::shown(&named.to_string_lossy());
+            Failure::new(Status::Error, format!("`{named}`, which `IDD_CLANG` names, is no clang, version 16 or newer"))
+                .with_hint("without `IDD_CLANG` one is looked for in `PATH`")
+        }
+        None => Failure::new(Status::Error, "there is no clang, version 16 or newer, to instrument the program with")
+            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`"),
     })
 }
 
@@ -81,10 +87,11 @@ pub fn run(
     let clang = clang(around)?;
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let commit = graph::resolve(&user, &args.at).map_err(|error| Failure::from_error(&error))?;
-    let tree = graph::tree_of(&user, commit).map_err(|error| Failure::from_error(&error))?;
-    let idd = location.idd_directory();
-    drop(private::create(&idd, &user, commit).map_err(|error| Failure::from_error(&error))?);
-    let private = private::private_directory(&idd);
+    let mut tree = graph::tree_of(&user, commit).map_err(|error| Failure::from_error(&error))?;
+    drop(saved::make_private(location, &user, commit)?);
+    let holder = Holder::new(&args.command, &args.holding, commit, location, (&user, around))?;
+    holder.held(&mut [&mut tree], &mut progress)?;
+    let private = private::private_directory(&location.idd_directory());
 
     let _lock = saved::lock(location)?;
     saved::sign_recorder(location)?;
@@ -197,6 +204,10 @@ fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken
     for (first, second) in first.into_iter().zip(second) {
         if first.n_given_up != second.n_given_up {
             is_compared = false;
+            continue;
+        }
+        // Nor of those that were killed.
+        if first.end.is_none() && second.end.is_none() {
             continue;
         }
         let pair = digest(place, &first.file).and_then(|one| Ok((one, digest(again, &second.file)?)));

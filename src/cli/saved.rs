@@ -26,6 +26,7 @@ use crate::world::journal::Record;
 use crate::world::journal::Replay;
 use crate::world::journal::Segment;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::keep::keep;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
@@ -207,16 +208,30 @@ fn sign(segment: &mut Segment) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What to do where the git directory cannot be written.
+const WRITABLE: &str = "what is found is kept in the git directory, so it has to be writable, and with space left; a clone elsewhere will do: `git clone <this> <there>`";
+
+/// Makes the private repository, if it is not there; see [`private::create`].
+pub fn make_private(location: &Location, user: &Repository, head: CommitId) -> Result<Repository, Failure> {
+    private::create(&location.idd_directory(), user, head)
+        .map_err(|error| Failure::from_error(&error).with_hint(WRITABLE))
+}
+
 /// One command at a time may make sandboxes for a worktree.
 pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     let path = location.session_directory().join("lock");
     let lock = FileLock::at(&path).map_err(|error| {
         Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
+            .with_hint(WRITABLE)
     })?;
     let lock = lock.ok_or_else(|| {
-        Failure::new(Status::Error, "`git idd` is at work already in this worktree").with_hint(
-            "`git idd status` says how far a hunt is; another one, or a recording, can run in a worktree of its own",
-        )
+        let (who, how) = match FileLock::holder(&path) {
+            Some(pid) => (format!(", as process {pid}"), format!(", `kill -INT {pid}` stops it")),
+            None => (String::new(), String::new()),
+        };
+        Failure::new(Status::Error, format!("`git idd` is at work already in this worktree{who}")).with_hint(format!(
+            "`git idd status` says how far a hunt is{how}; another one, or a recording, can run in a worktree of its own"
+        ))
     })?;
     // Whoever recorded here is gone, and perhaps was killed.
     let place = recorder(location);
@@ -284,6 +299,15 @@ pub fn current_replay(location: &Location) -> Result<(String, Replay), Failure> 
         Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Err(none()),
         Err(error) => Err(journal_failure(&error)),
     }
+}
+
+/// What the hunt of this worktree was told.
+pub fn current_plan(location: &Location) -> Result<(String, SavedPlan), Failure> {
+    let (id, replay) = current_replay(location)?;
+    let plan = serde_json::from_value(replay.plan.plan).map_err(|error| {
+        Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
+    })?;
+    Ok((id, plan))
 }
 
 /// The verdicts written into a journal, in the order they were reached, each revision once with its last verdict.

@@ -352,6 +352,26 @@ pub struct Held {
     pub path: Untrusted,
     /// Whether it changed between good and bad; null if that is not known.
     pub changed: Option<bool>,
+    /// Whether the last good revision has it; null if there is none.
+    #[serde(default)]
+    pub in_good: Option<bool>,
+    /// Whether the first bad revision has it; null if there is none.
+    #[serde(default)]
+    pub in_bad: Option<bool>,
+}
+
+impl Held {
+    /// What good and bad have in its place, to stand behind its path.
+    pub fn words(&self) -> &'static str {
+        match (self.changed, self.in_good, self.in_bad) {
+            (_, Some(false), Some(false)) => " (in neither good nor bad)",
+            (_, Some(false), _) => " (not in good)",
+            (_, _, Some(false)) => " (not in bad)",
+            (Some(true), ..) => " (changed between good and bad)",
+            (Some(false), ..) => " (the same in good and bad)",
+            (None, ..) => "",
+        }
+    }
 }
 
 /// Counts of probes.

@@ -110,7 +110,7 @@ pub fn found() -> Report {
                 verified: Verified::Observed,
             },
         ],
-        held: vec![Held { path: "test.sh".into(), changed: Some(true) }],
+        held: vec![Held { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true) }],
         notes: vec!["The signature is the exit code only.".into()],
         probes: Probes {
             run: 23,

@@ -268,12 +268,7 @@ impl Page<'_> {
         }
         self.heading("Kept in every revision as they are now", None)?;
         for held in held {
-            let change = match held.changed {
-                Some(true) => " (changed between good and bad)",
-                Some(false) => " (the same in good and bad)",
-                None => "",
-            };
-            writeln!(self.out, "  {}{change}", Terminal.line(&held.path))?;
+            writeln!(self.out, "  {}{}", Terminal.line(&held.path), held.words())?;
         }
         Ok(())
     }

@@ -12,7 +12,8 @@
 //! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
-//!   and the number of a signal, or [`REPLACED`].
+//!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::trace::fault).
+//! - Of a process that was killed the last records of a thread come from its buffer; behind the last one are zeros, which is the number of no segment.
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
 //! - Where a trace would have become too long, its first records were given up: their chunks are not in the index, and a hole is in their place. The offset
 //!   of the first chunk of each thread tells how many bytes that are.
@@ -59,12 +60,14 @@ pub enum Kind {
     Globals,
     /// The end of the process.
     End,
+    /// A fault of a thread.
+    Fault,
 }
 
 impl Kind {
     /// The kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
-        [Self::Process, Self::Records, Self::Globals, Self::End].get(number as usize).copied()
+        [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault].get(number as usize).copied()
     }
 }
 
@@ -175,6 +178,8 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&length(&packed)?.to_le_bytes())?;
         self.out.write_all(&crc32fast::hash(&packed).to_le_bytes())?;
         self.out.write_all(&packed)?;
+        // What is given up later has to be in the file by then.
+        self.out.flush()?;
         self.place += (CHUNK_HEADER + packed.len()) as u64;
         Ok(())
     }

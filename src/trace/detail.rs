@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use crate::instrument::debug::Place;
 use crate::trace::TraceError;
+use crate::trace::fault::Crash;
+use crate::trace::fault::Doing;
 use crate::trace::frame::Frame;
 use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
@@ -88,6 +90,8 @@ pub struct Detail {
     pub uses: BTreeSet<(Step, What)>,
     /// What it calls outside.
     pub calls: Vec<Outside>,
+    /// How it crashed, if it did: the number of the signal, and what it read or wrote where; `None` if it divided.
+    pub crash: Option<(u32, Option<(Doing, Access)>)>,
     /// The step that decided that it runs; `None` for the first of all.
     pub control: Option<Step>,
     /// The calls it stands in, the innermost first: the calling step and the function.
@@ -207,6 +211,7 @@ impl Watch for Focus<'_> {
             writes: Vec::new(),
             uses: BTreeSet::new(),
             calls: Vec::new(),
+            crash: None,
             control: (control != Step::START).then_some(control),
             stack: stack.collect(),
             variables: variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect(),
@@ -306,6 +311,20 @@ impl Watch for Focus<'_> {
         };
         if let Some(detail) = &mut self.detail {
             detail.calls.push(outside);
+        }
+    }
+
+    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+        if machine.frame().is_none_or(|frame| frame.step != self.step) {
+            return;
+        }
+        let written = if let Doing::Writing(written) = crash.doing { written.map(u64::to_le_bytes) } else { None };
+        let length = usize::try_from(crash.length).unwrap_or(usize::MAX);
+        let bytes = written.as_ref().and_then(|bytes| bytes.get(..length));
+        let access = (crash.doing != Doing::Dividing)
+            .then(|| (crash.doing, self.access(machine, crash.address, crash.length, bytes)));
+        if let Some(detail) = &mut self.detail {
+            detail.crash = Some((crash.signal, access));
         }
     }
 

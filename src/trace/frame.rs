@@ -148,6 +148,7 @@ impl Frame {
         self.n_calls = 0;
         self.base = base;
         self.is_partial = false;
+        self.address = 0;
         self.block = BlockId(0);
         self.values.clear();
         self.values.resize(n, 0);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::instrument::segment::Kind;
 use crate::trace::TraceError;
+use crate::trace::fault::Crash;
 use crate::trace::frame::External;
 use crate::trace::frame::Frame;
 use crate::trace::frame::number;
@@ -73,6 +74,10 @@ pub trait Watch {
     fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {}
     /// A function of the program came back to the last frame.
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {}
+    /// The last frame is about to do something, which a record stands for.
+    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {}
+    /// The current step of the last frame crashed: it is the last thing that the thread did there.
+    fn crashes(&mut self, machine: &Machine, crash: &Crash) {}
     /// A function that is not instrumented came back; an argument may be unknown in a frame that was met in the middle.
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {}
 }
@@ -185,7 +190,19 @@ impl Machine {
     }
 
     /// Takes a record of a function in.
+    #[inline]
     pub fn take<W: Watch>(&mut self, shape: &Arc<Shape>, record: &Record<'_>, watch: &mut W) -> Result<(), TraceError> {
+        self.take_until(shape, record, usize::MAX, watch)
+    }
+
+    /// Takes the first actions of a record in; if there are more, the program came no further.
+    pub fn take_until<W: Watch>(
+        &mut self,
+        shape: &Arc<Shape>,
+        record: &Record<'_>,
+        n_actions: usize,
+        watch: &mut W,
+    ) -> Result<(), TraceError> {
         if record.thread != self.thread {
             let frames = self.others.remove(&record.thread).unwrap_or_default();
             let before = std::mem::replace(&mut self.frames, frames);
@@ -222,8 +239,12 @@ impl Machine {
             }
             _ => {}
         }
-        for action in &piece.actions {
+        for action in piece.actions.iter().take(n_actions) {
+            watch.acts(self, action, record.bytes);
             self.act(*action, shape, record.bytes, watch)?;
+        }
+        if n_actions < piece.actions.len() {
+            return Ok(());
         }
         match piece.next {
             Next::Straight => {}
@@ -343,7 +364,10 @@ impl Machine {
             None => None,
             Some(offset) => number(record.bytes, offset, 8),
         };
-        let is_ours = |frame: &Frame| is_here(frame) && address.is_none_or(|address| frame.address == address);
+        // A frame that was met in the middle tells its address only now.
+        let is_next = |frame: &Frame| frame.is_partial && frame.address == 0 && record.segment == frame.segment + 1;
+        let is_at = |frame: &Frame| address.is_none_or(|address| frame.address == address || is_next(frame));
+        let is_ours = |frame: &Frame| is_here(frame) && is_at(frame);
         if let Some(found) = self.frames.iter().rposition(is_ours) {
             while self.frames.len() > found + 1 {
                 self.check.n_unwound += 1;
@@ -404,7 +428,7 @@ impl Machine {
         let frame = self.frames.last_mut().ok_or(TraceError::Damaged("a record without a frame"))?;
         let step = frame.step;
         match action {
-            Action::Step(_) => {}
+            Action::Step(_) | Action::Divide { .. } => {}
             Action::Set { register, offset, size } => {
                 frame.set(register, number(bytes, offset, size).unwrap_or(0), step);
             }
@@ -423,6 +447,7 @@ impl Machine {
                         frame.forget(to);
                     }
                     watch.uses(step, maker, What::Memory(address, u64::from(size)));
+                    watch.looks(self, step, address, u64::from(size));
                     return Ok(());
                 };
                 if let Some(to) = to {

@@ -14,6 +14,7 @@ pub mod units;
 
 pub mod detail;
 pub mod effect;
+pub mod fault;
 pub mod frame;
 pub mod globals;
 pub mod heap;

@@ -21,9 +21,6 @@ use crate::trace::value::Part;
 /// Bytes of a string that a pointer points to.
 const MAX_STRING: u64 = 80;
 
-/// Behind the last address of a program.
-const END_OF_MEMORY: u64 = 1 << 47;
-
 /// A process and what is needed to read it.
 #[derive(Clone, Copy)]
 pub struct View<'v> {
@@ -105,6 +102,9 @@ impl Content for Held<'_> {
         target.map_or_else(|| format!("{pointer:#x}"), |target| format!("{pointer:#x} {target}"))
     }
 }
+
+/// Bytes that the arguments and the environment take at the most.
+const MAX_WORDS: u64 = 8 << 20;
 
 impl<'v> View<'v> {
     /// The variables of a frame that are seen at its current statement, inner ones first; of those with the same name only the innermost.
@@ -295,7 +295,7 @@ impl<'v> View<'v> {
             return Some(if at == 0 { format!("*argv[{index}]") } else { format!("argv[{index}][{at}]") });
         }
         // The arguments lie highest in memory, then the environment.
-        (array..END_OF_MEMORY).contains(&address).then(|| "the environment".to_owned())
+        (address > array && address - array < MAX_WORDS).then(|| "the environment".to_owned())
     }
 
     /// The index of the argument that has the byte, and the place in it.

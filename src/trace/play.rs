@@ -3,11 +3,14 @@
 //! A checkpoint is a copy of the [machine](crate::trace::machine) at the beginning of a chunk; copies share the pages of memory that did not change between
 //! them. There are only so many: when they would take too much room, every second one goes, and later ones are farther apart.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::instrument::map::MapError;
 use crate::trace::TraceError;
 use crate::trace::container::Trace;
+use crate::trace::fault::Fault;
+use crate::trace::fault::faults;
 use crate::trace::globals::Globals;
 use crate::trace::index::Naming;
 use crate::trace::machine::Machine;
@@ -36,6 +39,8 @@ pub struct Player {
     pub machine: Machine,
     /// Its global variables.
     pub globals: Arc<Globals>,
+    /// By thread, and by the end of the record that was broken off.
+    faults: HashMap<(u32, u64), Fault>,
     checkpoints: Vec<(Position, Machine)>,
     /// Chunks from one checkpoint to the next.
     distance: usize,
@@ -55,6 +60,7 @@ impl Player {
         } else {
             globals.fill(&mut machine.memory);
         }
+        let faults = faults(&mut trace)?;
         let records = Records::new(&trace);
         let checkpoints = vec![(Position::default(), machine.clone())];
         Ok(Self {
@@ -64,6 +70,7 @@ impl Player {
             shapes: Vec::new(),
             machine,
             globals: Arc::new(globals),
+            faults,
             checkpoints,
             distance: 1,
             n_chunks_since: 0,
@@ -172,7 +179,11 @@ impl Player {
         let Some(Some(shape)) = self.shapes.get(index) else {
             return Err(TraceError::Damaged("a record of no function"));
         };
-        self.machine.take(shape, &record, watch)?;
+        let end = record.offset + record.bytes.len() as u64;
+        match self.faults.get(&(record.thread, end)) {
+            Some(fault) => fault.take(&mut self.machine, shape, &record, watch)?,
+            None => self.machine.take(shape, &record, watch)?,
+        }
         Ok(Some(record.segment))
     }
 

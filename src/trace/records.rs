@@ -77,9 +77,12 @@ impl Records {
         self.at = 0;
     }
 
-    /// The next record; `None` at the end.
+    /// The next record; `None` at the end. A record of no number is the end of its chunk.
     pub fn next(&mut self, trace: &mut Trace, units: &mut Units) -> Result<Option<Record<'_>>, TraceError> {
-        while self.at == self.content.len() {
+        // Behind what a killed process left in its buffer are zeros.
+        let is_end = |content: &[u8], at: usize| content[at..].iter().take(HEADER_SIZE as usize).all(|byte| *byte == 0);
+        while is_end(&self.content, self.at) {
+            self.at = self.content.len();
             let Some(chunk) = self.chunks.get(self.position.n_chunks) else { return Ok(None) };
             // Where the first ones were given up, those of each thread begin somewhere.
             let before = self.position.offsets.entry(chunk.thread).or_insert(chunk.begin());

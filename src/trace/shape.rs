@@ -79,6 +79,8 @@ pub enum Action {
     CopyList { to: Source, from: Source },
     /// A temporary value of another statement is used; of a phi only if the block before was this one.
     Use { register: Register, from: Option<BlockId> },
+    /// A division of integers, which faults if the divisor is zero.
+    Divide { dividend: Source, divisor: Source, size: u32, is_signed: bool },
     /// A temporary value is made that another statement uses.
     Make { register: Register },
     /// A call, by its index among [`Shape::calls`].
@@ -354,10 +356,11 @@ impl Maker<'_> {
         let statement_of = std::mem::take(&mut self.statement_of);
         for (block, of) in function.blocks.iter().zip(&statement_of) {
             for (instruction, statement) in block.instructions.iter().zip(of) {
-                let is_access = matches!(
-                    instruction.op,
-                    Op::Load | Op::Store | Op::AtomicUpdate(_) | Op::CompareExchange | Op::Call(..)
-                );
+                let is_access = match instruction.op {
+                    Op::Load | Op::Store | Op::AtomicUpdate(_) | Op::CompareExchange | Op::Call(..) => true,
+                    Op::Binary(name) => is_division(name),
+                    _ => false,
+                };
                 for operand in &instruction.operands {
                     let Value::Local(id) = operand.value else { continue };
                     if self.is_shared(id, *statement) {
@@ -442,8 +445,11 @@ impl Maker<'_> {
         let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
         let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
         let is_event = |action: &&Action| {
-            use Action::{Back, Make, Set, Slot, Step, Use};
-            !matches!(action, Step(_) | Set { .. } | Slot { .. } | Use { .. } | Make { .. } | Back { .. })
+            use Action::{Back, Divide, Make, Set, Slot, Step, Use};
+            !matches!(
+                action,
+                Step(_) | Set { .. } | Slot { .. } | Use { .. } | Divide { .. } | Make { .. } | Back { .. }
+            )
         };
         let n_events = actions.iter().filter(is_event).count() + usize::from(next != Next::Straight);
         let n_events = u32::try_from(n_events).unwrap_or(u32::MAX);
@@ -567,6 +573,15 @@ impl Maker<'_> {
                 let success = offset + u32::try_from(flag).unwrap_or(0);
                 actions.push(Action::Exchange { address: source(0), new: source(2), offset, success, size });
             }
+            Op::Binary(name) if is_division(name) => {
+                let size = self.size(&instruction.ty)?;
+                let is_harmless =
+                    matches!(instruction.operands[1].value, Value::Int(divisor) if divisor != 0 && divisor != -1);
+                if size <= 8 && !is_harmless {
+                    let is_signed = name.starts_with('s');
+                    actions.push(Action::Divide { dividend: source(0), divisor: source(1), size, is_signed });
+                }
+            }
             Op::Alloca(_) | Op::NextArgument => {
                 if let (Some(register), Some(item)) = (to, items.result()) {
                     actions.push(Action::Set { register, offset: item.offset, size: item.size });
@@ -628,6 +643,11 @@ impl Maker<'_> {
         let n_named = if let Op::Call(_, _, n_named) = &instruction.op { *n_named } else { None };
         Ok(Call { name: name.map(Into::into), arguments, n_named, is_external, result, result_size, model })
     }
+}
+
+/// Whether an operation of LLVM divides integers.
+fn is_division(name: &str) -> bool {
+    matches!(name, "udiv" | "sdiv" | "urem" | "srem")
 }
 
 /// The items of one instruction.

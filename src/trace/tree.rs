@@ -1,5 +1,6 @@
 //! The tree of calls and loops of a run.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub enum Kind {
         result: Option<String>,
         /// Whether it was left otherwise than by a return, or not at all.
         is_unfinished: bool,
+        /// Whether it was called before the part of the run that was kept, so that its arguments are not known.
+        is_earlier: bool,
     },
     /// A loop.
     Loop {
@@ -121,8 +124,8 @@ struct Builder<'b> {
     globals: &'b Globals,
     words: &'b [u8],
     open: HashMap<u32, Vec<Open>>,
-    roots: Vec<Node>,
-    n_more: u64,
+    /// What no open node has, by thread, and how many are left out.
+    roots: BTreeMap<u32, (Vec<Node>, u64)>,
     /// For each thread what was closed last by a return; its value comes later.
     loops: HashMap<u32, Vec<Vec<BlockId>>>,
     last_returned: Option<u64>,
@@ -137,7 +140,7 @@ impl Builder<'_> {
     fn has_room(&self, thread: u32) -> bool {
         let open = self.open.get(&thread).map_or(&[][..], Vec::as_slice);
         match open.last() {
-            None => self.roots.len() < self.limits.width,
+            None => self.roots.get(&thread).is_none_or(|(roots, _)| roots.len() < self.limits.width),
             Some(last) => {
                 open.len() < self.limits.depth
                     && last.node.as_ref().is_some_and(|node| node.children.len() < self.limits.width)
@@ -156,12 +159,12 @@ impl Builder<'_> {
             }
         }
         let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
-        let (children, n_more) = match open.last_mut() {
-            Some(last) => match &mut last.node {
-                Some(node) => (&mut node.children, &mut node.n_more),
-                None => return,
-            },
-            None => (&mut self.roots, &mut self.n_more),
+        let (children, n_more) = if let Some(last) = open.last_mut() {
+            let Some(node) = &mut last.node else { return };
+            (&mut node.children, &mut node.n_more)
+        } else {
+            let (roots, n_more) = self.roots.entry(machine.thread).or_default();
+            (roots, n_more)
         };
         match closed.node {
             Some(node) => children.push(Node { iteration, ..node }),
@@ -173,17 +176,26 @@ impl Builder<'_> {
 impl Watch for Builder<'_> {
     fn enters(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        let node = self.has_room(machine.thread).then(|| Node {
-            kind: Kind::Call { function: frame.shape.name(), arguments: Vec::new(), result: None, is_unfinished: true },
-            step: Step(machine.n_steps + 1),
-            last: Step(machine.n_steps + 1),
-            place: frame.shape.statements[0].place.clone(),
-            iteration: None,
-            children: Vec::new(),
-            n_more: 0,
+        let is_earlier = machine.is_window && frame.is_partial;
+        let is_root = self.open.get(&machine.thread).is_none_or(Vec::is_empty);
+        // Whoever was called earlier and is met only now had called all that was met before.
+        let within = if is_earlier && is_root { self.roots.remove(&machine.thread) } else { None };
+        let first = Step(machine.n_steps + 1);
+        let node = self.has_room(machine.thread).then(|| {
+            let (function, arguments) = (frame.shape.name(), Vec::new());
+            let (children, n_more) = within.unwrap_or_default();
+            Node {
+                kind: Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier },
+                step: children.first().map_or(first, |child| child.step),
+                last: first,
+                place: frame.shape.statements[0].place.clone(),
+                iteration: None,
+                children,
+                n_more,
+            }
         });
         let frame = frame.number;
-        self.push(machine, Open { frame, head: None, node, n_iterations: 0, has_arguments: false });
+        self.push(machine, Open { frame, head: None, node, n_iterations: 0, has_arguments: is_earlier });
     }
 
     fn step(&mut self, machine: &Machine) {
@@ -288,6 +300,17 @@ impl Watch for Builder<'_> {
     }
 }
 
+/// Takes away what is deeper than wanted: in calls that were met after what they had called.
+fn prune(node: &mut Node, depth: usize) {
+    if depth <= 1 {
+        node.n_more += node.children.len() as u64;
+        node.children.clear();
+    }
+    for child in &mut node.children {
+        prune(child, depth - 1);
+    }
+}
+
 /// The tree of a whole run: the first calls of its threads, and how many are left out.
 pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
     player.rewind(Step(1));
@@ -297,8 +320,7 @@ pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), Tra
         globals: &globals,
         words: &words,
         open: HashMap::new(),
-        roots: Vec::new(),
-        n_more: 0,
+        roots: BTreeMap::new(),
         loops: HashMap::new(),
         last_returned: None,
     };
@@ -310,5 +332,11 @@ pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), Tra
             builder.close(&player.machine, false);
         }
     }
-    Ok((builder.roots, builder.n_more))
+    let n_more = builder.roots.values().map(|(_, n_more)| n_more).sum();
+    let mut roots: Vec<Node> = builder.roots.into_values().flat_map(|(roots, _)| roots).collect();
+    roots.sort_by_key(|root| root.step);
+    for root in &mut roots {
+        prune(root, limits.depth);
+    }
+    Ok((roots, n_more))
 }

@@ -138,7 +138,7 @@ fn why_follows_definitions_to_arguments_and_constants() {
 fn trace_says_what_is_not_there() {
     let fixture = recorded();
     for (args, expected) in [
-        (&["trace", "step", "0"][..], "there is no such step"),
+        (&["trace", "step", "0"][..], "steps are numbered from 1"),
         (&["trace", "step", "4000000000"], "there is no such step"),
         (&["trace", "why", "3", "nosuch"], "no variable `nosuch` is seen at step 3"),
         (&["trace", "stat", "--recording", "../x"], "there is no recording `../x`"),
@@ -332,15 +332,23 @@ git add a.c && git commit -qm one";
 fn max_trace_keeps_the_end_of_a_run_or_the_beginning() {
     let program = r"
 cat >a.c <<'END'
+#include <setjmp.h>
 #include <stdlib.h>
 static unsigned table[1000], early = 7;
+static jmp_buf back;
 static unsigned mix(unsigned x) { return x * 2654435761u ^ x >> 7; }
-int main(void) {
-    unsigned kept = 3, sum = 0;
-    for (unsigned i = 0; i < 200000; i++) {
+static unsigned guarded(unsigned n) {
+    unsigned sum = 0;
+    if (setjmp(back))
+        return 0;
+    for (unsigned i = 0; i < n; i++) {
         table[i % 1000] = mix(i ^ sum);
         sum += table[i * 7 % 1000];
     }
+    return sum;
+}
+int main(void) {
+    unsigned kept = 3, sum = guarded(120000);
     unsigned last = sum % 5 + early;
     return last + kept > 0 ? 1 : 0;
 }
@@ -362,13 +370,25 @@ git add a.c && git commit -qm one";
 
     let last = json(&fixture, &["step", &n_steps.to_string()]);
     let value = |name: &str| named(&last["variables"], name)["value"].as_str().unwrap_or_default().to_owned();
-    // What was set before the window is not made up; what was set in it is there.
+    // What was set before the window is not made up; what was set in it is there. Ideal: it is known, 3; but it waits in no memory, and is never set again.
     assert_eq!(value("kept"), "?", "{last}");
     assert!(value("last").parse::<u32>().is_ok() && value("sum").parse::<u32>().is_ok(), "{last}");
     let why = text(&fixture.run(&["trace", "why", &n_steps.to_string(), "last"]));
     assert!(why.contains("early = 7  (from before the part that was kept)"), "{why}");
     let first = text(&fixture.run(&["trace", "step", "1"]));
     assert!(first.contains("something before the part that was kept"), "{first}");
+    assert!(
+        text(&fixture.run(&["trace", "step", &n_steps.to_string()])).contains("the part that was kept: kept\n"),
+        "{last}"
+    );
+    // Who called what was met first is met later; each call is shown once, around what it called.
+    let tree = text(&fixture.run(&["trace", "tree", "--width", "1"]));
+    let lines: Vec<&str> = tree.lines().map(str::trim_start).collect();
+    assert!(lines[0].starts_with("the first ") && lines[0].ends_with("step 1 is the first that was kept"), "{tree}");
+    assert_eq!(lines[1], "main(...)  a.c:16 called before #1", "{tree}");
+    let guarded: Vec<_> = lines.iter().filter(|line| line.starts_with("guarded(")).collect();
+    assert!(guarded.len() == 1 && guarded[0].ends_with("  a.c:6 called before #1"), "{tree}");
+    assert!(stat["n_unwound"] == 0, "{stat}");
     // How often a statement ran before is not known.
     assert_eq!(last["instance"], Value::Null, "{last}");
 
@@ -376,7 +396,7 @@ git add a.c && git commit -qm one";
     let said = text(&fixture.run(&words));
     assert!(said.contains("warning: the end of the run was left out"), "{said}");
     assert_eq!(json(&fixture, &["stat"])["n_given_up"], 0);
-    assert_eq!(json(&fixture, &["step", "1"])["line"], 4);
+    assert_eq!(json(&fixture, &["step", "1"])["line"], 16);
 
     let recordings = text(&fixture.run(&["trace", "list"]));
     assert_eq!(recordings.lines().count(), 2, "{recordings}");

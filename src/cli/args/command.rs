@@ -27,6 +27,7 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Test;
+use crate::cli::args::options::parse_step;
 
 /// Find the change that broke a test.
 ///
@@ -159,7 +160,7 @@ pub enum TraceCommand {
     /// Show an executed statement: what it read and wrote, and what it depends on.
     Step {
         /// The step, by its number.
-        #[arg(value_name = "STEP")]
+        #[arg(value_name = "STEP", value_parser = parse_step, allow_negative_numbers = true)]
         step: u32,
 
         #[command(flatten)]
@@ -168,7 +169,7 @@ pub enum TraceCommand {
     /// Follow the last definitions of a variable back to where its value comes from.
     Why {
         /// The step before which the variable is looked at.
-        #[arg(value_name = "STEP")]
+        #[arg(value_name = "STEP", value_parser = parse_step, allow_negative_numbers = true)]
         step: u32,
 
         /// The variable, or a part of one: `n`, `s.f`, `p->f`, `a[3]`, `a[i]`, `*p`.
@@ -384,6 +385,9 @@ pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError 
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return ParseError::Display(error.render().to_string());
     }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return ParseError::Usage(missing_subcommand(words, is_json));
+    }
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
     let message = paragraphs.next().unwrap_or_default();
@@ -395,4 +399,17 @@ pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError 
         hint: tip.unwrap_or_else(|| format!("`git idd {name}-h` lists the options")),
         is_json,
     })
+}
+
+/// What is said of a command that has commands of its own, and was given none.
+fn missing_subcommand(words: &Words, is_json: bool) -> UsageError {
+    let name = words.subcommand.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    let command = command();
+    let of = words.subcommand.as_ref().and_then(|name| command.find_subcommand(name)).unwrap_or(&command);
+    let names: Vec<&str> = of.get_subcommands().map(Command::get_name).collect();
+    UsageError {
+        message: format!("`git idd{name}` needs to be told what: {}", names.join(", ")),
+        hint: format!("`git idd{name} -h` says what each of them is for"),
+        is_json,
+    }
 }

@@ -24,6 +24,7 @@ use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
+use crate::cli::args::options::Holding;
 use crate::cli::args::options::Keep;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
@@ -143,6 +144,8 @@ pub struct RecordArgs {
     pub at: String,
     /// Shell line that is run before the test.
     pub build: Option<OsString>,
+    /// What is kept as it is now.
+    pub holding: Holding,
     /// The program that is meant, if the test runs several.
     pub program: Option<OsString>,
     /// Whether it is not compared with other runs.
@@ -174,6 +177,8 @@ pub struct ExplainArgs {
     pub at: Side,
     /// Shell line that is run before the test.
     pub build: Option<OsString>,
+    /// What is kept as it is now; in versions of a hunt that is done.
+    pub holding: Holding,
     /// The program that is meant.
     pub program: Option<OsString>,
     /// How the chain is found.
@@ -384,8 +389,8 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Compl
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
     };
-    let Record { at, build, program, once, max_trace, keep, max_output, timeout } = record;
-    Ok(RecordArgs { command, at, build, program, once, max_trace, max_output, keep, timeout })
+    let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
+    Ok(RecordArgs { command, at, build, holding, program, once, max_trace, max_output, keep, timeout })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, Complaint> {
@@ -405,6 +410,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         max_tests,
         at,
         build,
+        holding,
         program,
         algorithm,
         unchecked,
@@ -428,6 +434,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         max_tests,
         at,
         build,
+        holding,
         program,
         method,
         is_unchecked,

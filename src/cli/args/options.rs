@@ -214,6 +214,10 @@ pub struct Record {
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<OsString>,
 
+    #[command(flatten)]
+    /// What is kept.
+    pub holding: Holding,
+
     /// The program that is meant if the test runs several; by default the last one that failed.
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
@@ -223,7 +227,7 @@ pub struct Record {
     pub once: bool,
 
     /// What all traces together may take on disk: `500M`, `4G`.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
     pub max_trace: u64,
 
     /// What is kept of a run that would take more than that.
@@ -231,12 +235,24 @@ pub struct Record {
     pub keep: Keep,
 
     /// What the test may write to one file, so that one that prints without an end does not fill the disk: `100M`, `2G`.
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
     pub max_output: u64,
 
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+}
+
+/// What a recording or an explanation keeps as it is now; as in a hunt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Holding {
+    /// Keep this path as it is now in the revisions that are built; may be given more than once. The test script is held by itself.
+    #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
+    pub hold: Vec<OsString>,
+
+    /// Hold nothing, not even the test script.
+    #[arg(long)]
+    pub no_hold: bool,
 }
 
 /// What is explained.
@@ -271,6 +287,10 @@ pub struct Explain {
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<OsString>,
 
+    #[command(flatten)]
+    /// What is kept.
+    pub holding: Holding,
+
     /// The program that is meant if the test runs several.
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
@@ -284,11 +304,11 @@ pub struct Explain {
     pub unchecked: bool,
 
     /// What all traces together may take on disk: `500M`, `4G`.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
     pub max_trace: u64,
 
     /// What the test may write to one file, so that one that prints without an end does not fill the disk: `100M`, `2G`.
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
     pub max_output: u64,
 
     /// Time limit of the build and of the test, each.
@@ -504,6 +524,18 @@ fn parse_size(text: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| "a size is a number and K, M, G or T".to_owned())?;
     number.checked_shl(shift).filter(|size| size >> shift == number).ok_or_else(|| "it is too large".to_owned())
+}
+
+/// What traces may take: not less than one chunk of records.
+fn parse_room(text: &str) -> Result<u64, String> {
+    let size = parse_size(text)?;
+    if size < 1 << 20 { Err("no trace is smaller than 1M".to_owned()) } else { Ok(size) }
+}
+
+/// The number of a step.
+pub fn parse_step(text: &str) -> Result<u32, String> {
+    let step = text.parse().ok().filter(|step| *step > 0);
+    step.ok_or_else(|| "steps are numbered from 1; `git idd trace tree` shows where they are".to_owned())
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

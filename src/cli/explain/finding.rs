@@ -7,6 +7,7 @@ use crate::cli::explain::Pair;
 use crate::cli::explain::Sides;
 use crate::cli::explain::change;
 use crate::cli::explain::failed;
+use crate::cli::explain::forks;
 use crate::cli::explain::forks::Server;
 use crate::cli::explain::interrupted;
 use crate::cli::explain::switching::Switched;
@@ -229,7 +230,8 @@ fn stand(
 fn told(error: CausalityError<io::Error>) -> Failure {
     match error {
         CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
-        error => Failure::from_error(&error),
+        error @ CausalityError::Fork(_) => forks::failure(&error),
+        error @ CausalityError::Trace(_) => Failure::from_error(&error),
     }
 }
 

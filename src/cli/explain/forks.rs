@@ -1,5 +1,6 @@
 //! Forks of the failing program: a tree of parked processes, and the socket that they call.
 
+use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
 use crate::explain::causality::Forks;
 use crate::explain::causality::Order;
@@ -21,6 +22,9 @@ const PARKING_LIMIT: Duration = Duration::from_secs(120);
 
 /// Time for one fork; what runs longer does not end.
 pub const FORK_LIMIT: Duration = Duration::from_secs(20);
+
+/// What is said of a process that does not come to its place.
+const LOST: &str = "run on in a fork, the program does not come as far as before: it does not do the same in every run, waits for something, or closes the connection by which it is controlled";
 
 /// The failing program, parked before its first segment, and copies of it parked later.
 pub struct Server {
@@ -47,12 +51,17 @@ impl Server {
             let found = self.later.remove(index);
             self.later.push(found);
         } else {
-            let is_before = |(at, _): &&mut (u64, Parked)| *at < n_records;
+            let is_before = |(at, parked): &&mut (u64, Parked)| *at < n_records && !parked.is_bound;
             let nearest = self.later.iter_mut().filter(is_before).max_by_key(|(at, _)| *at);
             let from = nearest.map_or(&mut self.start, |(_, parked)| parked);
             // The segment that begins next is counted from 1.
-            let parked = from.spawn(n_records + 1, &self.control, PARKING_LIMIT)?;
-            let parked = parked.ok_or(io::ErrorKind::TimedOut)?;
+            let spawned = from.spawn(n_records + 1, &self.control, PARKING_LIMIT);
+            let parked = match spawned {
+                Ok(Some(parked)) => parked,
+                Ok(None) => return Err(io::Error::other(LOST)),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(io::Error::other(LOST)),
+                Err(error) => return Err(error),
+            };
             if self.later.len() == N_PARKED {
                 self.later.remove(0);
             }
@@ -63,9 +72,14 @@ impl Server {
     }
 }
 
+/// What is said where the program cannot be asked.
+pub fn failure(error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::from_error(error).with_hint("`git idd record` and `git idd trace` show what it does, as far as that goes")
+}
+
 /// A test that changes nothing, and tells its records.
 pub fn whole(budget: u64, limit: Duration) -> Test {
-    Test { patches: Vec::new(), stop: None, switch: None, dumps: Vec::new(), is_traced: true, budget, limit }
+    Test { patches: Vec::new(), stop: None, switch: None, dumps: Vec::new(), is_traced: true, from: 0, budget, limit }
 }
 
 /// How a test ended, as an ending of the program; `None` if it could not run.
@@ -86,8 +100,13 @@ impl Forks for Server {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let parked = self.parked(order.n_records)?;
-        let test = Test { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
-        let reply = parked.test(&test)?;
+        let mut test = Test { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
+        let reply = if parked.is_bound {
+            test.from = order.n_records + 1;
+            self.start.test(&test)?
+        } else {
+            parked.test(&test)?
+        };
         Ok(Ran { ending: ending(reply.ended), records: reply.records })
     }
 }

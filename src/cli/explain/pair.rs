@@ -5,20 +5,30 @@ use crate::cli::args::options::Side;
 use crate::cli::commands;
 use crate::cli::explain::Pair;
 use crate::cli::failure::Failure;
+use crate::cli::progress::Progress;
+use crate::cli::saved;
 use crate::report::Status;
 use crate::report::certificate::Role;
 use crate::report::certificate::proven;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
 use crate::revision::TreeId;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use std::os::unix::ffi::OsStringExt;
 
 /// What the reference is called where it is a run of the failing version.
 const SWITCHED: &str = "the same with one decision switched";
 
 /// Finds the versions; the arguments are completed by what the hunt was given.
-pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Result<(Pair, ExplainArgs), Failure> {
+pub fn find(
+    args: &ExplainArgs,
+    location: &Location,
+    user: &Repository,
+    progress: &mut Progress,
+) -> Result<(Pair, ExplainArgs), Failure> {
     let failed = |error| Failure::from_error(&error);
     match (&args.bad, &args.good, &args.command) {
         (Some(bad), Some(good), Some(_)) => {
@@ -29,7 +39,10 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
             if failing.0 == reference {
                 return Err(Failure::new(Status::Error, format!("`{bad}` and `{good}` are the same tree")));
             }
-            Ok((Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None }, args.clone()))
+            Ok((
+                Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None },
+                built(args, location, progress),
+            ))
         }
         (bad, None, Some(_)) if args.switch_budget.is_some() => {
             let name = bad.as_deref().unwrap_or("HEAD");
@@ -42,7 +55,7 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
                     names: (name.to_owned(), SWITCHED.to_owned()),
                     hunt: None,
                 },
-                args.clone(),
+                built(args, location, progress),
             ))
         }
         (None, None, None) => of_hunt(args, location),
@@ -53,6 +66,20 @@ pub fn find(args: &ExplainArgs, location: &Location, user: &Repository) -> Resul
         _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command belong together")
             .with_hint("without any of them the last hunt is explained")),
     }
+}
+
+/// With the build of the last hunt if none is given: another test of the same program needs it, too.
+fn built(args: &ExplainArgs, location: &Location, progress: &mut Progress) -> ExplainArgs {
+    let mut args = args.clone();
+    if args.build.is_none()
+        && let Ok((_, plan)) = saved::current_plan(location)
+        && let Some(build) = plan.args.test.build
+    {
+        let line = Terminal.line(&Untrusted::from(build.clone().into_vec()));
+        progress.say(&format!("Built as in the last hunt, by `{line}`; `--build` names another command."));
+        args.build = Some(build);
+    }
+    args
 }
 
 fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {

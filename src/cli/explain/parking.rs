@@ -77,7 +77,8 @@ impl Explainer<'_> {
                 parked.and_then(|(parked, process)| ask(Server::new(control, parked, self.interrupt.clone()), process));
             is_over.store(true, Ordering::Relaxed);
             drop(running.join());
-            told
+            // With the test its processes are ended, so that nobody answers any more.
+            if self.interrupt.is_interrupted() { told.map_err(|_| interrupted()) } else { told }
         })
     }
 
@@ -126,7 +127,7 @@ impl Explainer<'_> {
     ) -> Result<Fork, Failure> {
         let place = self.root.join("park");
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
-        let mut reply = server.start().test(test).map_err(failed)?;
+        let mut reply = server.start().test(test).map_err(|error| forks::failure(&error))?;
         let ending = forks::ending(reply.ended).ok_or_else(|| {
             Failure::new(Status::Error, "the failing program cannot be forked here")
                 .with_hint("its forks are confined by Landlock, which this kernel does not have or does not allow")

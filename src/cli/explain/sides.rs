@@ -45,6 +45,8 @@ pub(super) struct Side {
     pub(super) units: Vec<UnitRange>,
     pub(super) taken: Vec<Taken>,
     pub(super) ending: outcome::Ending,
+    /// The last line that the test printed.
+    pub(super) said: String,
     /// Time of the build and of the test.
     pub(super) duration: Duration,
 }
@@ -54,14 +56,15 @@ pub(super) struct Meant {
     /// Its number among those of its side.
     pub(super) number: usize,
     pub(super) process: Process,
-    /// Those before it that look the same.
+    /// Those before it that look the same, without those that were forked: a process is met where its program starts.
     pub(super) n_before: usize,
 }
 
 impl Meant {
     pub(super) fn new(side: &Side, number: usize) -> Self {
         let process = side.taken[number].process.clone();
-        let n_before = side.taken[..number].iter().filter(|taken| is_same(&taken.process, &process)).count();
+        let is_before = |taken: &&Taken| is_start(taken) && is_same(&taken.process, &process);
+        let n_before = side.taken[..number].iter().filter(is_before).count();
         Self { number, process, n_before }
     }
 }
@@ -89,6 +92,7 @@ impl Explainer<'_> {
             command: self.args.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
             at: String::new(),
             build: self.args.build.clone(),
+            holding: options::Holding::default(),
             program: self.args.program.clone(),
             once: true,
             max_trace: self.args.max_trace,
@@ -129,10 +133,12 @@ impl Explainer<'_> {
         }
         missed::complain(&seen, &build, &taken)?;
         let units = store::take_maps(&build.path, &place).map_err(failed)?;
-        Ok(Side { place, units, taken, ending: seen.ending, duration: seen.duration })
+        Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
     }
 
-    /// The process of the failing side that is meant, and its counterpart.
+    /// The process of the failing side that is meant, and its counterpart: the last that ended otherwise, else the last that did more or less, else the last.
+    ///
+    /// One that was forked goes on where its parent was, which stands for it. Of those that were called with other words the cause lies in their caller, if another one is left.
     pub(super) fn process(&self, bad: &Side, good: &Side) -> Result<(usize, usize), Failure> {
         let named = |taken: &Taken| {
             let name = Path::new(&*String::from_utf8_lossy(&taken.process.program)).file_name().map(OsString::from);
@@ -141,21 +147,24 @@ impl Explainer<'_> {
         let n_of = |side: &Side, number: usize| {
             side.taken[..number]
                 .iter()
-                .filter(|taken| taken.process.program == side.taken[number].process.program)
+                .filter(|taken| is_start(taken) && taken.process.program == side.taken[number].process.program)
                 .count()
         };
         let twin = |number: usize| {
             let process = &bad.taken[number].process;
-            let mut same = (0..good.taken.len()).filter(|other| good.taken[*other].process.program == process.program);
+            let is_same = |taken: &Taken| is_start(taken) && taken.process.program == process.program;
+            let mut same = (0..good.taken.len()).filter(|other| is_same(&good.taken[*other]));
             same.nth(n_of(bad, number))
         };
         let pairs: Vec<(usize, usize)> = (0..bad.taken.len())
-            .filter(|number| named(&bad.taken[*number]))
+            .filter(|number| is_start(&bad.taken[*number]) && named(&bad.taken[*number]))
             .filter_map(|number| Some((number, twin(number)?)))
             .collect();
-        let differs = |(number, other): &&(usize, usize)| bad.taken[*number].end != good.taken[*other].end;
-        let is_longer = |(number, other): &&(usize, usize)| bad.taken[*number].n_bytes != good.taken[*other].n_bytes;
-        let found = pairs.iter().rev().find(differs).or(pairs.iter().rev().find(is_longer)).or(pairs.last());
+        let rank = |(number, other): &(usize, usize)| {
+            let (one, other) = (&bad.taken[*number], &good.taken[*other]);
+            (one.end != other.end, one.n_bytes != other.n_bytes, one.process.words == other.process.words)
+        };
+        let found = pairs.iter().max_by_key(|pair| rank(pair));
         found.copied().ok_or_else(|| {
             let mut programs: Vec<String> =
                 bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
@@ -172,7 +181,11 @@ impl Explainer<'_> {
         if n_all < 2 {
             return None;
         }
-        let which = format!("the test ran {n_all} processes; this is number {} of them, `{words}`", number + 1);
+        let has_forked = side.taken[number + 1..]
+            .iter()
+            .any(|taken| !is_start(taken) && taken.process.parent == side.taken[number].process.pid);
+        let forked = if has_forked { "; of those that it forked only what it sees is explained" } else { "" };
+        let which = format!("the test ran {n_all} processes; this is number {} of them, `{words}`{forked}", number + 1);
         progress
             .say(&format!("Of {n_all} processes, `{}` is explained.", Terminal.line(&Untrusted::from(words.as_str()))));
         Some(format!("{which}: `--program` takes those of another program"))
@@ -187,6 +200,11 @@ impl Explainer<'_> {
         let trace = store::open(&side.place.join(&taken.file)).map_err(failed)?;
         Player::new(trace, store::units_at(&side.place, &side.units)).map_err(failed)
     }
+}
+
+/// Whether a program started there; else the process was forked by another one.
+pub(super) fn is_start(taken: &Taken) -> bool {
+    taken.process.forked_at.is_none()
 }
 
 /// Whether both are the same program with the same arguments.

@@ -41,6 +41,7 @@ use crate::cli::explain::parking::Until;
 use crate::cli::explain::sides::Meant;
 use crate::cli::explain::sides::Side;
 use crate::cli::explain::sides::is_same;
+use crate::cli::explain::sides::is_start;
 use crate::cli::explain::sides::job;
 use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
@@ -64,6 +65,7 @@ use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::Turn;
 use crate::world::record::control::process_of;
+use crate::world::record::listen::Taken;
 use crate::world::record::listen::has_failed;
 use crate::world::run::Watch as _;
 use crate::world::run::Words;
@@ -344,14 +346,16 @@ impl Explainer<'_> {
             Path::new(&*String::from_utf8_lossy(&process.program)).file_name().map(ToOwned::to_owned)
         };
         if let Some(program) = &self.args.program {
-            let is_meant = |taken: &_| name(taken).as_ref() == Some(program);
-            return bad.taken.iter().rposition(|taken| is_meant(&taken.process)).ok_or_else(|| {
+            let is_meant = |taken: &Taken| is_start(taken) && name(&taken.process).as_ref() == Some(program);
+            return bad.taken.iter().rposition(is_meant).ok_or_else(|| {
                 let program = program.to_string_lossy();
                 Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"))
             });
         }
-        let failed = bad.taken.iter().rposition(|taken| has_failed((taken.end, taken.is_left), bad.ending));
-        Ok(failed.unwrap_or(bad.taken.len().saturating_sub(1)))
+        let failed = |taken: &Taken| is_start(taken) && has_failed((taken.end, taken.is_left), bad.ending);
+        let failed = bad.taken.iter().rposition(failed).or(bad.taken.iter().rposition(is_start));
+        // What no program of its own began cannot be met again.
+        failed.ok_or_else(|| Failure::new(Status::Error, "the start of the failing program was not recorded"))
     }
 
     /// Runs the test with a decision of the program switched.

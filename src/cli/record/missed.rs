@@ -1,6 +1,7 @@
 //! Why nothing was recorded, said so that the user can do something about it.
 
 use crate::cli::failure::Failure;
+use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
@@ -20,14 +21,19 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// The last line that a command printed.
-pub(super) fn said(seen: &Observation) -> String {
+pub fn said(seen: &Observation) -> String {
     shown(seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())
 }
 
 /// Whether something was built and run, but nothing of it went through the instrumenting compiler.
 pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> bool {
     let is_touched = logged.iter().any(|entry| !matches!(entry, Logged::Linked(_)));
-    seen.stage == Stage::Test && (!is_touched || taken.is_empty())
+    seen.stage == Stage::Test && !is_not_found(seen) && (!is_touched || taken.is_empty())
+}
+
+/// Whether the test command could not be run at all, as a shell tells it.
+fn is_not_found(seen: &Observation) -> bool {
+    seen.stage == Stage::Test && matches!(seen.ending, Ending::Exit(126 | 127))
 }
 
 /// The same commands, watched for the compilers that they call.
@@ -42,7 +48,14 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
         let said = said(seen);
         let said = if said.is_empty() { "it says nothing" } else { &said };
         let message = format!("the build fails under the instrumenting compiler: {said}");
-        return Err(Failure::new(Status::Error, message));
+        return Err(Failure::new(Status::Error, message)
+            .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
+    }
+    if taken.is_empty() && is_not_found(seen) {
+        let message = format!("the test ended with {}: {}", seen.ending, said(seen));
+        return Err(Failure::new(Status::Error, message).with_hint(
+            "it is run in a checkout of the revision, behind the build; what git does not have is not there, unless `--hold` names it",
+        ));
     }
     let logged = build.logged();
     let is_recordable = logged.iter().any(|entry| matches!(entry, Logged::Instrumented(_)));

@@ -45,6 +45,7 @@ pub(super) fn recording(
         is_left: taken.is_left,
         is_forked: taken.process.forked_at.is_some(),
         is_cut: taken.is_cut,
+        is_lost: taken.is_lost,
     };
     let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
     let chosen = choose(&processes, args.program.as_deref(), seen.ending);
@@ -118,10 +119,7 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
         line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
     }
     if recording.ending == Ending::Timeout.to_string() {
-        line(
-            "note: the test was cut at its time limit: the last records may be missing, and it was not run again"
-                .to_owned(),
-        );
+        line("note: the test was cut at its time limit, and not run again".to_owned());
     } else if recording.is_repeatable == Some(false) {
         line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
     }
@@ -155,21 +153,24 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
     text
 }
 
+/// What is said of a process whose last records could not be had.
+const LOST: &str = "it closed the connection by which it is recorded, or had more than 256 threads: \
+    of what it did last only the first MiB of each thread is there";
+
 /// What is to be known of how a process ended, and of what is missing therefore; `None` of one that exited or was killed under its own eyes.
 fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
     let traced = &recording.processes[index];
     let mut later = recording.processes[index + 1..].iter();
     let is_replaced = later.any(|other| other.pid == traced.pid && !other.is_forked);
     match traced.end {
-        Some(REPLACED) if is_replaced => Some("then it ran another program"),
+        // By a call that is not seen, if it does not say so itself.
+        Some(REPLACED) | None if is_replaced => Some("then it ran another program"),
         Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
+        _ if traced.is_lost => Some(LOST),
         Some(_) => None,
-        None if is_replaced => {
-            Some("then it ran another program, by a call that is not seen: what it did last is missing")
-        }
+        None if traced.is_left => Some("it outlived the test"),
         None if recording.ending == Ending::Timeout.to_string() => None,
-        None if traced.is_left => Some("it outlived the test: what it did last is missing"),
-        None => Some("it was killed, or closed the files of others: what it did last is missing"),
+        None => Some("it was killed"),
     }
 }
 

@@ -61,6 +61,11 @@ impl Watch for Counter {
         self.n_accesses += 1;
     }
 
+    fn looks(&mut self, machine: &Machine, _step: Step, _address: u64, _length: u64) {
+        // A variable that was set before the part that was kept: what was read is not known, but that it was.
+        self.n_accesses += u64::from(machine.frame().is_some_and(|frame| frame.is_partial));
+    }
+
     fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
         if let Some(name) = call.name.as_ref().filter(|_| call.model.is_none()) {
             *self.unmodelled.entry(Arc::clone(name)).or_insert(0) += 1;

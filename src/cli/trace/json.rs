@@ -6,6 +6,7 @@ use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
 use crate::trace::detail::Standing;
 use crate::trace::detail::Why;
+use crate::trace::fault::Doing;
 use crate::trace::machine::What;
 use crate::trace::tree::Kind;
 use crate::trace::tree::Node;
@@ -74,11 +75,12 @@ pub fn tree(roots: &[Node], n_more: u64) -> Value {
 
 fn node(node: &Node) -> Value {
     let mut value = match &node.kind {
-        Kind::Call { function, arguments, result, is_unfinished } => json!({
+        Kind::Call { function, arguments, result, is_unfinished, is_earlier } => json!({
             "function": function.as_ref(),
             "arguments": arguments.iter().map(|(name, value)| json!({ "name": name.as_ref(), "value": value })).collect::<Vec<_>>(),
             "result": result,
             "is_unfinished": is_unfinished,
+            "is_earlier": is_earlier,
         }),
         Kind::Loop { n_iterations } => json!({ "n_iterations": n_iterations }),
     };
@@ -117,6 +119,15 @@ fn access(access: &Access) -> Value {
     })
 }
 
+fn crash((signal, at): &(u32, Option<(Doing, Access)>)) -> Value {
+    let what = match at {
+        Some((Doing::Reading, _)) => "read",
+        Some((Doing::Writing(_), _)) => "write",
+        Some((Doing::Dividing, _)) | None => "division",
+    };
+    json!({ "signal": signal, "what": what, "access": at.as_ref().map(|(_, at)| access(at)) })
+}
+
 /// A step.
 pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
     let mut value = standing(&detail.standing, sources);
@@ -131,6 +142,7 @@ pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
     };
     value["schema"] = SCHEMA.into();
     value["thread"] = detail.thread.into();
+    value["crash"] = detail.crash.as_ref().map(crash).into();
     value["instance"] = detail.instance.into();
     value["reads"] = detail.reads.iter().map(access).collect();
     value["writes"] = detail.writes.iter().map(access).collect();

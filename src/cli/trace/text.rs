@@ -10,6 +10,7 @@ use crate::trace::detail::Detail;
 use crate::trace::detail::Outside;
 use crate::trace::detail::Standing;
 use crate::trace::detail::Why;
+use crate::trace::fault::Doing;
 use crate::trace::machine::What;
 use crate::trace::step::Step;
 use crate::trace::tree::Kind;
@@ -17,6 +18,7 @@ use crate::trace::tree::Node;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Functions without a model that are named.
 const N_NAMED: usize = 8;
@@ -135,13 +137,7 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         page.line(0, "the end of the run was left out: the trace came to its limit");
     }
     if traced.n_given_up > 0 {
-        page.line(
-            0,
-            &format!(
-                "the first {} bytes of records were left out: the trace came to its limit; step 1 is the first that was kept",
-                spaced(traced.n_given_up)
-            ),
-        );
+        page.line(0, &missing(traced));
     }
     page.0
 }
@@ -150,9 +146,20 @@ fn place(place: Option<&Place>) -> String {
     place.map_or_else(|| "?".to_owned(), |place| format!("{}:{}", safe(&place.file), place.line))
 }
 
+/// What is missing before the first step.
+fn missing(traced: &Traced) -> String {
+    let n_bytes = spaced(traced.n_given_up);
+    format!(
+        "the first {n_bytes} bytes of records were left out: the trace came to its limit; step 1 is the first that was kept"
+    )
+}
+
 /// Calls and loops.
-pub fn tree(roots: &[Node], n_more: u64, sources: &mut Sources) -> String {
+pub fn tree(traced: &Traced, (roots, n_more): (&[Node], u64), sources: &mut Sources) -> String {
     let mut page = Page(String::new());
+    if traced.n_given_up > 0 {
+        page.line(0, &missing(traced));
+    }
     nodes(roots, n_more, 0, sources, &mut page);
     page.0
 }
@@ -169,7 +176,7 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
         let depth = depth + usize::from(iteration.is_some());
         let at = format!("{} #{}", place(node.place.as_ref()), node.step.0);
         match &node.kind {
-            Kind::Call { function, arguments, result, is_unfinished } => {
+            Kind::Call { function, arguments, result, is_unfinished, is_earlier } => {
                 let arguments: Vec<String> =
                     arguments.iter().map(|(name, value)| safe(&format!("{name}={value}"))).collect();
                 let result = match result {
@@ -177,7 +184,12 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
                     None if *is_unfinished => " (never returned)".to_owned(),
                     None => String::new(),
                 };
-                page.line(depth, &format!("{}({}){result}  {at}", safe(function), arguments.join(", ")));
+                let (arguments, at) = if *is_earlier {
+                    ("...".to_owned(), format!("{} called before #1", place(node.place.as_ref())))
+                } else {
+                    (arguments.join(", "), at)
+                };
+                page.line(depth, &format!("{}({arguments}){result}  {at}", safe(function)));
             }
             Kind::Loop { n_iterations } => {
                 let text = node.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
@@ -251,6 +263,15 @@ fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
     for access in detail.writes.iter().take(N_SHOWN) {
         page.line(depth, &format!("writes {}", value(access)));
     }
+    if let Some((signal, access)) = &detail.crash {
+        let what = match access {
+            None => "dividing".to_owned(),
+            Some((Doing::Writing(Some(_)), access)) => format!("writing {}", value(access)),
+            Some((Doing::Writing(None), access)) => format!("writing {}", safe(&access.named.name)),
+            Some((_, access)) => format!("reading {}", safe(&access.named.name)),
+        };
+        page.line(depth, &format!("crashed (signal {signal}) {what}"));
+    }
     for (what, n) in [("reads", detail.reads.len()), ("calls", detail.calls.len()), ("writes", detail.writes.len())] {
         if n > N_SHOWN {
             page.line(depth, &format!("and {} more {what}", n - N_SHOWN));
@@ -271,11 +292,17 @@ pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources
         None if detail.is_window => page.line(1, "runs because of something before the part that was kept"),
         None => page.line(1, "runs because the program was started"),
     }
-    if !detail.variables.is_empty() {
+    let is_known = |(_, value): &&(Arc<str>, String)| !detail.is_window || value != "?";
+    let (known, unknown): (Vec<_>, Vec<_>) = detail.variables.iter().partition(is_known);
+    if !known.is_empty() {
         page.line(1, "variables before it:");
-        for (name, value) in &detail.variables {
+        for (name, value) in known {
             page.line(2, &safe(&format!("{name} = {value}")));
         }
+    }
+    if !unknown.is_empty() {
+        let names: Vec<&str> = unknown.iter().map(|(name, _)| &**name).collect();
+        page.line(1, &format!("not set in the part that was kept: {}", safe(&names.join(", "))));
     }
     if !detail.stack.is_empty() {
         page.line(1, "called from:");

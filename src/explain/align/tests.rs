@@ -125,6 +125,7 @@ fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
         switch: None,
         dumps: Vec::new(),
         is_traced: true,
+        from: 0,
         budget: 1_000_000,
         limit,
     };

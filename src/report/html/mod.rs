@@ -279,9 +279,7 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
     for held in &report.held {
         add("held", &mut |out| {
             out.leaf("code", &[], held.path.clone());
-            if held.changed == Some(true) {
-                out.words(" (changed between good and bad)");
-            }
+            out.words(held.words());
         });
     }
     let cost = format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds);

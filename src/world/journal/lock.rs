@@ -5,6 +5,7 @@ use std::fs::File;
 use std::fs::OpenOptions;
 use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use rustix::fs::FlockOperation;
@@ -18,11 +19,23 @@ pub struct FileLock {
 
 impl FileLock {
     /// Locks the file at `path`, which is made if need be with its directory; `None` if someone else holds the lock.
+    ///
+    /// Who holds it is written into the file, for [`holder`](Self::holder).
     pub fn at(path: &Path) -> io::Result<Option<Self>> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
-        Self::try_new(OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?)
+        let lock = Self::try_new(OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?)?;
+        if let Some(lock) = &lock {
+            lock.file.set_len(0)?;
+            lock.file.write_all_at(std::process::id().to_string().as_bytes(), 0)?;
+        }
+        Ok(lock)
+    }
+
+    /// The process that holds a lock, as it has written down.
+    pub fn holder(path: &Path) -> Option<u32> {
+        fs::read_to_string(path).ok()?.parse().ok()
     }
 
     /// Locks `file`, without waiting; `None` if someone else holds the lock.

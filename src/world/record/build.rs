@@ -52,13 +52,16 @@ const OLDEST: u32 = 16;
 const RUNTIME: &str = concat!(
     include_str!("runtime/trace.c"),
     include_str!("runtime/control.c"),
+    include_str!("runtime/files.c"),
     include_str!("runtime/clock.c"),
     include_str!("runtime/threads.c"),
-    include_str!("runtime/exec.c")
+    include_str!("runtime/exec.c"),
+    include_str!("runtime/fault.c"),
+    include_str!("runtime/forks.c")
 );
 
 /// Functions of the C library that the runtime stands before in a program.
-pub const WRAPPED: [&str; 34] = [
+pub const WRAPPED: [&str; 46] = [
     "_exit",
     "_Exit",
     "execve",
@@ -76,6 +79,18 @@ pub const WRAPPED: [&str; 34] = [
     "clock",
     "getpid",
     "kill",
+    "fork",
+    "_Fork",
+    "clone",
+    "syscall",
+    "close",
+    "closefrom",
+    "close_range",
+    "dup2",
+    "dup3",
+    "sigaction",
+    "signal",
+    "__sysv_signal",
     "getrandom",
     "getentropy",
     "pthread_create",

@@ -67,6 +67,8 @@ pub struct Test {
     pub dumps: Vec<Range>,
     /// Whether its records are told.
     pub is_traced: bool,
+    /// The segment of the process, from 1, before which it begins; what is there already begins at once.
+    pub from: u64,
     /// Segments that it may run.
     pub budget: u64,
     /// Time that it may take; of the whole millisecond.
@@ -182,7 +184,10 @@ impl Drop for Control {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is said of a process that does not answer.
-const SILENT: &str = "the stopped program does not answer: it may have closed the connection by which it is controlled, or share it with a child";
+const SILENT: &str = "the stopped program does not answer";
+
+/// What is said of one that cannot.
+const UNHEARD: &str = "the program closes all files that it does not know, by calls of the system that are not seen, and with them the connection by which its forks answer";
 
 /// A parked process.
 #[derive(Debug)]
@@ -192,6 +197,9 @@ pub struct Parked {
     pub pid: u32,
     /// Its threads that ran something; with more than one, tests are not to be trusted.
     pub n_threads: u32,
+    /// Whether its forks would lack something that it has by now: children, pipes and the like, memory that it shares. Then a test has to be made by the
+    /// process at its beginning, with [`Test::from`].
+    pub is_bound: bool,
 }
 
 const READ: u32 = 1;
@@ -209,9 +217,10 @@ const MAX_DUMPS: usize = 4096;
 
 impl Parked {
     fn greeted(stream: UnixStream) -> io::Result<Self> {
-        let mut parked = Self { stream, pid: 0, n_threads: 0 };
+        let mut parked = Self { stream, pid: 0, n_threads: 0, is_bound: false };
         parked.pid = parked.number()?;
         parked.n_threads = parked.number()?;
+        parked.is_bound = parked.number()? != 0;
         if parked.pid == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -251,7 +260,7 @@ impl Parked {
 
     /// Forks it, and tries something in the child.
     ///
-    /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone.
+    /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone; the child has closed what it answers by.
     pub fn test(&mut self, test: &Test) -> io::Result<Reply> {
         let mut patches = Vec::new();
         for (address, bytes) in &test.patches {
@@ -276,6 +285,7 @@ impl Parked {
         message.extend(u32::from(test.is_traced).to_ne_bytes());
         message.extend(switch.at.n.to_ne_bytes());
         message.extend(switch.case.to_ne_bytes());
+        message.extend(test.from.to_ne_bytes());
         message.extend((patches.len() as u64).to_ne_bytes());
         message.extend(patches);
         put_ranges(&test.dumps, &mut message);
@@ -307,6 +317,7 @@ impl Parked {
             3 => Ended::Signal(code),
             4 => Ended::Budget,
             5 => Ended::Time,
+            7 => return Err(io::Error::other(UNHEARD)),
             _ => Ended::Refused,
         };
         Ok(Reply { ended, n_segments, output, dumps: dumped, records })
@@ -407,6 +418,7 @@ int main(void)
             switch: None,
             dumps,
             is_traced: false,
+            from: 0,
             budget: 100_000,
             limit: Duration::from_secs(60),
         }

@@ -1,8 +1,8 @@
 //! Takes the records of running programs to disk.
 //!
 //! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins with a
-//! greeting (see `runtime/trace.c`) and sends messages: kind, thread, length, bytes. Who outlives the test is killed, and may break off anywhere: its last whole
-//! message is the last that is kept.
+//! greeting (see `runtime/trace.c`), is given the [memory](crate::world::record::memory) in which it makes its records, and sends messages: kind, thread, length, bytes. Who is killed may
+//! break off anywhere: behind its last whole message comes what was still in that memory.
 //!
 //! Where the traces would become larger than they may, the oldest chunks are given up, whatever process they are of: holes are made in the files,
 //! and the index at the end does not name them. So what is left is a window before the end, in full. Deviation from the two-level scheme of the design (a
@@ -31,11 +31,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::thread::JoinHandle;
+use std::time::Duration;
+use std::time::Instant;
 
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
+use rustix::fd::OwnedFd;
 use rustix::fs::FallocateFlags;
+use rustix::process::Pid;
+use rustix::process::PidfdFlags;
 
 use crate::outcome::Ending;
 use crate::trace::container::Kind;
@@ -44,14 +49,22 @@ use crate::trace::container::Process;
 use crate::trace::container::REPLACED;
 use crate::trace::container::Unfinished;
 use crate::trace::container::Writer;
+use crate::trace::fault;
 use crate::world::record::RecordError;
+use crate::world::record::memory::Memory;
 use crate::world::run::ProcessGroup;
 use crate::world::run::Watch;
 
 /// The variable that names the socket to instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";
 
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
+
+/// The kind of a message that tells the number of a forked child.
+const FORKED: u32 = 5;
+
+/// How long children are waited for that were forked but have not greeted, and processes whose messages are not all read.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What stands in the place of a greeting when nobody comes, but what came before is waited for.
 const OVER: [u8; 40] = [0; 40];
@@ -70,6 +83,28 @@ pub struct Test {
     socket: PathBuf,
     is_over: Arc<AtomicBool>,
     connections: Arc<Mutex<Vec<Weak<Connection>>>>,
+    children: Arc<Mutex<Children>>,
+}
+
+/// Children that were forked.
+#[derive(Debug, Default)]
+struct Children {
+    greeted: HashSet<u32>,
+    /// Those whose parent told of them first.
+    awaited: Vec<(u32, Option<OwnedFd>)>,
+}
+
+impl Children {
+    /// Whether all that live have greeted.
+    fn are_there(&mut self) -> bool {
+        let greeted = &self.greeted;
+        self.awaited.retain(|(pid, process)| {
+            let ends = process.as_ref().map(|process| PollFd::new(process, PollFlags::IN));
+            let is_alive = ends.is_some_and(|end| rustix::event::poll(&mut [end], Some(&Timespec::default())) == Ok(0));
+            is_alive && !greeted.contains(pid)
+        });
+        self.awaited.is_empty()
+    }
 }
 
 /// A process that sends its records.
@@ -78,30 +113,55 @@ struct Connection {
     stream: UnixStream,
     /// Whether it was still there when the test was over.
     is_left: AtomicBool,
+    /// Whether all that it sent was read.
+    is_read: AtomicBool,
+}
+
+impl Connection {
+    /// Whether the other end is closed; what it sent may still be unread.
+    fn is_closed(&self) -> bool {
+        let mut ends = [PollFd::new(&self.stream, PollFlags::empty())];
+        rustix::event::poll(&mut ends, Some(&Timespec::default())).is_ok() && ends[0].revents().contains(PollFlags::HUP)
+    }
 }
 
 impl Test {
     fn connect(&self, stream: UnixStream) -> Arc<Connection> {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let is_left = AtomicBool::new(self.is_over.load(Ordering::SeqCst));
-        let connection = Arc::new(Connection { stream, is_left });
+        let connection = Arc::new(Connection { stream, is_left, is_read: AtomicBool::new(false) });
         connections.push(Arc::downgrade(&connection));
         connection
     }
 
-    /// The command itself has ended: what is still connected is about to be killed.
-    fn is_over(&self) {
+    /// Waits until all that came so far are accepted.
+    fn accept_all(&self) {
         // They are accepted in order: once this one is, all that came before are. A listener that is gone has accepted nobody.
         let marker = UnixStream::connect(&self.socket);
         let _ = marker.and_then(|mut marker| marker.write_all(&OVER).and_then(|()| marker.read(&mut [0])));
+    }
+
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The command itself has ended: what is still connected is about to be killed.
+    fn is_over(&self) {
+        self.accept_all();
+        // A child may not have come so far as to connect when its parent, and with it the test, ended.
+        let begin = Instant::now();
+        let is_unread =
+            |connection: &Arc<Connection>| connection.is_closed() && !connection.is_read.load(Ordering::SeqCst);
+        let are_there = || self.children.lock().unwrap_or_else(PoisonError::into_inner).are_there();
+        while (self.connections().iter().any(is_unread) || !are_there()) && begin.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.accept_all();
         let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_over.store(true, Ordering::SeqCst);
         for connection in connections.iter().filter_map(Weak::upgrade) {
-            // What an ended process sent may still be unread, so only the state of its end tells.
-            let mut ends = [PollFd::new(&connection.stream, PollFlags::empty())];
-            let is_gone = rustix::event::poll(&mut ends, Some(&Timespec::default())).is_ok()
-                && ends[0].revents().contains(PollFlags::HUP);
-            connection.is_left.store(!is_gone, Ordering::SeqCst);
+            connection.is_left.store(!connection.is_closed(), Ordering::SeqCst);
         }
     }
 }
@@ -148,6 +208,8 @@ pub struct Taken {
     pub n_given_up: u64,
     /// Whether records are missing at the end, because of the limit.
     pub is_cut: bool,
+    /// Whether records are missing at the end for another reason: it had no memory in common with the recorder, or closed its connection.
+    pub is_lost: bool,
     /// Bytes of the trace on disk.
     pub n_packed: u64,
 }
@@ -168,6 +230,9 @@ pub fn has_failed((end, is_left): (Option<u32>, bool), test: Ending) -> bool {
     ![Some(0), Some(REPLACED)].contains(&end) && (!is_left || test == Ending::Timeout)
 }
 
+/// In what the file system gives room back, at the least.
+const BLOCK: u64 = 4096;
+
 /// A chunk of records that can be given up.
 struct Old {
     path: Arc<Path>,
@@ -186,11 +251,14 @@ struct GivenUp {
     n_bytes: u64,
     /// Bytes that they had on disk.
     n_packed: u64,
+    /// The last hole: from where to where.
+    hole: (u64, u64),
 }
 
 /// What all traces together may take.
 struct Room {
-    n_left: u64,
+    /// Less than nothing where several wrote at once, which is made up for by the next.
+    n_left: i64,
     keep: Keep,
     /// The chunks of all processes, the oldest first.
     olds: VecDeque<Old>,
@@ -201,12 +269,17 @@ struct Room {
 impl Room {
     /// Makes room for a chunk, if need be by giving up old ones; returns whether there is any.
     fn make(&mut self) -> bool {
-        while self.n_left == 0 && self.keep == Keep::Last {
+        while self.n_left <= 0 && self.keep == Keep::Last {
             let Some(old) = self.olds.pop_front() else { break };
             // The room is given back to the file system; where it cannot do that, nothing is won.
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let end = old.place + old.length;
+            let before = self.given_up.get(&old.process).map_or((0, 0), |given_up| given_up.hole);
+            let hole = if before.1 == old.place { (before.0, end) } else { (old.place, end) };
+            // A block is given back when all of it is in the hole: the last one of the hole before may be now.
+            let begin = hole.0.max(old.place - old.place % BLOCK);
             let punched = File::options().write(true).open(&old.path);
-            let punched = punched.map(|file| rustix::fs::fallocate(file, flags, old.place, old.length));
+            let punched = punched.map(|file| rustix::fs::fallocate(file, flags, begin, end - begin));
             if !matches!(punched, Ok(Ok(()))) {
                 self.keep = Keep::First;
                 break;
@@ -215,14 +288,15 @@ impl Room {
             given_up.places.insert(old.place);
             given_up.n_bytes += old.n_bytes;
             given_up.n_packed += old.length;
-            self.n_left += old.length;
+            given_up.hole = hole;
+            self.n_left += old.length.cast_signed();
         }
         self.n_left > 0
     }
 
     /// A chunk was written.
     fn take(&mut self, old: Old) {
-        self.n_left = self.n_left.saturating_sub(old.length);
+        self.n_left -= old.length.cast_signed();
         if self.keep == Keep::Last && old.n_bytes > 0 {
             self.olds.push_back(old);
         }
@@ -238,24 +312,32 @@ struct Open {
 }
 
 impl Listener {
-    /// Begins to listen at `socket`; traces go to `directory`, and have at most about `max_bytes` together.
+    /// Begins to listen at `socket`; traces go to `directory`, and have at most `max_bytes` together, and for each process one chunk and some blocks more.
     pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, Keep)) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
         let listener = UnixListener::bind(socket).map_err(failed)?;
         let is_closing = Arc::new(AtomicBool::new(false));
         let (closing, directory) = (Arc::clone(&is_closing), directory.to_owned());
-        let room = Room { n_left: max_bytes, keep, olds: VecDeque::new(), given_up: HashMap::new() };
+        let n_left = i64::try_from(max_bytes).unwrap_or(i64::MAX);
+        let room = Room { n_left, keep, olds: VecDeque::new(), given_up: HashMap::new() };
         let room = Arc::new(Mutex::new(room));
         let (is_over, connections) = <(Arc<AtomicBool>, Arc<Mutex<Vec<Weak<Connection>>>>)>::default();
-        let test = Test { socket: socket.to_owned(), is_over, connections };
+        let children = Arc::default();
+        let test = Test { socket: socket.to_owned(), is_over, connections, children };
         let of_test = test.clone();
         let thread = thread::spawn(move || {
             let mut takers: Vec<JoinHandle<io::Result<Option<Open>>>> = Vec::new();
             while let Ok((stream, _)) = listener.accept() {
                 let (process, directory, room) = (takers.len(), directory.clone(), Arc::clone(&room));
-                let connection = of_test.connect(stream);
-                takers.push(thread::spawn(move || take(&connection, &directory, process, &room)));
+                let (connection, children) = (of_test.connect(stream), Arc::clone(&of_test.children));
+                let is_closing = Arc::clone(&closing);
+                takers.push(thread::spawn(move || {
+                    let place = Place { directory: &directory, process, room: &room };
+                    let taken = take(&connection, &place, &children, &is_closing);
+                    connection.is_read.store(true, Ordering::SeqCst);
+                    taken
+                }));
                 // Programs that ended just now may still stand in the queue.
                 if closing.load(Ordering::SeqCst) && listener.set_nonblocking(true).is_err() {
                     break;
@@ -297,76 +379,131 @@ fn finish(open: Open, room: &mut Room) -> io::Result<Taken> {
     Ok(Taken { n_given_up: given_up.n_bytes, n_packed, ..open.taken })
 }
 
+/// Where the trace of a process goes.
+struct Place<'p> {
+    directory: &'p Path,
+    process: usize,
+    room: &'p Mutex<Room>,
+}
+
+/// A trace that is being written.
+struct Taking<'p> {
+    place: &'p Place<'p>,
+    path: Arc<Path>,
+    writer: Writer<BufWriter<File>>,
+    taken: Taken,
+    /// Bytes of the records of each thread.
+    offsets: Vec<u64>,
+}
+
+impl Taking<'_> {
+    /// Counts records of a thread; returns how many bytes came before.
+    fn count(&mut self, thread: u32, length: u64) -> io::Result<u64> {
+        let index = thread as usize;
+        if index > 1 << 20 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        if self.offsets.len() <= index {
+            self.offsets.resize(index + 1, 0);
+        }
+        let offset = self.offsets[index];
+        self.offsets[index] += length;
+        self.taken.n_bytes += length;
+        // The other program did not come, and this one went on.
+        self.taken.end = self.taken.end.filter(|end| *end != REPLACED);
+        Ok(offset)
+    }
+
+    /// Writes a chunk; records only as long as there is room.
+    fn add(&mut self, (kind, thread): (Kind, u32), offset: u64, content: &[u8], length: u64) -> io::Result<()> {
+        if kind == Kind::Records && (self.taken.is_cut || !hold(self.place.room).make()) {
+            self.taken.is_cut = true;
+            return Ok(());
+        }
+        let place = self.writer.size();
+        self.writer.add(kind, thread, offset, content)?;
+        let n_bytes = if kind == Kind::Records { length } else { 0 };
+        let (path, process) = (Arc::clone(&self.path), self.place.process);
+        hold(self.place.room).take(Old { path, process, place, length: self.writer.size() - place, n_bytes });
+        Ok(())
+    }
+}
+
 /// Takes what one process sends; `None` if it sends nothing, as our own connection does.
 fn take(
     connection: &Connection,
-    directory: &Path,
-    process_number: usize,
-    room: &Mutex<Room>,
+    place: &Place<'_>,
+    children: &Mutex<Children>,
+    is_closing: &AtomicBool,
 ) -> io::Result<Option<Open>> {
     // What is accepted from a listener that does not wait may not wait either.
     let mut stream = &connection.stream;
     stream.set_nonblocking(false)?;
     let Some(process) = greeting(&mut stream)? else { return Ok(None) };
-    let name = format!("{process_number}.trace");
-    let path: Arc<Path> = directory.join(&name).into();
+    children.lock().unwrap_or_else(PoisonError::into_inner).greeted.insert(process.pid);
+    let memory = Memory::give(stream).ok();
+    let name = format!("{}.trace", place.process);
+    let path: Arc<Path> = place.directory.join(&name).into();
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
-    let (end, is_left, is_cut) = (None, false, false);
-    let mut taken = Taken { file: name, process, n_bytes: 0, end, is_left, n_given_up: 0, is_cut, n_packed: 0 };
-    let mut offsets: Vec<u64> = Vec::new();
+    let (end, is_left, is_cut, is_lost) = (None, false, false, false);
+    let taken = Taken { file: name, process, n_bytes: 0, end, is_left, n_given_up: 0, is_cut, is_lost, n_packed: 0 };
+    let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();
     let mut head = [0; 16];
     // A process that was killed leaves off anywhere; what is whole is kept.
     while stream.read_exact(&mut head).is_ok() {
         let [kind, thread] = [0, 4].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]));
         let length = u64::from_le_bytes(*head.last_chunk().expect("16 bytes have a last 8"));
+        if kind == FORKED {
+            let pid = i32::try_from(thread).ok().and_then(Pid::from_raw);
+            let process = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+            children.lock().unwrap_or_else(PoisonError::into_inner).awaited.push((thread, process));
+            continue;
+        }
         let known = Kind::from_number(kind).filter(|_| length <= u64::from(MAX_CHUNK));
         let kind = known.ok_or(io::ErrorKind::InvalidData)?;
         content.resize(usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?, 0);
         if stream.read_exact(&mut content).is_err() {
             break;
         }
-        let mut offset = 0;
-        match kind {
-            Kind::Records => {
-                let index = thread as usize;
-                if index > 1 << 20 {
-                    return Err(io::ErrorKind::InvalidData.into());
-                }
-                if offsets.len() <= index {
-                    offsets.resize(index + 1, 0);
-                }
-                offset = offsets[index];
-                offsets[index] += length;
-                taken.n_bytes += length;
-                // The other program did not come, and this one went on.
-                taken.end = taken.end.filter(|end| *end != REPLACED);
-            }
+        let offset = match kind {
+            Kind::Records => taking.count(thread, length)?,
             Kind::End => {
-                taken.end = Some(thread);
+                taking.taken.end = Some(thread);
                 continue;
             }
-            Kind::Process | Kind::Globals => {}
-        }
-        if kind == Kind::Records && (taken.is_cut || !hold(room).make()) {
-            taken.is_cut = true;
-            continue;
-        }
-        let place = writer.size();
-        writer.add(kind, thread, offset, &content)?;
-        let n_bytes = if kind == Kind::Records { length } else { 0 };
-        let old =
-            Old { path: Arc::clone(&path), process: process_number, place, length: writer.size() - place, n_bytes };
-        hold(room).take(old);
+            Kind::Fault => fault::offset(&content).ok_or(io::ErrorKind::InvalidData)?,
+            Kind::Process | Kind::Globals => 0,
+        };
+        taking.add((kind, thread), offset, &content, length)?;
     }
+    connection.is_read.store(true, Ordering::SeqCst);
+    if taking.taken.end.is_none_or(|end| end == REPLACED) {
+        // Who closed the connection goes on for a while; who ran another program in its place does so, too, but not in this memory.
+        let is_awaited = || taking.taken.end.is_none() && !is_closing.load(Ordering::SeqCst);
+        let left = memory.map(|memory| {
+            memory.wait(is_awaited);
+            memory.left(&taking.offsets)
+        });
+        let is_lost = left.as_ref().is_none_or(|left| left.is_lost || (left.n_slots == 0 && taking.taken.n_bytes > 0));
+        let end = left.as_ref().and_then(|left| left.end);
+        for tail in left.into_iter().flat_map(|left| left.tails) {
+            let length = tail.length as u64;
+            taking.count(tail.thread, length)?;
+            taking.add((Kind::Records, tail.thread), tail.offset, &tail.bytes, length)?;
+        }
+        taking.taken.is_lost = is_lost && taking.taken.end.is_none();
+        taking.taken.end = taking.taken.end.or(end);
+    }
+    let Taking { mut writer, mut taken, path, .. } = taking;
     if let Some(end) = taken.end {
         writer.add(Kind::End, end, 0, &[])?;
     }
     taken.is_left = taken.end.is_none() && connection.is_left.load(Ordering::SeqCst);
     // A test may run more programs than files can be open.
     let (_, unfinished) = writer.pause()?;
-    Ok(Some(Open { taken, process: process_number, path, unfinished }))
+    Ok(Some(Open { taken, process: place.process, path, unfinished }))
 }
 
 fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
@@ -466,6 +603,50 @@ mod tests {
         let taken = taken(&[killed, left]);
         let seen: Vec<_> = taken.iter().map(|taken| (taken.process.pid, taken.n_bytes, taken.is_left)).collect();
         assert_eq!(seen, [(5, 24, false), (7, 24, true)]);
+    }
+
+    /// Bytes on disk of the traces of processes that send so many records of this length at once, in room for 1 MiB.
+    fn on_disk((n_processes, n_chunks, length): (u32, usize, usize), keep: Keep) -> u64 {
+        use std::os::unix::fs::MetadataExt as _;
+        let place = tempfile::tempdir().unwrap();
+        let socket = place.path().join("socket");
+        let traces = place.path().join("traces");
+        let listener = Listener::start(&socket, &traces, (1 << 20, keep)).unwrap();
+        thread::scope(|scope| {
+            for pid in 1..=n_processes {
+                let socket = &socket;
+                scope.spawn(move || {
+                    let mut stream = UnixStream::connect(socket).unwrap();
+                    stream.write_all(&hello(pid, b"/bin/x")).unwrap();
+                    let mut state = u64::from(pid);
+                    let mut noise = || {
+                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        state.to_be_bytes()[3]
+                    };
+                    for _ in 0..n_chunks {
+                        let content: Vec<u8> = (0..length).map(|_| noise()).collect();
+                        stream.write_all(&message(Kind::Records, 0, &content)).unwrap();
+                    }
+                });
+            }
+        });
+        listener.watched(&mut Patient).ended();
+        let taken: Vec<Taken> = listener.finish().into_iter().collect::<io::Result<_>>().unwrap();
+        assert_eq!(taken.len(), n_processes as usize);
+        taken.iter().map(|taken| fs::metadata(traces.join(&taken.file)).unwrap().blocks() * 512).sum()
+    }
+
+    #[test]
+    fn traces_keep_to_what_they_may_take_on_disk() {
+        for keep in [Keep::Last, Keep::First] {
+            for (n_processes, n_chunks, length) in [(1, 60, 60_000), (6, 40, 60_000), (1, 4000, 700), (3, 3000, 700)] {
+                let found = on_disk((n_processes, n_chunks, length), keep);
+                // A chunk of each that writes, and for each what its index takes, and its first and last blocks.
+                let slack = u64::from(n_processes) * (length as u64 + 40 * n_chunks as u64 + 4 * BLOCK);
+                assert!(found <= (1 << 20) + slack, "{n_processes} of {n_chunks} times {length}: {found}");
+                assert!(found > 1 << 19, "{found}");
+            }
+        }
     }
 
     #[test]

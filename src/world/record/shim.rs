@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use crate::instrument::map;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite;
+use crate::instrument::segment::Grain;
 use crate::world::record::arguments::Build;
 use crate::world::record::arguments::Job;
 use crate::world::record::arguments::is_probe;
@@ -39,6 +40,13 @@ const PRINT: [&str; 11] = [
     "-w",
     "-Qunused-arguments",
 ];
+
+/// Added where runs of two versions are compared: a function that grows a little, or a longer text, does not move what comes behind it. What a program
+/// computes from addresses is the same then, and with it the order of its hash tables. Not for programs that are only recorded: functions that all
+/// begin at the beginning of a page wait for each other in the caches.
+const LEVEL_CODE: &str = "-falign-functions=4096";
+/// See [`LEVEL_CODE`]: the code, the constants, and the variables each begin at a boundary.
+const LEVEL_SEGMENTS: [&str; 2] = ["-Wl,-z,separate-code", "-Wl,-z,max-page-size=0x200000"];
 
 /// What old sources need of a new compiler.
 const LENIENT: [&str; 5] = [
@@ -186,6 +194,9 @@ impl Call<'_> {
     ) -> io::Result<Result<(), String>> {
         let mut words: Vec<OsString> = build.front.clone();
         words.extend(PRINT.iter().chain(&LENIENT).map(OsString::from));
+        if self.build.grain == Grain::Statement {
+            words.push(LEVEL_CODE.into());
+        }
         if let Some(dependencies) = &build.dependencies {
             if !dependencies.has_file {
                 words.extend(["-MF".into(), object.with_extension("d").into()]);
@@ -267,6 +278,9 @@ impl Call<'_> {
             strip_language(&mut words);
         }
         words.extend(self.runtime_for(build));
+        if self.build.grain == Grain::Statement {
+            words.extend(LEVEL_SEGMENTS.map(OsString::from));
+        }
         let mut code = self.clang(&words)?;
         if code != 0 && temporary.is_empty() && find(self.name, &self.path).is_some() {
             let words: Vec<&OsStr> = original.iter().map(OsString::as_os_str).collect();

@@ -56,6 +56,7 @@ pub struct Recording {
 pub type UnitRange = (u32, u32, u32);
 
 /// A process of a recording.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traced {
     /// Its trace.
@@ -72,6 +73,9 @@ pub struct Traced {
     pub end: Option<u32>,
     /// Whether records are missing at the end because of the limit.
     pub is_cut: bool,
+    /// Whether records are missing at the end for another reason.
+    #[serde(default)]
+    pub is_lost: bool,
     /// Bytes of records that were given up at the beginning because of the limit.
     #[serde(default)]
     pub n_given_up: u64,

@@ -58,7 +58,7 @@ pid_t __real_getpid(void);
 EXPORT pid_t __wrap_getpid(void) {
     pid_t pid = __real_getpid();
     /* A parked process and its tests are told the same. */
-    return told_pid != 0 && (pid == true_pid || control.is_child) ? told_pid : pid;
+    return told_pid != 0 && (pid == true_pid || (control.is_child && is_obeyed())) ? told_pid : pid;
 }
 
 int __real_kill(pid_t pid, int number);

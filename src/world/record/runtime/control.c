@@ -13,9 +13,12 @@
  *   TURN  segment, n, case                          the process itself goes another way there
  *   GLOBAL                                          -> number of units; for each: unit, count, addresses of its global variables
  *   GO                                              goes on as if nothing had been
- * Numbers that a process begins with: its own (0 if it ended before its place came, then how), and its threads. A test runs in a forked child: it takes the patches in, runs on until the n-th next instance of a segment, the end of the program, or a limit,
- * and answers. It shares no file offset with anybody, what it writes goes nowhere or below the scratch directory, and it is killed at its
- * time limit. */
+ * Numbers that a process begins with: its own (0 if it ended before its place came, then how), its threads, and whether what it holds cannot
+ * be forked: children, pipes and the like, shared memory. A test runs in a forked child: it takes the patches in, at once or later, runs on until the n-th next
+ * instance of a segment, the end of the program, or a limit, and answers. It shares no file offset with anybody, what it writes goes nowhere or below the
+ * scratch directory, and it is killed at its time limit.
+ *
+ * What a program forks is not asked: it keeps nothing of the connection, and ends with the test. */
 
 #include <poll.h>
 #include <stdio.h>
@@ -27,11 +30,14 @@
 #include <sys/wait.h>
 
 enum { READ = 1, TEST = 2, GO = 3, SPAWN = 4, GLOBAL = 5, TURN = 6 };
-enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REFUSED = 6 };
+enum { REACHED = 1, ENDED = 2, DIED = 3, OUT_OF_BUDGET = 4, OUT_OF_TIME = 5, REFUSED = 6, UNHEARD = 7 };
 enum { MAX_OUTPUT = 1 << 20, MAX_DUMPS = 4096, MAX_FDS = 256, ANSWERED = 113 };
 
 /* As fork, but nothing that is registered for forks runs. */
-pid_t _Fork(void) __attribute__((weak));
+pid_t __real_fork(void);
+pid_t __real__Fork(void) __attribute__((weak));
+
+int __real_dup3(int from, int to, int flags);
 
 struct range {
     uint64_t address, length;
@@ -43,6 +49,8 @@ struct test {
     uint32_t milliseconds, n_dumps;
     uint32_t switch_id, is_traced;
     uint64_t switch_n, switch_case;
+    /* The segment before which it begins, if that is still to come. */
+    uint64_t from;
 };
 
 struct reply {
@@ -52,10 +60,25 @@ struct reply {
 
 static struct {
     uint32_t switch_id, stop_id;
-    uint64_t switch_n, stop_n, stop_at, budget, n_segments, n_before;
-    int is_child, is_turned, is_on_its_way;
+    uint64_t switch_n, stop_n, stop_at, test_at, budget, n_segments, n_before;
+    int is_child, is_bystander, is_turned, is_on_its_way;
     int output, result, records;
-} control = {.records = -1};
+    pid_t pid;
+} control = {.output = -1, .result = -1, .records = -1};
+
+/* Whether this process is the one that was given its orders; on a page that is zeros in whatever it forks. */
+static int *is_obeying, is_always_obeying;
+
+/* What became of the answer of a test, as its parent sees it. */
+enum { SILENT, TOLD, UNTOLD };
+static int *answered;
+
+/* Where each parked process has its own of that, behind the number of those given out: one may look at it only when another one is asked already. */
+enum { N_ANSWERED = 1000 };
+static int *all_answered;
+
+/* The child of `vfork` runs in the same memory, but may not answer. */
+static int is_obeyed(void) { return *is_obeying && (pid_t)syscall(SYS_getpid) == control.pid; }
 
 static char control_path[sizeof ((struct sockaddr_un *)0)->sun_path];
 static char scratch[4096];
@@ -79,17 +102,30 @@ static void arm(void) {
     const char *path = getenv("IDD_CONTROL"), *place = getenv("IDD_SCRATCH");
     if (parse_point(getenv("IDD_SWITCH"), &control.switch_id, &control.switch_n))
         is_armed = 1;
-    if (path != NULL && strlen(path) < sizeof control_path && parse_point(getenv("IDD_STOP"), &control.stop_id, &control.stop_n)) {
+    int is_called = path != NULL && path[0] != 0 && strlen(path) < sizeof control_path;
+    if (is_called && parse_point(getenv("IDD_STOP"), &control.stop_id, &control.stop_n)) {
         strcpy(control_path, path);
         is_armed = 1;
     }
-    if (path != NULL && strlen(path) < sizeof control_path && getenv("IDD_PARK") != NULL) {
+    if (is_called && getenv("IDD_PARK") != NULL) {
         strcpy(control_path, path);
         control.stop_at = strtoull(getenv("IDD_PARK"), NULL, 10);
         is_armed = 1;
     }
     if (place != NULL && strlen(place) < sizeof scratch)
         strcpy(scratch, place);
+    is_obeying = &is_always_obeying;
+    if (!is_armed)
+        return;
+    void *wiped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (wiped != MAP_FAILED && madvise(wiped, 4096, MADV_WIPEONFORK) == 0)
+        is_obeying = wiped;
+    all_answered = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all_answered == MAP_FAILED)
+        is_armed = 0;
+    answered = all_answered + 1;
+    *is_obeying = 1;
+    control.pid = (pid_t)syscall(SYS_getpid);
 }
 
 static int take(int fd, void *to, size_t length) {
@@ -121,15 +157,16 @@ static int give(int fd, const void *bytes, size_t length) {
 }
 
 /* Sends the first bytes of a file. */
-static void give_file(int to, int from, uint64_t length) {
+static int give_file(int to, int from, uint64_t length) {
     static char bytes[1 << 16];
     lseek(from, 0, SEEK_SET);
     while (length > 0) {
         ssize_t n = read(from, bytes, length < sizeof bytes ? length : sizeof bytes);
         if (n <= 0 || !give(to, bytes, (size_t)n))
-            break;
+            return 0;
         length -= (uint64_t)n;
     }
+    return 1;
 }
 
 /* Keeps the records of a test. They are no output of the program, whose limit does not hold for them. */
@@ -172,7 +209,7 @@ static uint32_t n_dumps;
 /* The end of a test: answers and goes. */
 __attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
     if (control.is_on_its_way) {
-        uint32_t hello[2] = {0, kind};
+        uint32_t hello[3] = {0, kind, 0};
         give(control.result, hello, sizeof hello);
         syscall(SYS_exit_group, ANSWERED);
     }
@@ -180,6 +217,8 @@ __attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
     if (kind == REACHED || kind == OUT_OF_BUDGET)
         fflush(NULL);
     off_t n = lseek(control.output, 0, SEEK_END);
+    if (control.test_at > 0)
+        kind = REFUSED, code = 3;
     struct reply reply = {kind, code, control.n_segments - control.n_before, n > MAX_OUTPUT ? MAX_OUTPUT : n > 0 ? (uint64_t)n : 0, 0, 0};
     if (control.records >= 0 && self != NULL) {
         flush(self);
@@ -189,12 +228,11 @@ __attribute__((noreturn)) static void answer(uint32_t kind, uint32_t code) {
     if (kind == REACHED)
         for (uint32_t i = 0; i < n_dumps; i++)
             reply.n_dumped += dumps[i].length;
-    give(control.result, &reply, sizeof reply);
-    give_file(control.result, control.output, reply.n_output);
+    int is_told = give(control.result, &reply, sizeof reply) && give_file(control.result, control.output, reply.n_output);
     if (kind == REACHED)
-        for (uint32_t i = 0; i < n_dumps; i++)
-            give_memory(control.result, &dumps[i]);
-    give_file(control.result, control.records, reply.n_records);
+        for (uint32_t i = 0; is_told && i < n_dumps; i++)
+            is_told = give_memory(control.result, &dumps[i]);
+    *answered = is_told && give_file(control.result, control.records, reply.n_records) ? TOLD : UNTOLD;
     syscall(SYS_exit_group, ANSWERED);
     __builtin_unreachable();
 }
@@ -241,12 +279,6 @@ static int confine(void) {
     return is_confined;
 }
 
-static int high(int fd) {
-    int number = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(fd);
-    return number;
-}
-
 /* `own` is the connection of the process. */
 static void prepare(int own) {
     if (prepared.is_ready)
@@ -279,7 +311,7 @@ static int separate(void) {
     for (int i = 0; i < prepared.n_open; i++) {
         int fd = prepared.open[i].fd, cloexec = prepared.open[i].cloexec, own = -1;
         if (fd == 1 || fd == 2 || !prepared.open[i].is_regular) {
-            if (dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
+            if (__real_dup3(fd == 1 || fd == 2 ? control.output : prepared.null, fd, cloexec) < 0)
                 return 0;
             continue;
         }
@@ -303,7 +335,7 @@ static int separate(void) {
         if (own < 0)
             return 0;
         lseek(own, at, SEEK_SET);
-        dup3(own, fd, cloexec);
+        __real_dup3(own, fd, cloexec);
         close(own);
     }
     return 1;
@@ -311,50 +343,87 @@ static int separate(void) {
 
 static void on_time(int number) {
     (void)number;
-    answer(OUT_OF_TIME, 0);
+    if (is_obeyed())
+        answer(OUT_OF_TIME, 0);
 }
 
 static int memory_file(void) { return high(memfd_create("idd", MFD_CLOEXEC)); }
 
-/* A child on its own: what it says goes to `fd`, what it writes and records is kept apart. */
-static void set_apart(int fd, int is_traced) {
+/* What a test runs is not to park: the variable is emptied where it stands. */
+static void forget_path(void) {
+    for (char **word = environ; word != NULL && *word != NULL; word++)
+        if (strncmp(*word, "IDD_CONTROL=", 12) == 0)
+            (*word)[12] = 0;
+}
+
+/* A child on its own: what it says goes to `fd`, what it writes is kept apart. */
+static void set_apart(int fd) {
     control.is_child = 1;
+    *is_obeying = 1;
+    control.pid = (pid_t)syscall(SYS_getpid);
+    if (out >= 0)
+        hang_up();
     control.result = fd;
     control.output = memory_file();
-    if (out >= 0)
-        close(out);
-    out = -1;
-    for (struct thread *thread = threads; thread != NULL; thread = thread->next)
-        *thread->cur = thread->buffer;
-    if (is_traced)
-        control.records = memory_file();
-    control.switch_n = control.stop_n = control.stop_at = 0;
+    control.switch_n = control.stop_n = control.stop_at = control.test_at = 0;
     control.budget = UINT64_MAX;
     control.n_before = control.n_segments;
+    forget_path();
     if (!separate() || !confine())
         answer(REFUSED, 0);
 }
 
-static void become_child(int fd, const struct test *test, const char *patches) {
-    /* It ends with the process that waits for it; one that parks later lives as long as its connection. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_apart(fd, test->is_traced);
+/* A process that the program forked goes its own way; what a test forked ends with it. */
+static void disown(void) {
+    if (*is_obeying)
+        return;
+    int own[] = {control.result, control.output, control.records};
+    int is_tests = control.is_child || control.is_bystander;
+    if (is_tests)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    control.switch_n = control.stop_n = control.stop_at = control.test_at = 0;
+    control.is_child = control.is_on_its_way = 0;
+    control.is_bystander = is_tests;
+    control.result = control.output = control.records = -1;
+    for (int i = 0; i < 3; i++)
+        if (own[i] >= 0)
+            close(own[i]);
+    if (control.is_turned)
+        control.is_turned = 0, __idd_flip = 0;
+    *is_obeying = 1;
+    control.pid = (pid_t)syscall(SYS_getpid);
+}
+
+static struct test pending;
+static char patches[1 << 20];
+
+/* The test begins. */
+static void take_effect(void) {
+    const struct test *test = &pending;
+    const char *at = patches;
+    control.test_at = 0;
+    control.n_before = control.n_segments;
+    for (struct thread *thread = threads; thread != NULL; thread = thread->next)
+        if (thread->cur != NULL)
+            *thread->cur = thread->buffer;
+    if (test->is_traced)
+        control.records = memory_file();
     for (uint32_t i = 0; i < test->n_patches; i++) {
         struct range range;
-        memcpy(&range, patches, sizeof range);
-        patches += sizeof range;
+        memcpy(&range, at, sizeof range);
+        at += sizeof range;
         struct {
             const void *base;
             size_t length;
-        } local = {patches, range.length}, remote = {(void *)(uintptr_t)range.address, range.length};
+        } local = {at, range.length}, remote = {(void *)(uintptr_t)range.address, range.length};
         if (syscall(SYS_process_vm_writev, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL) != (long)range.length) {
             /* Constants can be written once their pages can be. */
             uint64_t first = range.address & ~4095UL, end = (range.address + range.length + 4095) & ~4095UL;
             if (mprotect((void *)(uintptr_t)first, end - first, PROT_READ | PROT_WRITE) != 0)
                 answer(REFUSED, 1);
-            memcpy((void *)(uintptr_t)range.address, patches, range.length);
+            memcpy((void *)(uintptr_t)range.address, at, range.length);
         }
-        patches += range.length;
+        at += range.length;
     }
     control.stop_id = test->stop_id;
     control.stop_n = test->stop_n;
@@ -362,8 +431,18 @@ static void become_child(int fd, const struct test *test, const char *patches) {
     control.switch_n = test->switch_n;
     __idd_case = test->switch_case;
     control.budget = test->budget;
+}
+
+static void become_child(int fd) {
+    /* It ends with the process that waits for it; one that parks later lives as long as its connection. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    set_apart(fd);
     struct sigaction action = {.sa_handler = on_time};
     sigaction(SIGVTALRM, &action, NULL);
+    if (pending.from > control.n_segments)
+        control.test_at = pending.from;
+    else
+        take_effect();
 }
 
 /* Waits for a child, and answers in its place if it could not. */
@@ -381,10 +460,10 @@ static void follow(int fd, pid_t child, uint32_t milliseconds) {
     }
     close(pidfd);
     waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == ANSWERED)
+    if (*answered == TOLD)
         return;
     if (WIFEXITED(status))
-        reply.kind = ENDED;
+        reply.kind = *answered == UNTOLD ? UNHEARD : ENDED;
     reply.code = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
     if (n == 0)
         reply.kind = OUT_OF_TIME;
@@ -393,13 +472,54 @@ static void follow(int fd, pid_t child, uint32_t milliseconds) {
 
 static int call_control(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(fd);
+    int fd = high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     strcpy(address.sun_path, control_path);
-    if (high >= 0 && connect(high, (struct sockaddr *)&address, sizeof address) == 0)
-        return high;
-    close(high);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
     return -1;
+}
+
+/* Whether memory that was mapped since is shared with others; that of the answers is. */
+static int shares_memory(void) {
+    static char bytes[1 << 16];
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), is_shared = 0, column = 0;
+    uintptr_t begin = 0;
+    char flags[4] = "";
+    for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0;)
+        for (ssize_t i = 0; i < n; i++) {
+            /* A line is `begin-end rw-s ...`. */
+            char c = bytes[i];
+            if (c == '\n') {
+                is_shared |= flags[1] == 'w' && flags[3] == 's' && (void *)begin != (void *)all_answered;
+                begin = 0, column = 0, flags[3] = 0;
+            } else if (column == 0 && c != '-') {
+                begin = begin * 16 + (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+            } else if (c == '-' && column == 0) {
+                column = 1;
+            } else if (column == 1 && c == ' ') {
+                column = 2;
+            } else if (column >= 2 && column < 6) {
+                flags[column++ - 2] = c;
+            }
+        }
+    close(fd);
+    return is_shared;
+}
+
+/* Whether a fork would lack something of this process that came since it was set apart: children, pipes and the like, shared memory. */
+static int is_bound(int own) {
+    siginfo_t info;
+    if (!control.is_child)
+        return 0;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return 1;
+    for (int fd = 0; fd < MAX_FDS; fd++) {
+        struct stat stat;
+        if (fd != own && fstat(fd, &stat) == 0 && !S_ISREG(stat.st_mode) && !S_ISCHR(stat.st_mode) && !S_ISDIR(stat.st_mode))
+            return 1;
+    }
+    return shares_memory();
 }
 
 /* Reads what another process writes to standard input to its end, so that each child can read it for itself. */
@@ -421,10 +541,9 @@ static void keep_input(void) {
 
 /* Obeys until it is told to go on; returns in the child of a test, too. */
 static void park(void) {
-    static char patches[1 << 20];
     sigset_t children, before;
     int fd = control.is_on_its_way ? control.result : call_control();
-    uint32_t hello[2] = {(uint32_t)syscall(SYS_getpid), n_threads};
+    uint32_t hello[3] = {(uint32_t)syscall(SYS_getpid), n_threads, (uint32_t)is_bound(fd)};
     control.is_on_its_way = 0;
     if (fd < 0 || !give(fd, hello, sizeof hello)) {
         close(fd);
@@ -442,25 +561,25 @@ static void park(void) {
             for (uint32_t i = 0; i < n; i++)
                 give_memory(fd, &dumps[i]);
         } else if (command == TEST) {
-            struct test test;
             uint64_t length;
-            if (!take(fd, &test, sizeof test) || !take(fd, &length, sizeof length) || length > sizeof patches ||
-                !take(fd, patches, length) || test.n_dumps > MAX_DUMPS || !take(fd, dumps, test.n_dumps * sizeof *dumps))
+            if (!take(fd, &pending, sizeof pending) || !take(fd, &length, sizeof length) || length > sizeof patches ||
+                !take(fd, patches, length) || pending.n_dumps > MAX_DUMPS || !take(fd, dumps, pending.n_dumps * sizeof *dumps))
                 break;
-            n_dumps = test.n_dumps;
+            n_dumps = pending.n_dumps;
+            *answered = SILENT;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
-                become_child(fd, &test, patches);
+                become_child(fd);
                 return;
             }
             if (child < 0) {
                 struct reply reply = {REFUSED, 2, 0, 0, 0, 0};
                 give(fd, &reply, sizeof reply);
             } else {
-                follow(fd, child, test.milliseconds);
+                follow(fd, child, pending.milliseconds);
             }
         } else if (command == GLOBAL) {
             uint32_t n = (uint32_t)(__stop_idd_globals - __start_idd_globals);
@@ -482,15 +601,17 @@ static void park(void) {
                 ;
             keep_input();
             prepare(fd);
-            pid_t child = _Fork != NULL ? _Fork() : fork();
+            pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
             if (child == 0) {
                 sigprocmask(SIG_SETMASK, &before, NULL);
+                control.result = -1;
+                answered = all_answered + 1 + (1 + __atomic_fetch_add(all_answered, 1, __ATOMIC_RELAXED)) % N_ANSWERED;
                 close(fd);
                 fd = call_control();
                 if (fd < 0)
                     syscall(SYS_exit_group, ANSWERED);
                 control.is_on_its_way = 1;
-                set_apart(fd, 0);
+                set_apart(fd);
                 forget();
                 control.stop_at = at;
                 /* The segment before which this one is parked may be meant. */
@@ -513,19 +634,23 @@ static void park(void) {
 
 /* One segment begins; what it has to do with the order. */
 static void control_at(uint32_t id) {
+    disown();
     if (control.is_turned) {
         control.is_turned = 0;
         __idd_flip = 0;
     }
     control.n_segments++;
-    if (control.stop_n > 0 && id == control.stop_id && --control.stop_n == 0) {
+    if (control.test_at > 0 && control.n_segments >= control.test_at && is_obeyed())
+        take_effect();
+    if (control.stop_n > 0 && id == control.stop_id && --control.stop_n == 0 && is_obeyed()) {
         if (control.is_child)
             answer(REACHED, 0);
         park();
-    } else if (control.n_segments == control.stop_at) {
+    } else if (control.stop_at > 0 && control.n_segments >= control.stop_at && is_obeyed()) {
+        control.stop_at = 0;
         park();
     }
-    if (control.is_child && control.n_segments - control.n_before > control.budget)
+    if (control.is_child && control.n_segments - control.n_before > control.budget && is_obeyed())
         answer(OUT_OF_BUDGET, 0);
     if (control.switch_n > 0 && id == control.switch_id && --control.switch_n == 0) {
         control.is_turned = 1;
@@ -535,6 +660,6 @@ static void control_at(uint32_t id) {
 
 /* The program ends. */
 static void control_end(uint32_t status) {
-    if (control.is_child)
+    if (control.is_child && is_obeyed())
         answer(status & 0x100 ? DIED : ENDED, status & 0xff);
 }

@@ -2,12 +2,10 @@
 
 #include <stdarg.h>
 
-extern char **environ;
-
 /* Takes the lock if the process has records of its own to send, so that no other thread sends any behind the end; the result goes to `stay`. */
 static int leave(void) {
     int saved = errno;
-    if (control.is_child)
+    if (control.is_child && is_obeyed())
         answer(ENDED, 0);
     /* A child that shares its memory with its parent leaves the records to it. A handler of a signal may have interrupted the sending. */
     int is_ours = self != NULL && out >= 0 && !is_sending && is_own_process();

@@ -1,7 +1,10 @@
 /* The part of git-idd that is linked into an instrumented program: takes its records to the socket named by IDD_TRACE.
  *
+ * They are made in memory that the recorder gives, and is sent when it is full: what was not sent when the process died is still there. Behind the
+ * last record everything is zero, and no segment has that number.
+ *
  * Without IDD_TRACE the buffer is used again and again, and nothing is said. The program must behave as if this were not there: no
- * file descriptor below 200 is taken, errno is kept, nothing is printed, nothing is allocated with malloc. */
+ * file descriptor below 200 is taken if that many can be open, errno is kept, nothing is printed, nothing is allocated with malloc. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,9 +25,16 @@
 #define EXPORT __attribute__((visibility("default")))
 #define INITIAL __attribute__((tls_model("initial-exec")))
 
-enum { BUFFER_SIZE = 1 << 20, FIRST_FD = 200 };
-enum { RECORDS = 1, GLOBALS = 2, END = 3, REPLACED = 0x200 };
-enum { PROTOCOL = 1, BY_EXEC = 0, BY_FORK = 1 };
+/* Within the runtime these are the functions of the library, not those that stand before them in the program. */
+long __real_syscall(long number, ...);
+int __real_close(int fd);
+#define syscall __real_syscall
+#define close __real_close
+
+enum { BUFFER_SIZE = 1 << 20, FIRST_FD = 200, HEAD_SIZE = 4096, SLOT_SIZE = HEAD_SIZE + BUFFER_SIZE, N_SLOTS = 256 };
+enum { USED = 1, LOST = 2 };
+enum { RECORDS = 1, GLOBALS = 2, END = 3, FAULT = 4, FORKED = 5, REPLACED = 0x200 };
+enum { PROTOCOL = 2, BY_EXEC = 0, BY_FORK = 1 };
 
 EXPORT INITIAL __thread char *__idd_cur;
 EXPORT INITIAL __thread char *__idd_lim;
@@ -37,7 +47,22 @@ struct thread {
     char *buffer, *end, **cur, **lim;
     uint32_t number;
     uint64_t n_sent;
+    struct head *head;
+    /* That of a buffer which could not be sent, until there is more. */
+    struct head *left;
 };
+
+/* Before the buffer of a thread in the memory that the recorder holds, too: whether it is used, whose records begin there, and how many bytes it had sent before. */
+struct head {
+    uint32_t is_used, thread;
+    uint64_t n_sent;
+    /* In the first one: how the process ended, and 1. */
+    uint32_t end;
+};
+
+/* That memory, and how many buffers of it can be used and are. */
+static char *slots;
+static uint32_t n_slots, n_used_slots;
 
 static INITIAL __thread struct thread *self;
 static struct thread *threads;
@@ -63,9 +88,16 @@ static void set_clock(void);
 static void control_at(uint32_t id);
 static void control_end(uint32_t status);
 static void keep_records(const char *bytes, size_t length);
+static void disown(void);
+static int high(int fd);
 
 /* The child of vfork runs in the memory of its parent, but is another process. */
 static int is_own_process(void) { return (pid_t)syscall(SYS_getpid) == own; }
+
+static void hang_up(void) {
+    close(out);
+    out = -1;
+}
 
 static void put(const void *bytes, size_t length) {
     const char *at = bytes;
@@ -74,9 +106,11 @@ static void put(const void *bytes, size_t length) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            /* Nobody listens any more; the program goes on. */
-            close(out);
-            out = -1;
+            /* Nobody listens any more, or the program closed the file in a way that is not seen; it goes on. */
+            if (errno == EBADF || errno == ENOTSOCK)
+                out = -1;
+            else
+                hang_up();
             return;
         }
         at += n;
@@ -93,6 +127,22 @@ static void message(uint32_t kind, uint32_t thread, const void *bytes, uint64_t 
     put(bytes, length);
 }
 
+static char *memory_for(size_t size) {
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        syscall(SYS_exit_group, 127);
+    return memory;
+}
+
+/* The buffer could not be sent, and stays as it is for the recorder; the thread goes on in one that nobody looks at. */
+static void turn_away(struct thread *thread) {
+    thread->left = thread->head;
+    thread->head = NULL;
+    thread->buffer = memory_for(BUFFER_SIZE);
+    thread->end = thread->buffer + BUFFER_SIZE;
+    *thread->cur = *thread->lim = thread->buffer;
+}
+
 static void flush(struct thread *thread) {
     if (thread->cur == NULL)
         return;
@@ -103,7 +153,16 @@ static void flush(struct thread *thread) {
         message(RECORDS, thread->number, thread->buffer, length);
     else if (thread == self)
         keep_records(thread->buffer, length);
+    if (thread->head != NULL && out < 0) {
+        turn_away(thread);
+        return;
+    }
     thread->n_sent += length;
+    if (thread->head != NULL) {
+        /* In this order: whoever is killed meanwhile has sent more than the head says. */
+        memset(thread->buffer, 0, length);
+        __atomic_store_n(&thread->head->n_sent, thread->n_sent, __ATOMIC_RELEASE);
+    }
     *thread->cur = thread->buffer;
 }
 
@@ -121,8 +180,36 @@ static size_t read_file(const char *path, char *to, size_t size) {
     return length;
 }
 
+/* Takes the memory that the recorder gives; `at` is where a forked child has that of its parent, which it must not touch. */
+static void take_memory(int fd, char *at) {
+    char byte, control[CMSG_SPACE(sizeof(int))];
+    struct iovec to = {&byte, 1};
+    struct msghdr message = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    int given = -1;
+    ssize_t n = -1;
+    do
+        n = fd >= 0 ? recvmsg(fd, &message, MSG_CMSG_CLOEXEC) : 0;
+    while (n < 0 && errno == EINTR);
+    struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+        memcpy(&given, CMSG_DATA(head), sizeof given);
+    uint32_t n_wanted = at != NULL ? n_slots : N_SLOTS;
+    char *memory = MAP_FAILED;
+    for (; given >= 0 && memory == MAP_FAILED && n_wanted > 0; n_wanted = at == NULL && n_wanted > 1 ? 1 : 0) {
+        memory = mmap(at, (size_t)n_wanted * SLOT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | (at != NULL ? MAP_FIXED : 0), given, 0);
+        if (memory != MAP_FAILED)
+            slots = memory, n_slots = n_wanted;
+    }
+    if (memory == MAP_FAILED && at != NULL)
+        mmap(at, (size_t)n_slots * SLOT_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (memory != MAP_FAILED)
+        madvise(memory, (size_t)n_slots * SLOT_SIZE, MADV_DONTDUMP);
+    if (given >= 0)
+        close(given);
+}
+
 /* Begins a stream; `parent` and `n_before` say where in the stream of the parent a forked child begins. */
-static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_before) {
+static void connect_to_recorder(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_before) {
     struct {
         char magic[4];
         uint32_t protocol, how, pid, parent, thread;
@@ -141,8 +228,7 @@ static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_bef
         close(fd);
         return;
     }
-    out = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-    close(fd);
+    out = high(fd);
     own = (pid_t)syscall(SYS_getpid);
     hello.how = how, hello.pid = (uint32_t)own, hello.parent = parent, hello.thread = thread, hello.n_before = n_before;
     ssize_t n = readlink("/proc/self/exe", hello.text, 4096);
@@ -151,10 +237,17 @@ static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_bef
         (uint32_t)read_file("/proc/self/cmdline", hello.text + hello.exe_length, sizeof hello.text - hello.exe_length);
     /* In one piece: whoever is killed meanwhile is not to be left half named. */
     put(&hello, offsetof(__typeof__(hello), text) + hello.exe_length + hello.words_length);
+    take_memory(out, slots);
     if (how == BY_EXEC)
         for (struct globals **unit = __start_idd_globals; unit < __stop_idd_globals; unit++) {
             message(GLOBALS, (*unit)->unit, (*unit)->addresses, (*unit)->count * sizeof(void *));
         }
+}
+
+static void begin(uint32_t how, uint32_t parent, uint32_t thread, uint64_t n_before) {
+    connect_to_recorder(how, parent, thread, n_before);
+    if (out < 0 && slots != NULL)
+        take_memory(-1, slots);
 }
 
 static void flush_all(void) {
@@ -162,24 +255,37 @@ static void flush_all(void) {
         flush(thread);
 }
 
+/* It may be that nobody can be told any more. */
+static void tell_end(uint32_t status) {
+    if (out >= 0)
+        message(END, status, NULL, 0);
+    if (n_slots > 0)
+        ((struct head *)slots)->end = status + 1;
+}
+
 static void end(uint32_t status) {
     control_end(status);
     int saved = errno;
     pthread_mutex_lock(&lock);
     flush_all();
-    if (out >= 0 && is_own_process())
-        message(END, status, NULL, 0);
+    if (is_own_process())
+        tell_end(status);
     pthread_mutex_unlock(&lock);
     errno = saved;
 }
 
-static void on_fatal_signal(int number) {
+static uint64_t place_of_fault(void);
+static void tell_fault(const siginfo_t *info, const void *context, uint64_t offset, int is_over);
+void (*__real_signal(int number, void (*handler)(int)))(int);
+int __real_sigaction(int number, const struct sigaction *action, struct sigaction *before);
+
+static void on_fatal_signal(int number, siginfo_t *info, void *context) {
     control_end(0x100u | (uint32_t)number);
     /* The lock is not taken: the thread may hold it. */
+    tell_fault(info, context, place_of_fault(), 0);
     flush_all();
-    if (out >= 0)
-        message(END, 0x100u | (uint32_t)number, NULL, 0);
-    signal(number, SIG_DFL);
+    tell_end(0x100u | (uint32_t)number);
+    __real_signal(number, SIG_DFL);
     raise(number);
 }
 
@@ -190,9 +296,9 @@ static void watch_signals(void) {
     if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
         sigaltstack(&other, NULL);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction action = {.sa_handler = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_NODEFER}, old;
-        if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(fatal[i], &action, NULL);
+        struct sigaction action = {.sa_sigaction = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO}, old;
+        if (__real_sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            __real_sigaction(fatal[i], &action, NULL);
     }
 }
 
@@ -207,25 +313,55 @@ static void thread_ends(void *value) {
     pthread_mutex_unlock(&lock);
 }
 
+/* While records are sent no handler of the program may run: it would make others. */
+static void block_signals(uint64_t *before) {
+    uint64_t all = ~0ul;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
+}
+
+static void unblock_signals(const uint64_t *before) { syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof *before); }
+
+static uint64_t before_fork_mask;
+
 static void before_fork(void) {
+    uint64_t mask;
+    block_signals(&mask);
     pthread_mutex_lock(&lock);
+    before_fork_mask = mask;
     /* In the child it may be too late to ask: the parent may have ended by then. */
     forking = (pid_t)syscall(SYS_getpid);
     flush_all();
 }
 
-static void in_parent(void) { pthread_mutex_unlock(&lock); }
+static void in_parent(void) {
+    uint64_t mask = before_fork_mask;
+    pthread_mutex_unlock(&lock);
+    unblock_signals(&mask);
+}
+
+static void describe(struct thread *thread) {
+    if (thread->head->is_used == 0)
+        thread->head->is_used = USED;
+    thread->head->thread = thread->number;
+    thread->head->n_sent = thread->n_sent;
+}
 
 static void in_child(void) {
     int saved = errno;
+    disown();
     if (out >= 0) {
-        close(out);
-        out = -1;
+        hang_up();
         begin(BY_FORK, (uint32_t)forking, self ? self->number : 0, self ? self->n_sent : 0);
+    } else if (slots != NULL) {
+        take_memory(-1, slots);
     }
-    for (struct thread *thread = threads; thread != NULL; thread = thread->next)
+    for (struct thread *thread = threads; thread != NULL; thread = thread->next) {
         thread->n_sent = 0;
+        if (thread->head != NULL)
+            describe(thread);
+    }
     pthread_mutex_init(&lock, NULL);
+    unblock_signals(&before_fork_mask);
     errno = saved;
 }
 
@@ -261,10 +397,10 @@ __attribute__((constructor(101))) static void start(void) {
     set_clock();
     if (path != NULL && path[0] != 0 && strlen(path) < sizeof socket_path) {
         strcpy(socket_path, path);
-        pthread_atfork(before_fork, in_parent, in_child);
         begin(BY_EXEC, (uint32_t)getppid(), 0, 0);
     }
     if (out >= 0 || is_armed) {
+        pthread_atfork(before_fork, in_parent, in_child);
         level_heap();
         watch_signals();
     }
@@ -281,17 +417,23 @@ static void new_thread(void) {
     while (thread != NULL && thread->cur != NULL)
         thread = thread->next;
     if (thread == NULL) {
-        char *memory = mmap(NULL, BUFFER_SIZE + sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-            syscall(SYS_exit_group, 127);
-        thread = (struct thread *)(memory + BUFFER_SIZE);
-        thread->buffer = memory;
-        thread->end = memory + BUFFER_SIZE;
+        thread = (struct thread *)memory_for(sizeof *thread);
+        if (n_used_slots < n_slots && !is_armed) {
+            thread->head = (struct head *)(slots + (size_t)n_used_slots++ * SLOT_SIZE);
+            thread->buffer = (char *)thread->head + HEAD_SIZE;
+        } else {
+            thread->buffer = memory_for(BUFFER_SIZE);
+            if (n_slots > 0 && !is_armed)
+                ((struct head *)slots)->is_used = LOST;
+        }
+        thread->end = thread->buffer + BUFFER_SIZE;
         thread->next = threads;
         threads = thread;
     }
     thread->number = n_threads++;
     thread->n_sent = 0;
+    if (thread->head != NULL)
+        describe(thread);
     thread->cur = &__idd_cur;
     thread->lim = &__idd_lim;
     __idd_cur = thread->buffer;
@@ -305,19 +447,30 @@ static void new_thread(void) {
 static INITIAL __thread int is_sending;
 
 static void flush_own(void) {
+    uint64_t mask;
+    block_signals(&mask);
     is_sending = 1;
     pthread_mutex_lock(&lock);
     flush(self);
     pthread_mutex_unlock(&lock);
     is_sending = 0;
+    unblock_signals(&mask);
 }
 
 EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
     int saved = errno;
     if (self == NULL) {
+        uint64_t mask;
+        block_signals(&mask);
         new_thread();
+        unblock_signals(&mask);
     } else if (__idd_cur + size > self->end) {
         flush_own();
+    }
+    if (self->left != NULL) {
+        self->left->is_used = LOST;
+        self->left = NULL;
+        __idd_lim = self->end;
     }
     if (is_armed)
         control_at(id);

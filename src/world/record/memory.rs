@@ -1,0 +1,140 @@
+//! The memory in which a program makes its records, shared with the recorder: what a process had not sent when it was killed is still there.
+//!
+//! The recorder makes it, so that no limit of the program holds for it. It has one slot for each thread; pages that nobody writes take nothing. See `runtime/trace.c`:
+//!
+//! ```text
+//! slot: head, buffer of 1 MiB
+//! head: 4 whether the slot is used, 2 if records are missing   4 number of the thread   8 bytes of records that it has sent   4 (in the first) 1 and how the process ended   .. up to 4096 bytes
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::net::UnixStream;
+
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::fd::OwnedFd;
+use rustix::fs::MemfdFlags;
+use rustix::net::SendAncillaryBuffer;
+use rustix::net::SendAncillaryMessage;
+use rustix::net::SendFlags;
+use rustix::process::PidfdFlags;
+
+const HEAD: usize = 4096;
+
+const BUFFER: usize = 1 << 20;
+
+const N_SLOTS: u64 = 256;
+
+/// The state of a slot whose thread made records elsewhere later.
+const LOST: u32 = 2;
+
+/// No record is longer, with all that may be zero in it.
+const LONGEST: usize = 64 << 10;
+
+/// What a thread had not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// The thread, by its number.
+    pub thread: u32,
+    /// Bytes of its records before.
+    pub offset: u64,
+    /// Its records, and zeros behind them.
+    pub bytes: Vec<u8>,
+    /// Bytes up to the last one that is not zero.
+    pub length: usize,
+}
+
+/// What a process left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// By thread.
+    pub tails: Vec<Tail>,
+    /// Threads that used the memory, at once.
+    pub n_slots: usize,
+    /// Whether there were records for which there was no room: the connection had been closed, or there were too many threads.
+    pub is_lost: bool,
+    /// How it ended, if it came so far.
+    pub end: Option<u32>,
+}
+
+/// The memory of a process.
+#[derive(Debug)]
+pub struct Memory {
+    file: File,
+    process: Option<OwnedFd>,
+}
+
+impl Memory {
+    /// Makes it, and gives it to the process at the other end.
+    ///
+    /// Errors: there is none to be had; the process is told so.
+    pub fn give(stream: &UnixStream) -> io::Result<Self> {
+        let made = (|| {
+            let file = File::from(rustix::fs::memfd_create("idd", MemfdFlags::CLOEXEC)?);
+            file.set_len(N_SLOTS * (HEAD + BUFFER) as u64)?;
+            let peer = rustix::net::sockopt::socket_peercred(stream)?;
+            // One that is gone, or not seen from here, is not waited for.
+            let process = rustix::process::pidfd_open(peer.pid, PidfdFlags::empty()).ok();
+            Ok(Self { file, process })
+        })();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let files = [made.as_ref().map_or(stream.as_fd(), |memory: &Self| memory.file.as_fd())];
+        if made.is_ok() {
+            control.push(SendAncillaryMessage::ScmRights(&files));
+        }
+        rustix::net::sendmsg(stream, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
+        made
+    }
+
+    /// Waits until the process has ended, or is no longer waited for.
+    pub fn wait(&self, is_awaited: impl Fn() -> bool) {
+        const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        let Some(process) = &self.process else { return };
+        let is_there = || {
+            let mut ends = [PollFd::new(process, PollFlags::IN)];
+            matches!(rustix::event::poll(&mut ends, Some(&PAUSE)), Ok(0) | Err(rustix::io::Errno::INTR))
+        };
+        while is_awaited() && is_there() {}
+    }
+
+    /// What the threads had not sent; `sent` is how many bytes of the records of each have come.
+    pub fn left(&self, sent: &[u64]) -> Left {
+        let slots = (0..N_SLOTS).map_while(|slot| {
+            let place = slot * (HEAD + BUFFER) as u64;
+            let mut head = [0; 16];
+            self.file.read_exact_at(&mut head, place).ok()?;
+            let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+            let n_sent = u64::from(number(8)) | u64::from(number(12)) << 32;
+            (number(0) != 0).then_some((place, number(0), number(4), n_sent))
+        });
+        let slots: Vec<_> = slots.collect();
+        let tail = |(place, _, thread, n_sent): &(u64, u32, u32, u64)| self.tail(*place, *thread, *n_sent, sent);
+        let mut end = [0; 4];
+        let is_told = self.file.read_exact_at(&mut end, 16).is_ok();
+        Left {
+            end: u32::from_le_bytes(end).checked_sub(1).filter(|_| is_told),
+            tails: slots.iter().filter_map(tail).collect(),
+            n_slots: slots.len(),
+            is_lost: slots.iter().any(|(_, state, ..)| *state == LOST),
+        }
+    }
+
+    fn tail(&self, place: u64, thread: u32, n_sent: u64, sent: &[u64]) -> Option<Tail> {
+        let mut bytes = vec![0; BUFFER];
+        self.file.read_exact_at(&mut bytes, place + HEAD as u64).ok()?;
+        let offset = sent.get(thread as usize).copied().unwrap_or(0);
+        // Who was killed between sending and clearing has sent these already.
+        let n_come = usize::try_from(offset.checked_sub(n_sent)?).ok().filter(|n| *n <= BUFFER)?;
+        bytes.drain(..n_come);
+        let length = bytes.iter().rposition(|byte| *byte != 0)? + 1;
+        bytes.truncate(length + LONGEST);
+        Some(Tail { thread, offset, bytes, length })
+    }
+}
