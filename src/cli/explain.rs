@@ -250,7 +250,7 @@ impl Explainer<'_> {
         let mut reference = Self::reference(&good, twin)?;
         let n_reference = Run::read(&mut reference).map_err(failed)?.n_records;
 
-        let build = self.build("park")?;
+        let build = self.build("run")?;
         let commands = |variables| Ok(self.commands(&build, variables));
         self.while_parked(
             sandbox,

@@ -121,6 +121,11 @@ pub struct State {
 }
 
 impl State {
+    /// What the failing run holds in a byte, and who wrote it.
+    pub fn byte(&self, address: u64) -> Option<(u8, Step)> {
+        self.machine.memory.word(address, 1).map(|(byte, writer)| (byte.to_le_bytes()[0], writer))
+    }
+
     /// The block of the heap that an address is in, in the failing run.
     pub fn block(&self, address: u64) -> Option<Block> {
         self.machine.heap.find(address)
@@ -282,7 +287,8 @@ impl<F: Forks> Causality<F> {
     /// Where the failing run kept a value that the reference overwrote; `None` if it wrote it later than that.
     pub fn omission(&self, definition: Definition, cell: &Cell) -> Option<Omission> {
         let step = cell.reference_writer;
-        if step == Step::START {
+        // Steps of several threads have no order in common with those of the reference.
+        if step == Step::START || self.reference.run.n_threads > 1 {
             return None;
         }
         if let Some(same) = self.alignment.failing(step) {

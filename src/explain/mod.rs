@@ -21,3 +21,4 @@ pub mod roots;
 pub mod shown;
 pub mod story;
 pub mod switch;
+pub mod texts;

@@ -316,6 +316,11 @@ impl<'v> Search<'v> {
         let (begin, end) = self.object;
         let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
         let size = value::size_of(*debug, *to, 0).filter(|size| *size > 0)?;
+        let is_compound = matches!(debug.plain_ty(*to), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+        if is_compound && offset >= size && !(end - *pointer).is_multiple_of(size) {
+            // It does not fill the block evenly: bytes lie behind it, not more of its kind.
+            return Some(way.behind().element(offset - size).written());
+        }
         let (path, part) = path(*debug, *to, offset % size, self.length);
         let way = step(*debug, *to, way, (offset / size, (end - *pointer) / size));
         let way = way.written();

@@ -68,7 +68,7 @@ pub fn lead<F: Forks>(
     let reference = causality.alignment().reference(step);
     let (time, function, place) = (u64::from(step.0), found.function, found.place);
     let index = links.partition_point(|other| other.time < time);
-    links.insert(index, Link { step, time, reference, function, place, instance: None, did: Did::Differs });
+    links.insert(index, Link { step, time, reference, function, place, instance: None, did: Did::Differs, text: None });
     Ok(true)
 }
 

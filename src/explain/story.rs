@@ -20,6 +20,8 @@ use crate::explain::failure::Wrong;
 use crate::explain::instances::Instance;
 use crate::explain::instances::instances;
 use crate::explain::naming;
+use crate::explain::texts;
+use crate::explain::texts::Text;
 use crate::instrument::debug::Place;
 use crate::instrument::instruction::Op;
 use crate::plural::count;
@@ -80,6 +82,8 @@ pub struct Link {
     pub instance: Option<Instance>,
     /// What it did.
     pub did: Did,
+    /// The text that it is one of the characters of.
+    pub text: Option<Text>,
 }
 
 /// Where a step stands.
@@ -154,6 +158,7 @@ pub fn tell<F: Forks>(
     }
     for (point, set) in &chain.sets {
         let state = causality.state(*point)?;
+        let spans = texts::spans(&state, set);
         for definition in set {
             let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
             let mut found = standing(causality.failing(), cell.writer)?;
@@ -177,10 +182,12 @@ pub fn tell<F: Forks>(
             let reference = causality.alignment().reference(step);
             let (value, other) = values(causality, cell)?;
             let variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+            let span = spans.iter().find(|span| span.holds(definition));
+            let text = span.and_then(|span| span.told(&variable, cell.address));
             let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
             // The set nearest to the definition tells the value as it was there.
             let link =
-                Link { step, time, reference, function: found.function, place: found.place, instance: None, did };
+                Link { step, time, reference, function: found.function, place: found.place, instance: None, did, text };
             links.retain(|(.., other), _| *other != Some(*definition));
             links.insert((time, Rank::Written, cell.writer.0, Some(*definition)), link);
             if omitted.is_some() {
@@ -306,7 +313,7 @@ fn add_outcome<F: Forks>(
         let did = Did::Decided { outcome, reference: reference_outcome };
         let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
-        let link = Link { step: decision, time, reference: other, function, place, instance: None, did };
+        let link = Link { step: decision, time, reference: other, function, place, instance: None, did, text: None };
         if links.insert((time, Rank::Decided, decision.0, None), link).is_none() {
             add_returns(causality, decision, u64::MAX, links)?;
         }
@@ -334,6 +341,7 @@ fn add_returns<F: Forks>(
             place: found.place,
             instance: None,
             did,
+            text: None,
         };
         if links.insert((time, Rank::Returned, ours.step.0, None), link).is_none() {
             add_decision(causality, ours.step, links)?;

@@ -93,6 +93,20 @@ pub struct Link {
     /// Which of several that stand there.
     #[serde(flatten)]
     pub which: Which,
+    /// The text that the variable is one character of.
+    #[serde(default)]
+    pub text: Option<Text>,
+}
+
+/// A text of which a step gave several characters.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Text {
+    /// What holds it.
+    pub variable: Untrusted,
+    /// It, between quotes.
+    pub value: Untrusted,
+    /// The same in the reference.
+    pub reference: Untrusted,
 }
 
 /// Which of several executed statements of a line is meant.
@@ -265,9 +279,23 @@ struct Told {
     remarks: Vec<Untrusted>,
 }
 
-/// Reads the links of what `git idd explain --json` says, uncut.
+/// Reads the links of what `git idd explain --json` says, uncut; those that are characters of one text as one.
 pub fn links(explanation: &Value) -> Result<Vec<Link>, ChainError> {
-    Ok(Vec::deserialize(&explanation["chain"])?)
+    Ok(texts(Vec::deserialize(&explanation["chain"])?))
+}
+
+/// Puts the links that are characters of one text together.
+fn texts(mut links: Vec<Link>) -> Vec<Link> {
+    links.dedup_by(|later, link| {
+        let is_same = |text: &Text| later.text.as_ref() == Some(text);
+        link.text.as_ref().is_some_and(is_same) && (link.line, link.which) == (later.line, later.which)
+    });
+    for link in &mut links {
+        if let Some(Text { variable, value, reference }) = link.text.take() {
+            (link.variable, link.value, link.reference) = (Some(variable), value, reference);
+        }
+    }
+    links
 }
 
 /// Reads the failure of what `git idd explain --json` says, uncut.
@@ -291,6 +319,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explanation, ChainError> {
         return Err(ChainError::Other);
     }
     let Told { bad, good, switched, chain, failure, end, beginning, remarks, .. } = explanation;
+    let chain = texts(chain);
     let n_links = chain.len();
     let links = chain.iter().take(MAX_LINKS).map(bounded).collect();
     let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
@@ -317,7 +346,11 @@ fn bounded(link: &Link) -> Link {
         variable: some(&link.variable),
         value: cut(&link.value),
         reference: cut(&link.reference),
-        ..*link
+        kind: link.kind,
+        in_change: link.in_change,
+        kept: link.kept,
+        which: link.which,
+        text: None,
     }
 }
 
@@ -335,6 +368,25 @@ fn cut(text: &Untrusted) -> Untrusted {
 mod tests {
     use super::*;
     use crate::report::samples;
+
+    #[test]
+    fn characters_of_one_text_are_told_as_the_text() {
+        let link = |index: u64, line: u64, text: &str| {
+            let text = Some(text).filter(|text| !text.is_empty());
+            let text = text.map(|text| json!({ "variable": "s", "value": text, "reference": "\"a\"" }));
+            json!({ "kind": "value", "line": line, "variable": format!("s[{index}]"), "value": "98 'b'", "reference": "97 'a'",
+                "in_change": false, "text": text })
+        };
+        let chain =
+            [link(0, 1, "x"), link(1, 1, "x"), link(2, 2, "x"), link(3, 2, ""), link(4, 2, "y"), link(5, 2, "y")];
+        let told = links(&json!({ "chain": chain })).unwrap();
+        let expected = ["s is given x", "s is given x", "s[3] is given 98 'b'", "s is given y"];
+        assert_eq!(told.len(), expected.len());
+        for (link, expected) in told.iter().zip(expected) {
+            let clause = link.clause(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+            assert!(clause.starts_with(expected), "{clause}");
+        }
+    }
 
     #[test]
     fn a_stored_explanation_is_read_if_it_fits_the_finding() {

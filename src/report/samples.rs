@@ -248,6 +248,7 @@ pub fn explanation() -> Explanation {
         in_change,
         kept: false,
         which: Which { part: None, instance: Some(line - 7), of: Some(5) },
+        text: None,
     };
     Explanation {
         commit: CommitId([0x33; 20]),

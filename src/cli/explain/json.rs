@@ -45,6 +45,9 @@ pub fn value(explanation: &Explanation, sources: &mut Sources) -> Value {
                 "kind": kind, "file": file, "line": line, "function": link.function.as_deref(), "variable": variable, "value": value,
                 "reference": reference, "step": link.step.0, "reference_step": link.reference.map(|step| step.0),
                 "in_change": in_change, "kept": kept, "part": part, "instance": nth(link.instance), "of": of(link.instance),
+                "text": link.text.as_ref().map(|text| json!({
+                    "variable": text.variable, "value": text.value, "reference": text.reference,
+                })),
             })
         })
         .collect();

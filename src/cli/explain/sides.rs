@@ -18,6 +18,7 @@ use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::revision::TreeId;
 use crate::trace::container::Process;
+use crate::trace::container::REPLACED;
 use crate::trace::play::Player;
 use crate::world::files;
 use crate::world::record::build::BuildDirectory;
@@ -79,6 +80,7 @@ impl Explainer<'_> {
         ))
     }
 
+    /// A place for instrumented programs. Names have three letters: they stand in the environment, and what is above the stack is to be as long in all runs.
     pub(super) fn build(&self, name: &str) -> Result<BuildDirectory, Failure> {
         let program = files::this_program().map_err(failed)?;
         let path = self.root.join(format!("build-{name}"));
@@ -162,7 +164,9 @@ impl Explainer<'_> {
             .collect();
         let rank = |(number, other): &(usize, usize)| {
             let (one, other) = (&bad.taken[*number], &good.taken[*other]);
-            (one.end != other.end, one.n_bytes != other.n_bytes, one.process.words == other.process.words)
+            // In the place of one that is gone ran another program, which says more than it could.
+            let is_there = one.end != Some(REPLACED);
+            (one.end != other.end, is_there, one.n_bytes != other.n_bytes, one.process.words == other.process.words)
         };
         let found = pairs.iter().max_by_key(|pair| rank(pair));
         found.copied().ok_or_else(|| {

@@ -146,7 +146,7 @@ struct Products {
 
 impl Products {
     fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
-        let build = explainer.build("park")?;
+        let build = explainer.build("run")?;
         Ok(Self { build, kept: explainer.root.join("built") })
     }
 
