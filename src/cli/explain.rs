@@ -258,8 +258,12 @@ impl Explainer<'_> {
             &Meant::new(&bad, number),
             commands,
             |mut server, process| {
-                let budget = PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1;
+                let taken = &bad.taken[number];
+                // A record has four bytes at least: what ended by itself in the test may come as far here.
+                let n_failing = if taken.end.is_some() { taken.n_bytes / 4 } else { 0 };
+                let budget = (PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1).max(n_failing + PATIENCE.1);
                 let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
+                let way = failing.compared(taken)?;
                 let seconds = begin.elapsed().as_secs_f64();
                 progress.say("Looking for the chain.");
                 let expected = ending_of(reference.trace().end());
@@ -270,7 +274,7 @@ impl Explainer<'_> {
                     changed,
                     seconds,
                 )?;
-                Ok(explained.with(which))
+                Ok(explained.with(which).with(way))
             },
         )
     }

@@ -232,6 +232,13 @@ impl Explanation {
     }
 }
 
+impl Untrusted {
+    /// The line where a decision went on, if it is told so.
+    fn line_decided_for(&self) -> Option<u64> {
+        str::from_utf8(self.as_bytes()).ok()?.strip_prefix("decided for line ")?.parse().ok()
+    }
+}
+
 impl Link {
     /// What happened in a clause; `code` writes a name or a value.
     pub fn clause(&self, code: impl Fn(&Untrusted) -> String) -> String {
@@ -239,7 +246,10 @@ impl Link {
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
         match self.kind {
             Kind::Change => "here the versions differ, which leads to the following".to_owned(),
-            Kind::Decision => format!("the condition is {value} (reference {reference})"),
+            Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
+                (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),
+                _ => format!("the condition is {value} (reference {reference})"),
+            },
             Kind::Return => format!("{what} returns {value} (reference {reference})"),
             Kind::Value if self.kept => format!("{what} stays {value} (reference {reference})"),
             Kind::Value if self.value == self.reference => {

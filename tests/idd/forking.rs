@@ -218,3 +218,32 @@ int main(void)
     assert_eq!(output.status.code(), Some(130), "{complaint}");
     assert!(complaint.contains("the explanation was interrupted"), "{complaint}");
 }
+
+/// Forks write below the checkout, as the program does in the test; whoever writes elsewhere is told, and not explained by what only forks meet.
+#[test]
+fn explain_lets_forks_write_files_of_the_checkout_and_refuses_what_ends_otherwise_in_them() {
+    let source = r##"
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    char text[16];
+    FILE *file = fopen(PLACE, "w");
+    int n = 2;
+    fprintf(file, "%d\n", n * 2);
+    fclose(file);
+    file = fopen(PLACE, "r");
+    fgets(text, sizeof text, file);
+    printf("%d\n", atoi(text));
+    return 0;
+}
+"##;
+    let (links, explanation) = chain(&source.replace("PLACE", "\"log.txt\""));
+    assert_eq!(links.first(), Some(&link("n", "3", "2")), "{explanation}");
+    assert!(explanation["failure"]["what"].as_str().unwrap().contains(r#""6\n""#), "{explanation}");
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    let place = repository(&source.replace("PLACE", &format!("{:?}", elsewhere.path().join("log.txt"))));
+    let (said, complaint, code) = run(place.path());
+    assert_eq!(code, Some(1), "{said}{complaint}");
+    assert!(complaint.contains("it writes outside of its checkout"), "{complaint}");
+}

@@ -1,6 +1,7 @@
 //! The failing program, run by the test and parked before its first segment while it is asked.
 
 use crate::cli::explain::Explainer;
+use crate::cli::explain::ending_of;
 use crate::cli::explain::failed;
 use crate::cli::explain::forks;
 use crate::cli::explain::forks::Server;
@@ -22,6 +23,7 @@ use crate::world::record::control::Parked;
 use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::process_of;
+use crate::world::record::listen::Taken;
 use crate::world::record::store;
 use crate::world::run::ProcessGroup;
 use crate::world::run::Watch;
@@ -47,6 +49,8 @@ pub(super) struct Fork {
     pub(super) ending: Ending,
     /// What the fork told, without its records.
     pub(super) reply: Reply,
+    /// Bytes of its records.
+    pub(super) n_bytes: u64,
 }
 
 impl Explainer<'_> {
@@ -135,10 +139,31 @@ impl Explainer<'_> {
         let globals = server.start().globals().map_err(failed)?;
         let mut units_of = store::units_at(&place, &units);
         let records = std::mem::take(&mut reply.records);
+        let n_bytes = records.len() as u64;
         let bytes = assemble(process, &globals, &records, &mut units_of).map_err(failed)?;
         let trace = Trace::open(Box::new(Cursor::new(bytes))).map_err(failed)?;
         let player = Player::new(trace, store::units_at(&place, &units)).map_err(failed)?;
-        Ok(Fork { player, ending, reply })
+        Ok(Fork { player, ending, reply, n_bytes })
+    }
+}
+
+impl Fork {
+    /// Compares it with the same program as the test ran it. It has no files to write to but those of the checkout, and no threads but one.
+    ///
+    /// Errors: it ended otherwise. What it says then is told of no run that the test had.
+    pub(super) fn compared(&self, taken: &Taken) -> Result<Option<String>, Failure> {
+        let (Some(end), false) = (taken.end, taken.is_cut || taken.is_lost || taken.is_left) else { return Ok(None) };
+        if ending_of(Some(end)) != self.ending {
+            return Err(Failure::new(
+                Status::Error,
+                "run in a fork, the failing program ends otherwise than in the test: it writes outside of its checkout, or has several threads, or does not do the same in every run",
+            )
+            .with_hint("`git idd record` and `git idd trace` show what it does in the test"));
+        }
+        let (ours, theirs) = (self.n_bytes, taken.n_bytes);
+        Ok((ours != theirs).then(|| {
+            format!("the failing program was run in a fork, and took another way there than in the test ({ours} bytes of records, in the test {theirs}): what is told may not be what the test shows")
+        }))
     }
 }
 

@@ -38,7 +38,8 @@ pub fn said(said: &Said) -> String {
         Word::Number(number) if number.leading_zeros() < 33 => Some(number.cast_signed().to_string()),
         // A smaller number may be an `int`.
         Word::Number(number) => Some(u32::try_from(*number).unwrap_or(0).cast_signed().to_string()),
-        Word::Pointer => None,
+        // What is there is not known.
+        Word::Pointer => Some("...".to_owned()),
     });
     format!("{}({})", said.function, texts.collect::<Vec<_>>().join(", "))
 }

@@ -81,7 +81,8 @@ static int *all_answered;
 static int is_obeyed(void) { return *is_obeying && (pid_t)syscall(SYS_getpid) == control.pid; }
 
 static char control_path[sizeof ((struct sockaddr_un *)0)->sun_path];
-static char scratch[4096];
+/* Below these the forks may write: what is there is thrown away with the checkout. */
+static char places[3][4096];
 static int is_armed;
 
 static int parse_point(const char *text, uint32_t *id, uint64_t *n) {
@@ -99,7 +100,8 @@ static int parse_point(const char *text, uint32_t *id, uint64_t *n) {
 
 /* Takes the order from the environment; called once. */
 static void arm(void) {
-    const char *path = getenv("IDD_CONTROL"), *place = getenv("IDD_SCRATCH");
+    static const char *const names[] = {"IDD_SCRATCH", "IDD_WORKTREE", "TMPDIR"};
+    const char *path = getenv("IDD_CONTROL");
     if (parse_point(getenv("IDD_SWITCH"), &control.switch_id, &control.switch_n))
         is_armed = 1;
     int is_called = path != NULL && path[0] != 0 && strlen(path) < sizeof control_path;
@@ -112,8 +114,12 @@ static void arm(void) {
         control.stop_at = strtoull(getenv("IDD_PARK"), NULL, 10);
         is_armed = 1;
     }
-    if (place != NULL && strlen(place) < sizeof scratch)
-        strcpy(scratch, place);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *place = getenv(names[i]);
+        /* Without a checkout TMPDIR is that of everybody. */
+        if (place != NULL && strlen(place) < sizeof places[i] && (i == 0 || getenv("IDD_WORKTREE") != NULL))
+            strcpy(places[i], place);
+    }
     is_obeying = &is_always_obeying;
     if (!is_armed)
         return;
@@ -253,7 +259,7 @@ static struct {
 /* A child of a child is confined already, and there are only so many layers. */
 static int is_confined;
 
-/* Nothing that the child opens can be written, but /dev/null and what is below the scratch directory (Landlock). */
+/* Nothing that the child opens can be written, but /dev/null and what is below the places (Landlock). */
 static int rules(void) {
     enum { CREATE_RULES = 444, ADD_RULE, WRITE_FILE = 1 << 1, CHANGE = 0x1ff0, TRUNCATE = 1 << 14 };
     long version = syscall(CREATE_RULES, NULL, 0, 1);
@@ -264,8 +270,10 @@ static int rules(void) {
     struct below null = {WRITE_FILE, open("/dev/null", O_PATH | O_CLOEXEC)};
     syscall(ADD_RULE, fd, 1, &null, 0);
     close(null.parent);
-    if (scratch[0] != 0) {
-        struct below place = {changes, open(scratch, O_PATH | O_CLOEXEC)};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (places[i][0] == 0)
+            continue;
+        struct below place = {changes, open(places[i], O_PATH | O_CLOEXEC)};
         syscall(ADD_RULE, fd, 1, &place, 0);
         close(place.parent);
     }
