@@ -9,6 +9,7 @@ use crate::trace::model::Effect;
 use crate::trace::model::Length;
 use crate::trace::model::Model;
 use crate::trace::model::ZERO;
+use crate::trace::scanned;
 use crate::trace::step::Step;
 
 /// Strings that are looked through are no longer.
@@ -158,6 +159,15 @@ impl Machine {
                     None => Content::Written,
                 };
                 self.await_pointer(Awaited { place, length: called.count() + 1, step, content });
+            }
+            Effect::Scans(format) => {
+                let Some(text) = self.memory.string(called.argument(format), MAX_STRING) else { return };
+                let pointers = called.arguments.get(format + 1..).unwrap_or_default().iter();
+                let n_written = usize::try_from(called.count()).unwrap_or(0);
+                for (at, length) in pointers.zip(scanned::lengths(&text)).take(n_written).filter(|(at, _)| **at != 0) {
+                    self.memory.define(*at, length, step);
+                    watch.writes(self, step, *at, length);
+                }
             }
             Effect::Appends(to, from) => {
                 let (to, from) = (called.argument(to), called.argument(from));

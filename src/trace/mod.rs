@@ -27,6 +27,7 @@ pub mod model;
 pub mod object;
 pub mod play;
 pub mod printed;
+pub mod scanned;
 pub mod shape;
 pub mod step;
 pub mod tree;

@@ -48,6 +48,8 @@ pub enum Effect {
     PrintsAt(usize, usize),
     /// As the one before, with what is in a list that is the argument behind the format.
     PrintsListAt(usize, usize),
+    /// What the arguments behind a format point to is written, for as many conversions as the call returned.
+    Scans(usize),
     /// Bytes are put behind the string at an argument.
     Appends(usize, usize),
     /// The range at an argument is filled with the byte that another says; with zeros if that is [`ZERO`].
@@ -118,6 +120,7 @@ use Effect::PrintsList;
 use Effect::PrintsListAt;
 use Effect::Reads;
 use Effect::ReadsLine;
+use Effect::Scans;
 use Effect::Writes;
 use Effect::WritesResult;
 use Length::Argument;
@@ -222,12 +225,15 @@ pub const MODELS: &[Model] = &[
     input("getc_unlocked", Input::Stream(0), &[]),
     input("getchar", Input::Standard, &[]),
     input("getchar_unlocked", Input::Standard, &[]),
-    input("scanf", Input::Standard, &[]),
-    input("__isoc99_scanf", Input::Standard, &[]),
-    input("__isoc23_scanf", Input::Standard, &[]),
-    input("fscanf", Input::Stream(0), &[]),
-    input("__isoc99_fscanf", Input::Stream(0), &[]),
-    input("__isoc23_fscanf", Input::Stream(0), &[]),
+    input("scanf", Input::Standard, &[Scans(0)]),
+    input("__isoc99_scanf", Input::Standard, &[Scans(0)]),
+    input("__isoc23_scanf", Input::Standard, &[Scans(0)]),
+    input("fscanf", Input::Stream(0), &[Scans(1)]),
+    input("__isoc99_fscanf", Input::Stream(0), &[Scans(1)]),
+    input("__isoc23_fscanf", Input::Stream(0), &[Scans(1)]),
+    row("sscanf", &[Reads(0, Text), Scans(1)]),
+    row("__isoc99_sscanf", &[Reads(0, Text), Scans(1)]),
+    row("__isoc23_sscanf", &[Reads(0, Text), Scans(1)]),
     input("getenv", Input::Environment, &[Reads(0, Text)]),
     input("secure_getenv", Input::Environment, &[Reads(0, Text)]),
     input("time", Input::System, &[Writes(0, Bytes(8))]),

@@ -222,7 +222,7 @@ int main(void)
 /// Forks write below the checkout, as the program does in the test; whoever writes elsewhere is told, and not explained by what only forks meet.
 #[test]
 fn explain_lets_forks_write_files_of_the_checkout_and_refuses_what_ends_otherwise_in_them() {
-    let source = r##"
+    let source = r#"
 #include <stdio.h>
 #include <stdlib.h>
 int main(void) {
@@ -236,7 +236,7 @@ int main(void) {
     printf("%d\n", atoi(text));
     return 0;
 }
-"##;
+"#;
     let (links, explanation) = chain(&source.replace("PLACE", "\"log.txt\""));
     assert_eq!(links.first(), Some(&link("n", "3", "2")), "{explanation}");
     assert!(explanation["failure"]["what"].as_str().unwrap().contains(r#""6\n""#), "{explanation}");

@@ -12,6 +12,7 @@ use clap::ArgMatches;
 use clap::Command;
 use clap::CommandFactory;
 use clap::Parser;
+use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 
 use crate::cli::args::ParseError;
@@ -146,8 +147,8 @@ pub enum TraceCommand {
     },
     /// Show calls and loops with their values.
     Tree {
-        /// Show so many below each other.
-        #[arg(long, value_name = "N", default_value_t = 6)]
+        /// Show so many below each other, at most 1000.
+        #[arg(long, value_name = "N", default_value_t = 6, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
         depth: usize,
 
         /// Show so many beside each other.

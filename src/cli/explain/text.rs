@@ -33,13 +33,13 @@ pub fn said(said: &Said) -> String {
     if let Some(text) = &said.text {
         return value::quoted(text, '"');
     }
-    let texts = said.words.iter().filter_map(|word| match word {
-        Word::Text(text) => Some(value::quoted(text, '"')),
-        Word::Number(number) if number.leading_zeros() < 33 => Some(number.cast_signed().to_string()),
+    let texts = said.words.iter().map(|word| match word {
+        Word::Text(text) => value::quoted(text, '"'),
+        Word::Number(number) if number.leading_zeros() < 33 => number.cast_signed().to_string(),
         // A smaller number may be an `int`.
-        Word::Number(number) => Some(u32::try_from(*number).unwrap_or(0).cast_signed().to_string()),
+        Word::Number(number) => u32::try_from(*number).unwrap_or(0).cast_signed().to_string(),
         // What is there is not known.
-        Word::Pointer => Some("...".to_owned()),
+        Word::Pointer => "...".to_owned(),
     });
     format!("{}({})", said.function, texts.collect::<Vec<_>>().join(", "))
 }

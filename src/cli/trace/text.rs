@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// Functions without a model that are named.
 const N_NAMED: usize = 8;
 
+/// Callers of a step that are shown, the innermost first.
+const N_CALLERS: usize = 40;
+
 /// Reads and writes of a step that are shown.
 const N_SHOWN: usize = 24;
 
@@ -306,8 +309,11 @@ pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources
     }
     if !detail.stack.is_empty() {
         page.line(1, "called from:");
-        for (step, function) in &detail.stack {
+        for (step, function) in detail.stack.iter().take(N_CALLERS) {
             page.line(2, &format!("#{} {}", step.0, safe(function)));
+        }
+        if let Some(n_more @ 1..) = detail.stack.len().checked_sub(N_CALLERS) {
+            page.line(2, &format!("... {} more", spaced(n_more as u64)));
         }
     }
     page.0
