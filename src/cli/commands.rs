@@ -17,6 +17,7 @@ use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
 use crate::cli::hunt::build_cache_directory;
+use crate::cli::hunt::sandboxes;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::man;
 use crate::cli::notify::Notice;
@@ -173,7 +174,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
         Request::Apply => apply(&location, around),
         Request::Reset => reset(&location),
-        Request::Gc => gc(&location),
+        Request::Gc => gc(&location, around),
         Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
         Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, around, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
@@ -540,7 +541,7 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
 
 /// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and all recordings of this
 /// worktree but the last one.
-fn gc(location: &Location) -> Result<Answer, Failure> {
+fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
     let idd = location.idd_directory();
@@ -558,6 +559,8 @@ fn gc(location: &Location) -> Result<Answer, Failure> {
             bytes += files::size(&stored);
             files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
         }
+        // Checkouts of what was killed go when new ones are to be made.
+        files::remove(&sandboxes(around, location, "gc")?).map_err(|error| Failure::from_error(&error))?;
     }
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
     for recording in &recordings {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
@@ -174,6 +175,7 @@ fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
     assert!(!objects.exists());
     check_found(&fixture.report(&[TEST]), "change 4");
     run(&fixture, &["gc"], 0);
+    assert_eq!(fixture.sandboxes_left(), Vec::<PathBuf>::new());
     assert_eq!(json::read(run(&fixture, &["show", "--json"], 0).0.as_bytes()).unwrap().status, Status::Found);
     run(&fixture, &["apply"], 0);
 }
