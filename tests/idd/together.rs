@@ -79,7 +79,8 @@ fn a_second_hunt_in_the_same_worktree_is_an_error() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
         assert!(
-            stderr.contains("error: `git idd` is at work already in this worktree\n\nhint: "),
+            stderr.contains("error: `git idd` is at work already in this worktree, as process ")
+                && stderr.contains("\n\nhint: "),
             "{args:?}: {stderr}"
         );
     }
