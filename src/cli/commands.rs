@@ -539,8 +539,8 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
     Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
 }
 
-/// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and all recordings of this
-/// worktree but the last one.
+/// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and of this worktree the checkouts of
+/// what was killed and all recordings but the last one.
 fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
@@ -559,8 +559,10 @@ fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
             bytes += files::size(&stored);
             files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
         }
-        // Checkouts of what was killed go when new ones are to be made.
-        files::remove(&sandboxes(around, location, "gc")?).map_err(|error| Failure::from_error(&error))?;
+        // Checkouts of what was killed go when new ones are to be made; where none can be made there are none.
+        if let Ok(own) = sandboxes(around, location, "gc") {
+            files::remove(&own).map_err(|error| Failure::from_error(&error))?;
+        }
     }
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
     for recording in &recordings {

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;
 use std::path::Path;
-use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
@@ -12,6 +11,7 @@ use git_idd::report::Report;
 use git_idd::report::Status;
 use git_idd::report::Suite;
 use git_idd::report::json;
+use git_idd::world::files::short_digest;
 
 use crate::fixture::Fixture;
 
@@ -174,8 +174,14 @@ fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
     assert!(text.contains("KiB freed") && !text.contains(" 0 KiB"), "{text}");
     assert!(!objects.exists());
     check_found(&fixture.report(&[TEST]), "change 4");
+    // What a killed explanation leaves behind, and another repository's.
+    let digest = short_digest(&fixture.repo().join(".git").canonicalize().unwrap());
+    let cache = fixture.place().join("home/.cache/git-idd");
+    for name in [format!("{digest}-explain"), "0123456789ab-explain".to_owned()] {
+        fs::create_dir_all(cache.join(name).join("w")).unwrap();
+    }
     run(&fixture, &["gc"], 0);
-    assert_eq!(fixture.sandboxes_left(), Vec::<PathBuf>::new());
+    assert_eq!(fixture.sandboxes_left(), [cache.join("0123456789ab-explain")]);
     assert_eq!(json::read(run(&fixture, &["show", "--json"], 0).0.as_bytes()).unwrap().status, Status::Found);
     run(&fixture, &["apply"], 0);
 }

@@ -1,6 +1,6 @@
 //! Histories made by script, and the real binary run on them.
 //!
-//! A history is made once (`target/tmp`, by the contents of its scripts) and copied for each test. The binary runs with a
+//! A history is made anew for each test: some write the place that they lie in into their files. The binary runs with a
 //! HOME, a configuration and a TMPDIR of its own; so what it leaves behind can be seen.
 
 use std::collections::BTreeMap;

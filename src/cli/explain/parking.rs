@@ -160,6 +160,7 @@ impl Fork {
             )
             .with_hint("`git idd record` and `git idd trace` show what it does in the test"));
         }
+        // A stack is full a call sooner or later.
         let (ours, theirs) = (self.n_bytes, taken.n_bytes);
         Ok((ours.abs_diff(theirs) > theirs / 1000).then(|| {
             format!("the failing program was run in a fork, and took another way there than in the test ({ours} bytes of records, in the test {theirs}): what is told may not be what the test shows")
