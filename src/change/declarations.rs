@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use crate::change::lines::Lines;
+use crate::change::pairing;
 use crate::syntax::Language;
 use crate::syntax::Node;
 use crate::syntax::NodeId;
@@ -20,6 +21,8 @@ const MAX_COMPARED: usize = 4096;
 /// A declaration that has its lines for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Declaration {
+    /// The node of the tree that it was read from.
+    pub(super) node: NodeId,
     pub(super) kind: &'static str,
     pub(super) name: Vec<u8>,
     /// Its name and what else tells it from another of that name, without white space.
@@ -63,7 +66,7 @@ pub(super) fn declarations(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<Decla
         }
         let content = content(text, lines, &lines_of_it);
         open.push((id, found.len()));
-        found.push(Declaration { kind: node.kind, name, signature, lines: lines_of_it, parent, content });
+        found.push(Declaration { node: id, kind: node.kind, name, signature, lines: lines_of_it, parent, content });
     }
     found
 }
@@ -103,22 +106,13 @@ fn content(text: &[u8], lines: &Lines, range: &Range<u32>) -> Vec<u64> {
 }
 
 /// FNV-1a, because it is the same in every build.
-fn fnv(bytes: &[u8]) -> u64 {
+pub(super) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// How much of two declarations is the same, in thousandths.
 pub(super) fn similarity(older: &Declaration, newer: &Declaration) -> u32 {
-    let (one, two) = (&older.content, &newer.content);
-    let n_lines = one.len() + two.len();
-    let (mut row, mut column, mut n_common) = (0, 0, 0);
-    while row < one.len() && column < two.len() {
-        let ordering = one[row].cmp(&two[column]);
-        n_common += usize::from(ordering.is_eq());
-        row += usize::from(ordering.is_le());
-        column += usize::from(ordering.is_ge());
-    }
-    u32::try_from(2000 * n_common / n_lines.max(1)).expect("a share of a thousand fits")
+    pairing::similarity(&older.content, &newer.content)
 }
 
 /// Finds each declaration again: pairs of older and newer indices, ascending in the older ones.

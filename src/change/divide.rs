@@ -9,14 +9,17 @@ use crate::change::lines;
 use crate::change::lines::Edit;
 use crate::change::lines::Lines;
 use crate::change::lines::Step;
+use crate::change::outline::Outline;
 use crate::change::parsed::Parsed;
 use crate::change::parting::Parting;
 use crate::change::plausible::SyntaxCheck;
+use crate::change::set::Grain;
 use crate::change::set::Piece;
 use crate::change::set::TextPair;
 use crate::change::set::Unit;
 use crate::change::set::UnitKind;
 use crate::change::subset::UnitId;
+use crate::change::whole::Whole;
 
 /// The units of the files divided so far.
 #[derive(Default)]
@@ -26,8 +29,8 @@ pub(super) struct Builder {
     pub(super) hunks: Vec<Range<u32>>,
     /// Per file divided so far.
     pub(super) parsed: Vec<Option<Parsed>>,
-    /// Whether a modified line is two units, a deletion and an insertion.
-    pub(super) has_single_lines: bool,
+    /// What a unit is, and what is taken as one.
+    pub(super) grain: Grain,
 }
 
 impl Builder {
@@ -87,12 +90,23 @@ impl Builder {
 
     /// Reads the syntax of the file that is being divided, if it has one.
     fn parse(&mut self, division: &Division, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
-        let Division::Syntax(language) = *division else { return };
-        let parsed = Parsed::of(language, (older, &text.older), (newer, &text.newer));
-        if let Some(parsed) = &parsed {
+        let language = if let Division::Syntax(language) = *division { Some(language) } else { None };
+        let parsed = language.and_then(|language| Parsed::of(language, (older, &text.older), (newer, &text.newer)));
+        if let (Some(parsed), Some(language)) = (&parsed, language) {
             text.check = Some(SyntaxCheck { language, max_errors: parsed.older.n_errors.max(parsed.newer.n_errors) });
         }
         *self.parsed.last_mut().expect("the file that is being divided has an entry") = parsed;
+        if self.grain == Grain::Edits {
+            text.whole = Some(self.whole(older, newer, text));
+        }
+    }
+
+    /// What is one edit in the file that is being divided: by its syntax, or else by brackets and indentation.
+    fn whole(&self, older: &[u8], newer: &[u8], text: &TextPair) -> Whole {
+        match self.parsed.last().and_then(Option::as_ref) {
+            Some(parsed) => Whole::of(&parsed.older.outline, &parsed.newer.outline, &parsed.pairs),
+            None => Whole::of(&Outline::of_text(older, &text.older), &Outline::of_text(newer, &text.newer), &[]),
+        }
     }
 
     fn divide_changed(&mut self, file: usize, (older, newer): (&FileSide, &FileSide), division: &Division) -> TextPair {
@@ -120,8 +134,11 @@ impl Builder {
         }
         self.parse(division, (older, newer), &mut text);
         let parsed = self.parsed.last().and_then(Option::as_ref);
-        let parting = parsed.map(|parsed| Parting::of(parsed, (older, &text.older), (newer, &text.newer)));
-        let parting = parting.unwrap_or_default();
+        let whole = text.whole.as_ref();
+        let parting = match parsed {
+            Some(parsed) => Parting::of(parsed, whole, (older, &text.older), (newer, &text.newer)),
+            None => whole.map(Parting::of_whole).unwrap_or_default(),
+        };
         let moved = &parting.moved;
         let sides = ((older, &text.older), (newer, &text.newer));
         let mut script = Vec::new();
@@ -165,7 +182,7 @@ impl Builder {
 
     /// Makes units of steps that stand beside each other, and empties the list.
     fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
-        if self.has_single_lines {
+        if self.grain == Grain::HalfLines {
             *steps = single_lines(steps);
         }
         let kind = |step: Step| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };

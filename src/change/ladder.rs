@@ -48,15 +48,14 @@ pub(super) struct Ladder<'a> {
     pub(super) parsed: &'a [Option<Parsed>],
     /// Per unit whether it changes only comments and white space, in a file with a syntax.
     pub(super) is_trivia: &'a [bool],
+    /// Per unit the one that stands for its edit: what is one edit is in one group on every rung.
+    pub(super) atom_of: &'a [usize],
 }
 
 impl Ladder<'_> {
     /// The rungs, each with the level it belongs to: the last one of a level is that level, those before lead to it. Each
     /// level has one at least.
     pub(super) fn rungs(&self) -> Vec<(Level, Vec<Group>)> {
-        let spans = |spans: &[Range<u32>]| -> Vec<Group> {
-            spans.iter().filter(|span| !span.is_empty()).cloned().map(Group::from).collect()
-        };
         let of_files = |files: &Vec<usize>| {
             let ids: Vec<UnitId> = files.iter().flat_map(|file| self.files[*file].clone()).map(UnitId).collect();
             (!ids.is_empty()).then(|| Group::of(ids))
@@ -68,7 +67,11 @@ impl Ladder<'_> {
             let key = |unit: usize| declarations[unit].get(depth).or(declarations[unit].last()).copied();
             self.push(&mut rungs, Level::Unit, &|unit| key(unit).expect("every unit has a key"));
         }
-        rungs.push((Level::Hunk, spans(self.hunks)));
+        let mut hunk_of = vec![0; self.units.len()];
+        for (hunk, span) in self.hunks.iter().enumerate() {
+            hunk_of[span.start as usize..span.end as usize].fill(hunk);
+        }
+        self.push(&mut rungs, Level::Hunk, &|unit| Key::Hunk { hunk: hunk_of[unit] });
         let blocks = self.blocks();
         let depth = blocks.iter().map(Vec::len).max().unwrap_or(0);
         for depth in 0..depth {
@@ -88,7 +91,7 @@ impl Ladder<'_> {
     fn push(&self, rungs: &mut Vec<(Level, Vec<Group>)>, level: Level, key: &dyn Fn(usize) -> Key) {
         let mut members: BTreeMap<Key, Vec<UnitId>> = BTreeMap::new();
         for unit in 0..self.units.len() {
-            members.entry(key(unit)).or_default().push(UnitId::at(unit));
+            members.entry(key(self.atom_of[unit])).or_default().push(UnitId::at(unit));
         }
         let mut groups: Vec<Group> = members.into_values().map(Group::of).collect();
         groups.sort_by_key(Group::first);

@@ -220,7 +220,32 @@ fn edits(
     edits
 }
 
+/// The steps of a run, between each two cuts on their own.
 fn steps(
+    (older, deleted): (&Side, Range<usize>),
+    (newer, inserted): (&Side, Range<usize>),
+    parting: &Parting,
+) -> Vec<Step> {
+    let mut all = Vec::new();
+    let (mut row, mut column) = (deleted.start, inserted.start);
+    let at = |side: &Side, line: u32, tokens: &Range<usize>| {
+        let index = tokens.start + side.starts[tokens.start..=tokens.end].partition_point(|start| *start < line);
+        (index <= tokens.end && side.starts[index] == line).then_some(index)
+    };
+    for (older_line, newer_line) in &parting.cuts {
+        if let (Some(older_cut), Some(newer_cut)) = (at(older, *older_line, &deleted), at(newer, *newer_line, &inserted))
+            && older_cut >= row
+            && newer_cut >= column
+        {
+            all.extend(steps_between((older, row..older_cut), (newer, column..newer_cut), parting));
+            (row, column) = (older_cut, newer_cut);
+        }
+    }
+    all.extend(steps_between((older, row..deleted.end), (newer, column..inserted.end), parting));
+    all
+}
+
+fn steps_between(
     (older, deleted): (&Side, Range<usize>),
     (newer, inserted): (&Side, Range<usize>),
     parting: &Parting,

@@ -5,6 +5,7 @@
 //! into files ([`ChangeSet::render`]). Nothing here knows of repositories, processes or outcomes.
 //! Start reading at [`ChangeSet`].
 
+mod atoms;
 mod balance;
 mod declarations;
 mod divide;
@@ -20,6 +21,7 @@ mod named;
 mod named_together;
 mod names;
 mod needs;
+mod outline;
 mod pairing;
 mod parsed;
 mod parting;
@@ -30,16 +32,19 @@ mod set;
 mod subset;
 mod tied;
 pub mod trees;
+mod whole;
 
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod syntax_properties;
+#[cfg(test)]
+mod whole_tests;
 
 pub use file::{Content, Division, FilePair, FileSide, Mode};
 pub use group::Group;
 pub use keywords::with_keywords_of;
 pub use linewise::{Touching, merge_lines};
 pub use render::{Collision, FileEdit};
-pub use set::{ChangeSet, Description, Level, Unit, UnitKind};
+pub use set::{ChangeSet, Description, Grain, Level, Unit, UnitKind};
 pub use subset::{Subset, UnitId, Units};

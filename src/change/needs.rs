@@ -25,6 +25,19 @@ impl Needs {
         self.needed.insert(needed);
     }
 
+    /// Lets two units need each other.
+    pub(super) fn tie(&mut self, one: UnitId, other: UnitId) {
+        self.add(one, other);
+        self.add(other, one);
+    }
+
+    /// The pairs of units that need each other, each in both orders.
+    pub(super) fn mutual(&self) -> Vec<(UnitId, UnitId)> {
+        let needed = (0..).map(UnitId).zip(&self.dependents);
+        let pairs = needed.flat_map(|(needed, dependents)| dependents.iter().map(move |unit| (*unit, needed)));
+        pairs.filter(|(unit, needed)| self.dependents[unit.index()].contains(needed)).collect()
+    }
+
     /// The largest part of `subset` in which every unit has what it needs.
     ///
     /// Cost: the needs of the units that are missing, and one pass over the set.
@@ -148,8 +161,7 @@ pub(super) fn tie_brackets(parsed: &Parsed, units: &[Unit], span: &Range<u32>, n
     };
     let places: Vec<_> = steps.iter().filter_map(place).collect();
     for (one, other) in ties(&parsed.older.depths, &parsed.newer.depths, &places) {
-        needs.add(steps[one], steps[other]);
-        needs.add(steps[other], steps[one]);
+        needs.tie(steps[one], steps[other]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which deleted line became which inserted line.
 
 /// Below this many thousandths of common tokens two lines are not the same line, modified.
-const MIN_SIMILARITY: u32 = 500;
+pub(super) const MIN_SIMILARITY: u32 = 500;
 
 /// A run with more combinations of a deleted and an inserted line than this is not aligned.
 const MAX_COMBINATIONS: usize = 4096;
@@ -45,7 +45,7 @@ pub(super) fn pair(
 }
 
 /// The order-preserving pairing of greatest total similarity, by dynamic programming from the end.
-fn align(n_rows: usize, n_columns: usize, similarity: impl Fn(usize, usize) -> u32) -> Vec<(usize, usize)> {
+pub(super) fn align(n_rows: usize, n_columns: usize, similarity: impl Fn(usize, usize) -> u32) -> Vec<(usize, usize)> {
     let width = n_columns + 1;
     let mut best = vec![0_u32; (n_rows + 1) * width];
     let mut is_paired = vec![false; n_rows * width];
@@ -87,15 +87,15 @@ fn tokens(line: &[u8]) -> Vec<&[u8]> {
     tokens
 }
 
-/// Thousandths of the tokens of two lines that they have in common (the Dice coefficient); two blank lines have all.
-fn similarity(older: &[&[u8]], newer: &[&[u8]]) -> u32 {
+/// How much two sorted multisets have in common, in thousandths (the Dice coefficient); two empty ones have all.
+pub(super) fn similarity<T: Ord>(older: &[T], newer: &[T]) -> u32 {
     let n_tokens = older.len() + newer.len();
     if n_tokens == 0 {
         return 1000;
     }
     let (mut row, mut column, mut n_common) = (0, 0, 0);
     while row < older.len() && column < newer.len() {
-        let ordering = older[row].cmp(newer[column]);
+        let ordering = older[row].cmp(&newer[column]);
         n_common += usize::from(ordering.is_eq());
         row += usize::from(ordering.is_le());
         column += usize::from(ordering.is_ge());

@@ -13,6 +13,7 @@ use crate::change::declarations::matches;
 use crate::change::lines::Lines;
 use crate::change::moves::moves;
 use crate::change::names::Names;
+use crate::change::outline::Outline;
 use crate::change::parting::Moved;
 use crate::syntax::Class;
 use crate::syntax::Language;
@@ -38,6 +39,9 @@ pub(super) struct ParsedSide {
     declaration_of: Vec<Option<usize>>,
     /// Syntax units of more than one line that have their lines for themselves, in preorder.
     blocks: Vec<Range<u32>>,
+    /// Maximal runs of lines that hold nothing but comments.
+    pub(super) comments: Vec<Range<u32>>,
+    pub(super) outline: Outline,
 }
 
 /// Two versions of a file, parsed.
@@ -46,7 +50,7 @@ pub(super) struct Parsed {
     pub(super) older: ParsedSide,
     pub(super) newer: ParsedSide,
     /// Which older declaration is which newer one, by index.
-    pairs: Vec<(usize, usize)>,
+    pub(super) pairs: Vec<(usize, usize)>,
     /// Per newer declaration the number of the declaration: its index on the older side, or one behind all of those.
     numbers: Vec<usize>,
     /// Per number whether it is a declaration of one side only.
@@ -67,6 +71,8 @@ impl ParsedSide {
             .map(|node| node.lines.clone())
             .collect();
         let mut is_trivia = comment_lines(tree, text, lines);
+        let comments = runs(&is_trivia);
+        let outline = Outline::of_tree(tree, text, lines.len(), &declarations);
         for (line, is_trivia) in (0..).zip(&mut is_trivia) {
             *is_trivia |= lines.slice(text, &(line..line + 1)).trim_ascii().is_empty();
         }
@@ -88,7 +94,7 @@ impl ParsedSide {
             }
         }
         let (n_errors, depths) = (tree.n_errors(), balance::depths(tree));
-        Self { declarations, n_errors, depths, is_trivia, names, declared, declaration_of, blocks }
+        Self { declarations, n_errors, depths, is_trivia, names, declared, declaration_of, blocks, comments, outline }
     }
 
     pub(super) fn n_lines(&self) -> usize {
@@ -128,6 +134,18 @@ impl ParsedSide {
         }
         blocks_of
     }
+}
+
+/// The maximal runs of lines of which something holds.
+fn runs(holds: &[bool]) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
+    for (line, _) in (0..).zip(holds).filter(|(_, holds)| **holds) {
+        match runs.last_mut() {
+            Some(run) if run.end == line => run.end += 1,
+            _ => runs.push(line..line + 1),
+        }
+    }
+    runs
 }
 
 /// Whether a token is a comment or a string: what is in it is no name.

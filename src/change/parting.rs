@@ -7,6 +7,7 @@ use crate::change::lines::Edit;
 use crate::change::lines::Lines;
 use crate::change::lines::is_open;
 use crate::change::parsed::Parsed;
+use crate::change::whole::Whole;
 
 /// Lines that stand elsewhere on the newer side, with or without changes inside: half-open older and newer lines.
 pub(super) type Moved = (Range<u32>, Range<u32>);
@@ -23,6 +24,8 @@ pub(super) struct Parting {
     pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
     /// Per number whether that declaration is on one side only.
     pub(super) is_alone: Vec<bool>,
+    /// An older and a newer line, ascending in both, between which no line above is taken for one below.
+    pub(super) cuts: Vec<(u32, u32)>,
 }
 
 impl Parting {
@@ -32,9 +35,19 @@ impl Parting {
     /// worth it, because they are taken out by declaration. Many more say that declarations were not found again: a
     /// parser that loses its way (macros that open a body) could make most of a file another one.
     ///
+    /// - `whole`: what is known of statements; their lines are told apart, too.
+    ///
     /// Cost: up to three comparisons of the texts.
-    pub(super) fn of(parsed: &Parsed, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Self {
-        let owned = Self { moved: Vec::new(), owners: parsed.owners(), is_alone: parsed.is_alone.clone() };
+    pub(super) fn of(
+        parsed: &Parsed,
+        whole: Option<&Whole>,
+        older: (&[u8], &Lines),
+        newer: (&[u8], &Lines),
+    ) -> Self {
+        let owned = match whole {
+            Some(whole) => Self::of_whole(whole),
+            None => Self { owners: parsed.owners(), is_alone: parsed.is_alone.clone(), ..Self::default() },
+        };
         // A last line without terminator stays where it is.
         let may_move = !is_open(older.0) && !is_open(newer.0);
         let moved = if may_move { parsed.moves() } else { Vec::new() };
@@ -42,6 +55,17 @@ impl Parting {
         let n_plain = Self::default().n_lines(older, newer);
         let pays = |parting: &Self| parting.n_lines(older, newer) <= n_plain + n_plain / 2 + N_LINES_FREE;
         moving.into_iter().chain([owned]).find(pays).unwrap_or_default()
+    }
+
+    /// Lines of statements that correspond, or replace each other, are compared with each other alone.
+    pub(super) fn of_whole(whole: &Whole) -> Self {
+        let n_owners = whole.owners.0.iter().chain(&whole.owners.1).flatten().max().map_or(0, |last| last + 1);
+        Self {
+            moved: Vec::new(),
+            owners: whole.owners.clone(),
+            is_alone: vec![false; n_owners],
+            cuts: whole.cuts.clone(),
+        }
     }
 
     /// How many lines go and come, those of a declaration that moves among them.

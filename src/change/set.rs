@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::change::atoms::Atoms;
 use crate::change::divide::Builder;
 use crate::change::file::{Content, Division, FilePair, FileSide};
 use crate::change::group::Group;
@@ -12,6 +13,7 @@ use crate::change::parsed::Parsed;
 use crate::change::plausible::{Plausible, SyntaxCheck};
 use crate::change::subset::{Subset, UnitId};
 use crate::change::tied::{self, tied_files};
+use crate::change::whole::Whole;
 
 /// What a unit does to its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,8 +77,22 @@ pub enum Level {
     Unit,
     /// A maximal run of changed lines (no context lines between); any other unit stands alone.
     Hunk,
-    /// Every unit alone.
+    /// Every edit alone: a line, or what is an edit only together (see [`ChangeSet::with_whole_edits`]).
     Line,
+    /// Every unit alone, and a replaced line as two of them.
+    HalfLine,
+}
+
+/// What a unit is, and what is taken as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grain {
+    /// A unit is a line, or a line and the one that replaces it.
+    #[default]
+    Lines,
+    /// The same, and units that are an edit only together are taken or left together.
+    Edits,
+    /// A replaced line is two units, a deletion and an insertion.
+    HalfLines,
 }
 
 /// What a report says of a unit.
@@ -116,6 +132,8 @@ pub(super) struct TextPair {
     pub(super) n_whole_lines: usize,
     /// How candidates are checked, if the file has a syntax.
     pub(super) check: Option<SyntaxCheck>,
+    /// What is one edit, if that is asked for.
+    pub(super) whole: Option<Whole>,
 }
 
 /// A part of a text with moved declarations.
@@ -138,7 +156,7 @@ pub struct ChangeSet {
     files: Vec<FilePair>,
     /// Per file how it is divided.
     divisions: Vec<Division>,
-    has_single_lines: bool,
+    grain: Grain,
     texts: Vec<TextPair>,
     units: Vec<Unit>,
     /// Per file: the ids of its units.
@@ -174,13 +192,27 @@ impl ChangeSet {
     /// lines.
     #[must_use]
     pub fn with_single_lines(&self) -> Self {
-        let builder = Builder { has_single_lines: true, ..Builder::default() };
+        self.with_grain(Grain::HalfLines)
+    }
+
+    /// The same difference in whole edits: what no version ever had a part of is taken or left together.
+    ///
+    /// A replaced statement or line is one edit, and so is a comment, a statement or function that comes or goes with all that is
+    /// in it, the changed header of a function or control statement, and a control statement that comes around statements or goes
+    /// from around them. Blank lines go with the line before.
+    #[must_use]
+    pub fn with_whole_edits(&self) -> Self {
+        self.with_grain(Grain::Edits)
+    }
+
+    fn with_grain(&self, grain: Grain) -> Self {
+        let builder = Builder { grain, ..Builder::default() };
         Self::built(self.files.clone(), self.divisions.clone(), builder)
     }
 
-    /// Whether it was divided by [`with_single_lines`](Self::with_single_lines).
-    pub fn has_single_lines(&self) -> bool {
-        self.has_single_lines
+    /// How it is divided.
+    pub fn grain(&self) -> Grain {
+        self.grain
     }
 
     /// - `files`: sorted, each with its entry in `divisions`.
@@ -195,7 +227,7 @@ impl ChangeSet {
             }
             file_spans.push(start..builder.n_units());
         }
-        let Builder { units, hunks, parsed, has_single_lines } = builder;
+        let Builder { units, hunks, parsed, grain } = builder;
         let mut needs = needs::collect(&files, &texts, &units, &file_spans);
         let written = tied::written(&files, &written_from);
         for (file, sources) in &written {
@@ -210,7 +242,7 @@ impl ChangeSet {
         let mut set = Self {
             files,
             divisions,
-            has_single_lines,
+            grain,
             texts,
             units,
             file_spans,
@@ -220,11 +252,37 @@ impl ChangeSet {
             plausible: Plausible::default(),
         };
         let is_trivia: Vec<bool> = (0..set.units.len()).map(|unit| set.is_trivia(UnitId::at(unit), &parsed)).collect();
+        let atom_of = set.join_edits(&hunks, &parsed, &is_trivia);
         let (units, files) = (&set.units, &set.file_spans);
         let tied = tied_files(set.files.len(), &written);
-        let ladder = Ladder { units, files, tied: &tied, hunks: &hunks, parsed: &parsed, is_trivia: &is_trivia };
+        let ladder = Ladder { units, files, tied: &tied, hunks: &hunks, parsed: &parsed, is_trivia: &is_trivia, atom_of: &atom_of };
         (set.rungs, set.named_together) = (ladder.rungs(), ladder.named_together());
         set
+    }
+
+    /// Lets units that are one edit need each other; returns per unit the one that its edit is named after.
+    fn join_edits(&mut self, hunks: &[Range<u32>], parsed: &[Option<Parsed>], is_trivia: &[bool]) -> Vec<usize> {
+        let mut atoms = Atoms::alone(self.units.len());
+        if self.grain == Grain::Edits {
+            let is_blank = |unit: usize| {
+                let text = self.describe(UnitId::at(unit));
+                text.deleted.trim_ascii().is_empty() && text.inserted.trim_ascii().is_empty()
+            };
+            for (file, span) in self.file_spans.iter().enumerate() {
+                let hunks: Vec<Range<u32>> =
+                    hunks.iter().filter(|hunk| span.start <= hunk.start && hunk.end <= span.end).cloned().collect();
+                let edits = self.texts[file].whole.as_ref().map_or(&[][..], |whole| &whole.edits);
+                atoms.join_edits(&self.units, span, &hunks, (edits, parsed[file].as_ref()), is_blank);
+            }
+            for (one, other) in self.needs.mutual() {
+                atoms.join(one.index(), other.index());
+            }
+        }
+        let names = atoms.into_names(is_trivia);
+        for (unit, name) in names.iter().enumerate().filter(|(unit, name)| unit != *name) {
+            self.needs.tie(UnitId::at(unit), UnitId::at(*name));
+        }
+        names
     }
 
     fn is_trivia(&self, unit: UnitId, parsed: &[Option<Parsed>]) -> bool {
@@ -285,7 +343,7 @@ impl ChangeSet {
 
     /// The partition of all units at `level`: by first unit, declarations with users behind what they use.
     pub fn groups(&self, level: Level) -> &[Group] {
-        let rung = self.rungs.iter().rev().find(|(rung, _)| *rung == level);
+        let rung = self.rungs.iter().rev().find(|(rung, _)| *rung <= level);
         rung.map_or(&[], |(_, groups)| groups)
     }
 

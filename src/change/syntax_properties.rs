@@ -202,7 +202,7 @@ fn is_parted(older: &str, newer: &str) -> bool {
     let (older_lines, newer_lines) = (Lines::of(older.as_bytes()), Lines::of(newer.as_bytes()));
     let (older, newer) = ((older.as_bytes(), &older_lines), (newer.as_bytes(), &newer_lines));
     let parsed = Parsed::of(Language::named("c").unwrap(), older, newer).unwrap();
-    !Parting::of(&parsed, older, newer).owners.0.is_empty()
+    !Parting::of(&parsed, None, older, newer).owners.0.is_empty()
 }
 
 /// A limit: between two declarations that were replaced by others the lines of both are told apart by their text alone, and a third

@@ -1,6 +1,7 @@
 //! Minimising inside the culprit: what suffices to break the good tree, and what mends the bad one.
 
 use crate::change::ChangeSet;
+use crate::change::Grain;
 use crate::change::Level;
 use crate::change::Subset;
 use crate::change::trees::Favor;
@@ -150,7 +151,7 @@ impl Hunter<'_> {
         let composed = RefCell::default();
         let mut judge =
             Probing { hunter: self, set, older, revision, phase, what, keeps_best, precheck, wanted, composed };
-        let is_left = set.has_single_lines();
+        let is_left = set.grain() == Grain::HalfLines;
         let reducer = if is_left { Reducer::Fast } else { self.order.reducer };
         let options = reduce::Options { reducer, finest: self.order.level, is_reversed: is_left };
         let refused = RefCell::new(Vec::new());

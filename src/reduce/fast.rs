@@ -30,7 +30,7 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
     let left: Vec<Vec<Group>> = rungs.iter().map(|rung| session.left_of(rung)).collect();
     session.run(&mut Descent::new(left)).await?;
     let mut coarse = coarse.to_vec();
-    if finest == Level::Line {
+    if finest >= Level::Line {
         coarse.splice(1..1, session.named_together());
     }
     while sweep(session, &coarse).await? {}

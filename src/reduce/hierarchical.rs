@@ -46,7 +46,7 @@ use crate::reduce::singles::Singles;
 /// which keeps it out of larger answers where what is untestable follows the syntax.
 pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
     let mut rungs = session.rungs(finest);
-    if finest == Level::Line {
+    if finest >= Level::Line {
         rungs.splice(1..1, session.named_together());
     }
     let finest = rungs.last().expect("a change set has at least one rung").clone();

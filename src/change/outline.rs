@@ -1,0 +1,296 @@
+//! The outline of a text: its declarations and statements with what stands inside them.
+//!
+//! It comes from the syntax of a file, or, where its language is not known, from brackets and indentation.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::change::declarations::Declaration;
+use crate::change::declarations::fnv;
+use crate::change::lines::Lines;
+use crate::syntax::Class;
+use crate::syntax::NodeId;
+use crate::syntax::Tree;
+
+/// What an item is, as far as edits have to respect it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Its members can come and go one by one: a type, a table, a preprocessor conditional.
+    Container,
+    /// It is there as one version has it: a function, a control statement, a simple statement.
+    Whole,
+}
+
+/// A declaration or a statement.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) role: Role,
+    /// The kind of the syntax node; items of different kinds are never the same one, modified.
+    pub(super) kind: &'static str,
+    /// The lines it touches, of a declaration with the comment above it; half-open, 0-based.
+    pub(super) lines: Range<u32>,
+    /// The lines that hold tokens of its own, outside of the items inside it; ascending.
+    pub(super) header_lines: Vec<u32>,
+    /// The hashes of the words among these tokens, sorted.
+    pub(super) header: Vec<u64>,
+    /// The hashes of all its words, sorted. Signs say little of what a statement is.
+    pub(super) words: Vec<u64>,
+    /// A hash of the tokens of its own in their order.
+    pub(super) header_digest: u64,
+    /// A hash of all its tokens in their order: equal for items that differ in white space and comments alone.
+    pub(super) digest: u64,
+    /// The items inside it, in source order.
+    pub(super) children: Vec<usize>,
+    /// Its index among the declarations of the file, if it is one that has its lines for itself.
+    pub(super) declaration: Option<usize>,
+}
+
+/// The items of one version of a file.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outline {
+    /// In source order, outer ones first.
+    pub(super) items: Vec<Item>,
+    /// Those that stand in no other.
+    pub(super) roots: Vec<usize>,
+    /// Per line the innermost item that its first token is in; for blank and comment lines the innermost item around it.
+    pub(super) item_of: Vec<Option<usize>>,
+}
+
+const EMPTY_DIGEST: u64 = 0xcbf2_9ce4_8422_2325;
+
+impl Item {
+    fn new(role: Role, kind: &'static str, lines: Range<u32>) -> Self {
+        Self {
+            role,
+            kind,
+            lines,
+            header_lines: Vec::new(),
+            header: Vec::new(),
+            words: Vec::new(),
+            header_digest: EMPTY_DIGEST,
+            digest: EMPTY_DIGEST,
+            children: Vec::new(),
+            declaration: None,
+        }
+    }
+
+    /// Takes in a token, which is its own or one of an item inside it.
+    fn take_token(&mut self, text: &[u8], is_own: bool) {
+        let hash = fnv(text);
+        let append = |digest: u64| (digest.rotate_left(5) ^ hash).wrapping_mul(0x0100_0000_01b3);
+        self.digest = append(self.digest);
+        let is_word = !text[0].is_ascii_punctuation() || matches!(text[0], b'_' | b'"' | b'\'');
+        self.words.extend(is_word.then_some(hash));
+        if is_own {
+            self.header_digest = append(self.header_digest);
+            self.header.extend(is_word.then_some(hash));
+        }
+    }
+
+    fn take_lines(&mut self, lines: Range<u32>) {
+        for line in lines {
+            if self.header_lines.last().is_none_or(|last| *last < line) {
+                self.header_lines.push(line);
+            }
+        }
+    }
+}
+
+impl Outline {
+    /// The outline of a parsed text.
+    ///
+    /// - `declarations`: those of the same tree.
+    pub(super) fn of_tree(tree: &Tree, text: &[u8], n_lines: u32, declarations: &[Declaration]) -> Self {
+        let by_node: BTreeMap<NodeId, usize> =
+            declarations.iter().enumerate().map(|(index, declaration)| (declaration.node, index)).collect();
+        let mut outline = Self { item_of: vec![None; n_lines as usize], ..Self::default() };
+        let mut has_token = vec![false; n_lines as usize];
+        let mut open: Vec<(NodeId, usize)> = Vec::new();
+        for (id, node) in (0..).map(NodeId).zip(tree.nodes()) {
+            while open.last().is_some_and(|(above, _)| tree.node(*above).end <= id) {
+                open.pop();
+            }
+            if let Some(class) = node.class.filter(|class| *class != Class::Parameter) {
+                let role = match class {
+                    Class::Definition | Class::Statement | Class::Case | Class::Import => Role::Whole,
+                    _ => Role::Container,
+                };
+                let declaration = by_node.get(&id).copied();
+                let lines = declaration.map_or(node.lines.clone(), |index| declarations[index].lines.clone());
+                let index = outline.push(open.last().map(|(_, index)| *index), Item::new(role, node.kind, lines));
+                outline.items[index].declaration = declaration;
+                open.push((id, index));
+            }
+            if !node.is_leaf || node.bytes.is_empty() || node.is_extra {
+                continue;
+            }
+            let Some((_, innermost)) = open.last() else { continue };
+            for (_, index) in &open {
+                outline.items[*index].take_token(&text[node.bytes.clone()], index == innermost);
+            }
+            let lines = node.lines.start..node.lines.end.min(n_lines);
+            outline.items[*innermost].take_lines(lines.clone());
+            for line in lines {
+                if !std::mem::replace(&mut has_token[line as usize], true) {
+                    outline.item_of[line as usize] = Some(*innermost);
+                }
+            }
+        }
+        outline.finish(&has_token);
+        outline
+    }
+
+    /// The outline of a text by its indentation: what is indented deeper than a line stands inside it, and a line that only
+    /// closes brackets, or begins with a word that closes a block, belongs to the line that opened them.
+    pub(super) fn of_text(text: &[u8], lines: &Lines) -> Self {
+        let n_lines = lines.len();
+        let mut outline = Self { item_of: vec![None; n_lines as usize], ..Self::default() };
+        let mut has_token = vec![false; n_lines as usize];
+        // The items around the current line, each with its indentation.
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for line in 0..n_lines {
+            let bytes = lines.slice(text, &(line..line + 1));
+            let trimmed = bytes.trim_ascii();
+            if trimmed.is_empty() {
+                continue;
+            }
+            let indentation = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            while open.last().is_some_and(|(_, around)| *around > indentation) {
+                open.pop();
+            }
+            let is_closing = closes(trimmed) && open.last().is_some_and(|(_, around)| *around == indentation);
+            if !is_closing {
+                while open.last().is_some_and(|(_, around)| *around >= indentation) {
+                    open.pop();
+                }
+                let item = Item::new(Role::Whole, "line", line..line + 1);
+                let index = outline.push(open.last().map(|(index, _)| *index), item);
+                open.push((index, indentation));
+            }
+            let innermost = open.last().map(|(index, _)| *index);
+            for (index, _) in &open {
+                let item = &mut outline.items[*index];
+                tokens(trimmed).for_each(|token| item.take_token(token, Some(*index) == innermost));
+                item.lines.end = line + 1;
+            }
+            if let Some(index) = innermost {
+                outline.items[index].take_lines(line..line + 1);
+                outline.item_of[line as usize] = Some(index);
+            }
+            has_token[line as usize] = true;
+        }
+        outline.finish(&has_token);
+        outline
+    }
+
+    fn push(&mut self, parent: Option<usize>, item: Item) -> usize {
+        let index = self.items.len();
+        match parent {
+            Some(parent) => self.items[parent].children.push(index),
+            None => self.roots.push(index),
+        }
+        self.items.push(item);
+        index
+    }
+
+    /// Sorts what is compared as multisets, and says of lines without a token which item is around them.
+    fn finish(&mut self, has_token: &[bool]) {
+        for item in &mut self.items {
+            item.header.sort_unstable();
+            item.words.sort_unstable();
+        }
+        // Outer items come first, so that the innermost one is the last to be written.
+        for (index, item) in self.items.iter().enumerate() {
+            for line in item.lines.clone() {
+                if has_token.get(line as usize) == Some(&false) {
+                    self.item_of[line as usize] = Some(index);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a line only ends what another line began.
+fn closes(line: &[u8]) -> bool {
+    const WORDS: [&[u8]; 5] = [b"end", b"fi", b"done", b"esac", b"endif"];
+    matches!(line[0], b'}' | b')' | b']')
+        || WORDS.iter().any(|word| {
+            line.strip_prefix(*word).is_some_and(|rest| rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric()))
+        })
+}
+
+/// The words and signs of a line.
+fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    line.chunk_by(move |one, two| is_word(*one) && is_word(*two)).filter(|token| !token[0].is_ascii_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::declarations::declarations;
+    use crate::syntax::Language;
+
+    /// Each item as its kind, its lines and the lines of its own, indented by depth.
+    fn shown(outline: &Outline) -> Vec<String> {
+        fn show(outline: &Outline, items: &[usize], depth: usize, shown: &mut Vec<String>) {
+            for index in items {
+                let item = &outline.items[*index];
+                let (indent, kind, lines) = ("  ".repeat(depth), item.kind, &item.lines);
+                shown.push(format!("{indent}{kind} {lines:?} {:?}", item.header_lines));
+                show(outline, &item.children, depth + 1, shown);
+            }
+        }
+        let mut lines = Vec::new();
+        show(outline, &outline.roots, 0, &mut lines);
+        lines
+    }
+
+    fn of_c(text: &str) -> Outline {
+        let lines = Lines::of(text.as_bytes());
+        let tree = Language::named("c").unwrap().parse(text.as_bytes()).unwrap();
+        let declarations = declarations(&tree, text.as_bytes(), &lines);
+        Outline::of_tree(&tree, text.as_bytes(), lines.len(), &declarations)
+    }
+
+    #[test]
+    fn statements_stand_in_statements_and_have_lines_of_their_own() {
+        let outline = of_c("/* f */\nint f(int a)\n{\n  while (a) {\n    a--;\n\n    g(a,\n      1);\n  }\n  return 0;\n}\n");
+        assert_eq!(
+            shown(&outline),
+            [
+                "function_definition 0..11 [1, 2, 10]",
+                "  while_statement 3..9 [3, 8]",
+                "    expression_statement 4..5 [4]",
+                "    expression_statement 6..8 [6, 7]",
+                "  return_statement 9..10 [9]"
+            ]
+        );
+        assert_eq!(outline.item_of[5], Some(1), "a blank line belongs to what is around it");
+        assert_eq!(outline.item_of[0], Some(0));
+    }
+
+    #[test]
+    fn white_space_and_comments_do_not_tell_items_apart() {
+        let digest = |text: &str| of_c(text).items[0].digest;
+        assert_eq!(digest("int f(void) { g(); }\n"), digest("int f(void)\n{\n  /* x */ g();\n}\n"));
+        assert_ne!(digest("int f(void) { g(); }\n"), digest("int f(void) { h(); }\n"));
+    }
+
+    #[test]
+    fn without_a_grammar_indentation_and_brackets_say_what_stands_in_what() {
+        let text = "fn f() {\n    if a {\n        b();\n    }\n}\nkey: x\n  sub: y\ndo\n  z\ndone\n";
+        assert_eq!(
+            shown(&Outline::of_text(text.as_bytes(), &Lines::of(text.as_bytes()))),
+            [
+                "line 0..5 [0, 4]",
+                "  line 1..4 [1, 3]",
+                "    line 2..3 [2]",
+                "line 5..7 [5]",
+                "  line 6..7 [6]",
+                "line 7..10 [7, 9]",
+                "  line 8..9 [8]"
+            ]
+        );
+    }
+}

@@ -1,0 +1,381 @@
+//! Whole edits: which changed lines are one edit, because no version ever had a part of them.
+//!
+//! One test underdetermines a program: a reduction that may take half of a replaced statement, or the header of a loop
+//! without its body, ends in code that nobody wrote. So the statements of both versions are compared, and the lines of an
+//! edit are taken or left together.
+//!
+//! Source: the anti-patterns of Tan, Yoshida, Prasad and Roychoudhury (FSE 2016) name the transformations that make such code;
+//! here they cannot be formed, where the paper refuses them afterwards.
+
+use std::ops::Range;
+
+use similar::Algorithm;
+use similar::DiffOp;
+use similar::capture_diff_slices;
+
+use crate::change::outline::Item;
+use crate::change::outline::Outline;
+use crate::change::outline::Role;
+use crate::change::pairing;
+use crate::change::pairing::MIN_SIMILARITY;
+use crate::change::pairing::align;
+
+/// More combinations of an older and a newer statement than this are not compared.
+const MAX_COMBINATIONS: usize = 4096;
+
+/// Lines of both versions whose changes are one edit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Edit {
+    pub(super) older: Vec<Range<u32>>,
+    pub(super) newer: Vec<Range<u32>>,
+    /// Whether it is a member of a container that one side alone has: then what comes beside it may have replaced it.
+    pub(super) is_member: bool,
+}
+
+impl Edit {
+    fn of(older: Vec<Range<u32>>, newer: Vec<Range<u32>>) -> Self {
+        Self { older, newer, is_member: false }
+    }
+}
+
+/// What the comparison of two outlines says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Whole {
+    /// The edits; a line can be in several, which are then one.
+    pub(super) edits: Vec<Edit>,
+    /// Where statements that correspond begin and end: an older and a newer line, ascending in both.
+    pub(super) cuts: Vec<(u32, u32)>,
+    /// Per older and per newer line whose it is: equal numbers for items that correspond or replace each other.
+    pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
+}
+
+impl Whole {
+    /// Compares two versions of a file.
+    ///
+    /// - `pairs`: which older declaration is which newer one, by index.
+    ///
+    /// Declarations correspond as `pairs` says. Statements of one body correspond in order: first equal ones, then those of one
+    /// kind that have half of their tokens in common. What is left between two of them on both sides was replaced and is one edit,
+    /// so that a body is never emptied. A statement that one side alone has is one edit with all that is in it. One that both
+    /// have with another header is an edit of the header, and edits inside. A control statement around what stood there already
+    /// is an edit of its own.
+    ///
+    /// Cost: that of a difference, and the product of older and newer statements of each gap up to 4096.
+    pub(super) fn of(older: &Outline, newer: &Outline, pairs: &[(usize, usize)]) -> Self {
+        let mut comparing = Comparing {
+            older,
+            newer,
+            older_numbers: vec![None; older.items.len()],
+            newer_numbers: vec![None; newer.items.len()],
+            n_numbers: 0,
+            edits: Vec::new(),
+            cuts: Vec::new(),
+        };
+        comparing.all(pairs);
+        let Comparing { older_numbers, newer_numbers, edits, mut cuts, .. } = comparing;
+        let owners = |outline: &Outline, numbers: &[Option<usize>]| {
+            outline.item_of.iter().map(|item| item.and_then(|item| numbers[item])).collect()
+        };
+        let owners = (owners(older, &older_numbers), owners(newer, &newer_numbers));
+        cuts.sort_unstable();
+        cuts.dedup();
+        Self { edits, cuts, owners }
+    }
+}
+
+struct Comparing<'a> {
+    older: &'a Outline,
+    newer: &'a Outline,
+    /// Per item a number; the same for those that correspond.
+    older_numbers: Vec<Option<usize>>,
+    newer_numbers: Vec<Option<usize>>,
+    n_numbers: usize,
+    edits: Vec<Edit>,
+    cuts: Vec<(u32, u32)>,
+}
+
+impl Comparing<'_> {
+    fn all(&mut self, pairs: &[(usize, usize)]) {
+        let of = |outline: &Outline, declaration: usize| {
+            outline.items.iter().position(|item| item.declaration == Some(declaration))
+        };
+        let joined: Vec<(usize, usize)> =
+            pairs.iter().filter_map(|(row, column)| Some((of(self.older, *row)?, of(self.newer, *column)?))).collect();
+        for (older, newer) in &joined {
+            self.join(*older, *newer);
+        }
+        let (older, newer) = (self.older.roots.clone(), self.newer.roots.clone());
+        self.members(&older, &newer);
+        for (older, newer) in joined {
+            self.compare(older, newer, false);
+        }
+    }
+
+    fn number(&mut self) -> usize {
+        self.n_numbers += 1;
+        self.n_numbers - 1
+    }
+
+    fn join(&mut self, older: usize, newer: usize) {
+        let number = self.number();
+        self.older_numbers[older] = Some(number);
+        self.newer_numbers[newer] = Some(number);
+        let (older, newer) = (&self.older.items[older].lines, &self.newer.items[newer].lines);
+        self.cuts.extend([(older.start, newer.start), (older.end, newer.end)]);
+    }
+
+    /// Joins two items that are equal, with all that is in them.
+    fn join_equal(&mut self, older: usize, newer: usize) {
+        if self.older_numbers[older].is_none() && self.newer_numbers[newer].is_none() {
+            self.join(older, newer);
+        }
+        let (older, newer) = (self.older, self.newer).at(older, newer);
+        for (older, newer) in older.children.iter().zip(&newer.children) {
+            self.join_equal(*older, *newer);
+        }
+    }
+
+    /// Compares the members of a container: those that are declarations correspond already.
+    fn members(&mut self, older: &[usize], newer: &[usize]) {
+        let is_open = |numbers: &[Option<usize>], items: &[Item], index: &usize| {
+            numbers[*index].is_none() && items[*index].declaration.is_none()
+        };
+        let rows: Vec<usize> =
+            older.iter().copied().filter(|index| is_open(&self.older_numbers, &self.older.items, index)).collect();
+        let columns: Vec<usize> =
+            newer.iter().copied().filter(|index| is_open(&self.newer_numbers, &self.newer.items, index)).collect();
+        for index in older.iter().filter(|index| self.older.items[**index].declaration.is_some()) {
+            self.older_alone(*index);
+        }
+        for index in newer.iter().filter(|index| self.newer.items[**index].declaration.is_some()) {
+            self.newer_alone(*index);
+        }
+        self.body(&rows, &columns);
+    }
+
+    /// Notes the edit of an older item that no newer one corresponds to; of a container, of what is left in it too.
+    fn older_alone(&mut self, index: usize) {
+        if self.older_numbers[index].is_some() {
+            return;
+        }
+        let item = &self.older.items[index];
+        if item.role == Role::Whole {
+            self.edit(&[index], &[]);
+        } else {
+            self.older_numbers[index] = Some(self.number());
+            self.edits.push(Edit { is_member: true, ..Edit::of(single(&item.header_lines), Vec::new()) });
+            item.children.iter().for_each(|child| self.older_alone(*child));
+        }
+    }
+
+    /// The same for a newer item.
+    fn newer_alone(&mut self, index: usize) {
+        if self.newer_numbers[index].is_some() {
+            return;
+        }
+        let item = &self.newer.items[index];
+        if item.role == Role::Whole {
+            self.edit(&[], &[index]);
+        } else {
+            self.newer_numbers[index] = Some(self.number());
+            self.edits.push(Edit { is_member: true, ..Edit::of(Vec::new(), single(&item.header_lines)) });
+            item.children.iter().for_each(|child| self.newer_alone(*child));
+        }
+    }
+
+    /// Notes that these items replace each other, or come or go as a whole.
+    fn edit(&mut self, older: &[usize], newer: &[usize]) {
+        let number = self.number();
+        for index in older {
+            fill(self.older, &mut self.older_numbers, *index, number);
+        }
+        for index in newer {
+            fill(self.newer, &mut self.newer_numbers, *index, number);
+        }
+        let lines = |outline: &Outline, items: &[usize]| {
+            items.iter().map(|index| outline.items[*index].lines.clone()).collect()
+        };
+        self.edits.push(Edit::of(lines(self.older, older), lines(self.newer, newer)));
+    }
+
+    /// Compares two items that correspond.
+    fn compare(&mut self, older: usize, newer: usize, is_in_body: bool) {
+        let (one, two) = (self.older, self.newer).at(older, newer);
+        if one.digest == two.digest {
+            self.join_equal(older, newer);
+            return;
+        }
+        if one.children.is_empty() && two.children.is_empty() {
+            self.edits.push(Edit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
+            return;
+        }
+        if one.header_digest != two.header_digest {
+            self.edits.push(Edit::of(single(&one.header_lines), single(&two.header_lines)));
+        }
+        if is_in_body || one.role == Role::Whole {
+            self.body(&one.children, &two.children);
+        } else {
+            self.members(&one.children, &two.children);
+        }
+    }
+
+    /// Compares the statements of a body.
+    fn body(&mut self, older: &[usize], newer: &[usize]) {
+        let (mut row, mut column) = (0, 0);
+        for (start, other, length) in equal_runs(&digests(self.older, older), &digests(self.newer, newer)) {
+            self.gap(&older[row..start], &newer[column..other]);
+            for offset in 0..length {
+                self.join_equal(older[start + offset], newer[other + offset]);
+            }
+            (row, column) = (start + length, other + length);
+        }
+        self.gap(&older[row..], &newer[column..]);
+    }
+
+    /// Compares statements none of which is equal to another.
+    fn gap(&mut self, older: &[usize], newer: &[usize]) {
+        if self.is_wrapping(older, newer) || older.len() * newer.len() > MAX_COMBINATIONS {
+            self.rest(older, newer);
+            return;
+        }
+        let similar = |row: usize, column: usize| {
+            similarity(&self.older.items[older[row]], &self.newer.items[newer[column]])
+        };
+        let pairs = align(older.len(), newer.len(), similar);
+        let (mut row, mut column) = (0, 0);
+        for (paired_row, paired_column) in pairs {
+            self.rest(&older[row..paired_row], &newer[column..paired_column]);
+            let (one, two) = (older[paired_row], newer[paired_column]);
+            if self.older_numbers[one].is_none() && self.newer_numbers[two].is_none() {
+                self.join(one, two);
+                self.compare(one, two, true);
+            }
+            (row, column) = (paired_row + 1, paired_column + 1);
+        }
+        self.rest(&older[row..], &newer[column..]);
+    }
+
+    fn is_wrapping(&self, older: &[usize], newer: &[usize]) -> bool {
+        wrapper(self.newer, newer, &digests(self.older, older)).is_some()
+            || wrapper(self.older, older, &digests(self.newer, newer)).is_some()
+    }
+
+    /// What is left between statements that correspond.
+    fn rest(&mut self, older: &[usize], newer: &[usize]) {
+        if older.is_empty() || newer.is_empty() {
+            older.iter().for_each(|index| self.older_left(*index));
+            newer.iter().for_each(|index| self.newer_left(*index));
+        } else if let Some(at) = wrapper(self.newer, newer, &digests(self.older, older)) {
+            let item = &self.newer.items[newer[at]];
+            self.newer_numbers[newer[at]] = Some(self.number());
+            self.wrapped(older, &item.children, Edit::of(Vec::new(), single(&item.header_lines)));
+            newer.iter().filter(|index| **index != newer[at]).for_each(|index| self.newer_left(*index));
+        } else if let Some(at) = wrapper(self.older, older, &digests(self.newer, newer)) {
+            let item = &self.older.items[older[at]];
+            self.older_numbers[older[at]] = Some(self.number());
+            self.wrapped(&item.children, newer, Edit::of(single(&item.header_lines), Vec::new()));
+            older.iter().filter(|index| **index != older[at]).for_each(|index| self.older_left(*index));
+        } else {
+            self.edit(older, newer);
+        }
+    }
+
+    fn older_left(&mut self, index: usize) {
+        match self.older.items[index].role {
+            Role::Whole => self.edit(&[index], &[]),
+            Role::Container => self.older_alone(index),
+        }
+    }
+
+    fn newer_left(&mut self, index: usize) {
+        match self.newer.items[index].role {
+            Role::Whole => self.edit(&[], &[index]),
+            Role::Container => self.newer_alone(index),
+        }
+    }
+
+    /// Notes a control statement that came around statements, or went from around them: with the indentation of those that stay,
+    /// and with what else came or went inside of it. What was changed inside is edits of its own.
+    fn wrapped(&mut self, older: &[usize], newer: &[usize], mut edit: Edit) {
+        let (mut row, mut column) = (0, 0);
+        let mut runs = equal_runs(&digests(self.older, older), &digests(self.newer, newer));
+        runs.push((older.len(), newer.len(), 0));
+        for (start, other, length) in runs {
+            let (rows, columns) = (&older[row..start], &newer[column..other]);
+            if rows.is_empty() || columns.is_empty() {
+                edit.older.extend(rows.iter().map(|index| self.older.items[*index].lines.clone()));
+                edit.newer.extend(columns.iter().map(|index| self.newer.items[*index].lines.clone()));
+            } else {
+                self.gap(rows, columns);
+            }
+            for offset in 0..length {
+                let (one, two) = (older[start + offset], newer[other + offset]);
+                self.join_equal(one, two);
+                edit.older.push(self.older.items[one].lines.clone());
+                edit.newer.push(self.newer.items[two].lines.clone());
+            }
+            (row, column) = (start + length, other + length);
+        }
+        self.edits.push(edit);
+    }
+}
+
+/// Items of both sides.
+trait At<'a> {
+    fn at(self, older: usize, newer: usize) -> (&'a Item, &'a Item);
+}
+
+impl<'a> At<'a> for (&'a Outline, &'a Outline) {
+    fn at(self, older: usize, newer: usize) -> (&'a Item, &'a Item) {
+        (&self.0.items[older], &self.1.items[newer])
+    }
+}
+
+/// Gives an item and all that is in it a number, where they have none.
+fn fill(outline: &Outline, numbers: &mut [Option<usize>], index: usize, number: usize) {
+    numbers[index].get_or_insert(number);
+    for child in &outline.items[index].children {
+        fill(outline, numbers, *child, number);
+    }
+}
+
+fn single(lines: &[u32]) -> Vec<Range<u32>> {
+    lines.iter().map(|line| *line..*line + 1).collect()
+}
+
+fn digests(outline: &Outline, items: &[usize]) -> Vec<u64> {
+    items.iter().map(|index| outline.items[*index].digest).collect()
+}
+
+/// The common runs of two sequences: where each starts in either, and its length.
+fn equal_runs(older: &[u64], newer: &[u64]) -> Vec<(usize, usize, usize)> {
+    let ops = capture_diff_slices(Algorithm::Myers, older, newer);
+    let run = |op: DiffOp| match op {
+        DiffOp::Equal { old_index, new_index, len } => Some((old_index, new_index, len)),
+        _ => None,
+    };
+    ops.into_iter().filter_map(run).collect()
+}
+
+/// The one among some items that holds at least half of some statements, by its place.
+fn wrapper(outline: &Outline, items: &[usize], statements: &[u64]) -> Option<usize> {
+    items.iter().position(|index| holds(&digests(outline, &outline.items[*index].children), statements))
+}
+
+/// Whether a body holds at least half of some statements, in order.
+fn holds(body: &[u64], statements: &[u64]) -> bool {
+    if body.is_empty() || statements.is_empty() {
+        return false;
+    }
+    let n_common: usize = equal_runs(statements, body).iter().map(|(_, _, length)| length).sum();
+    n_common > 0 && 2 * n_common >= statements.len()
+}
+
+/// How much two statements have in common, in thousandths; 0 for different kinds.
+fn similarity(older: &Item, newer: &Item) -> u32 {
+    if older.kind != newer.kind || older.declaration.is_some() != newer.declaration.is_some() {
+        return 0;
+    }
+    let alike = pairing::similarity(&older.header, &newer.header).max(pairing::similarity(&older.words, &newer.words));
+    if alike >= MIN_SIMILARITY { alike } else { 0 }
+}
