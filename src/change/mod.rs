@@ -7,7 +7,9 @@
 
 mod atoms;
 mod balance;
+mod counterpart;
 mod declarations;
+mod definitions;
 mod divide;
 mod file;
 mod group;

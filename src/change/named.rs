@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 /// The names of a text.
 #[derive(Debug, Default)]
 pub(super) struct Named<'text> {
-    all: BTreeSet<&'text [u8]>,
-    assigned: BTreeSet<&'text [u8]>,
+    /// Every name.
+    pub(super) all: BTreeSet<&'text [u8]>,
+    /// Those that are given a value.
+    pub(super) assigned: BTreeSet<&'text [u8]>,
 }
 
 impl<'text> Named<'text> {

@@ -31,6 +31,22 @@ impl Needs {
         self.add(other, one);
     }
 
+    /// The smallest set around `subset` in which every unit has what it needs.
+    pub(super) fn complete(&self, subset: &Subset) -> Subset {
+        let mut complete = subset.clone();
+        loop {
+            let n_units = complete.len();
+            for needed in &self.needed {
+                if !complete.contains(needed) && self.dependents[needed.index()].iter().any(|unit| complete.contains(*unit)) {
+                    complete.insert(needed);
+                }
+            }
+            if complete.len() == n_units {
+                return complete;
+            }
+        }
+    }
+
     /// The pairs of units that need each other, each in both orders.
     pub(super) fn mutual(&self) -> Vec<(UnitId, UnitId)> {
         let needed = (0..).map(UnitId).zip(&self.dependents);

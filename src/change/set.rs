@@ -341,6 +341,12 @@ impl ChangeSet {
         self.needs.close(subset)
     }
 
+    /// The smallest closed set around `subset`: with the units that its units need.
+    #[must_use]
+    pub fn complete(&self, subset: &Subset) -> Subset {
+        self.needs.complete(subset)
+    }
+
     /// The partition of all units at `level`: by first unit, declarations with users behind what they use.
     pub fn groups(&self, level: Level) -> &[Group] {
         let rung = self.rungs.iter().rev().find(|(rung, _)| *rung <= level);

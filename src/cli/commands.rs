@@ -3,6 +3,7 @@
 use crate::cli::args::HuntArgs;
 use crate::cli::args::PageArgs;
 use crate::cli::args::Request;
+use crate::cli::args::options;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
@@ -34,7 +35,9 @@ use crate::cli::trace;
 use crate::cli::unknown;
 use crate::plural::count;
 use crate::report;
+use crate::report::Fix;
 use crate::report::Report;
+use crate::report::Scope;
 use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::chain::Explanation;
@@ -172,7 +175,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Report { format, page: None } => report_as(format, &location, around, console),
         Request::Report { page: Some(page), .. } => report_page(&page, &location, around, console),
         Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
-        Request::Apply => apply(&location, around),
+        Request::Apply { rung } => apply(rung, &location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location, around),
         Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
@@ -515,11 +518,30 @@ fn verify(
     Ok(Answer::Text(text, code))
 }
 
-fn apply(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
+fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
     let (_, report) = finding(location)?;
-    let Some(fix) = report.fix else {
-        return Err(Failure::new(Status::Error, "the hunt of this worktree found no fix")
-            .with_hint("`git idd show` prints what it found"));
+    let fix = match rung {
+        None => report.fix,
+        Some(rung) => {
+            let scope = match rung {
+                options::Rung::Lines => Scope::Lines,
+                options::Rung::Statements => Scope::Statements,
+                options::Rung::Declarations => Scope::Declarations,
+                options::Rung::Files => Scope::Files,
+                options::Rung::Revert => Scope::Revert,
+            };
+            let is_meant = |fix: &Fix| fix.scope == scope && fix.reverts.is_none() && !fix.patch.is_empty();
+            report.fixes.into_iter().find(is_meant)
+        }
+    };
+    let Some(fix) = fix else {
+        let message = match rung {
+            None => "the hunt of this worktree recommends no fix",
+            Some(_) => "the hunt of this worktree found no such fix",
+        };
+        return Err(Failure::new(Status::Error, message).with_hint(
+            "`git idd show -v` lists the fixes that were tried; `git idd apply --rung <name>` takes one of them",
+        ));
     };
     let patch = location.session_directory().join("fix.patch");
     files::replace(&patch, fix.patch.as_bytes()).map_err(|error| Failure::from_error(&error))?;

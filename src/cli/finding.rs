@@ -4,6 +4,7 @@ use crate::change::trees::Rung;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Adjustments;
 use crate::cli::plan::Plan;
+use crate::cli::session::questions::Beside;
 use crate::cli::tally::Tally;
 use crate::hunt::event::Phase;
 use crate::hunt::finding as found;
@@ -38,6 +39,8 @@ pub struct Sources<'a> {
     pub store: &'a TreeStore,
     /// What was hunted, if that is known.
     pub signature: Option<&'a Signature>,
+    /// What was learned beside the outcomes of the test.
+    pub beside: &'a Beside,
 }
 
 /// Writes a finding out: patches, names, sentences. Counts and times are added by the caller.
@@ -57,12 +60,16 @@ impl Sources<'_> {
             Some(fix) if fix.tested == Outcome::Pass => Some(self.fix(fix, culprit_lines)?),
             _ => None,
         };
+        let fixes = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<_, _>>()?;
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && finding.range.len() > 1;
         let candidates = finding.range.iter().map(|id| self.commit(*id)).collect();
         let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
         Ok(Report {
-            signature: self.signature.map(report::Signature::from),
+            signature: self.signature.map(|signature| report::Signature {
+                compared: self.beside.exactness.map(|exactness| exactness.word().to_owned()),
+                ..report::Signature::from(signature)
+            }),
             bad: Some(self.commit(finding.bad)),
             last_good: finding.last_good.map(|id| self.commit(id)),
             interaction: finding.is_interaction,
@@ -71,9 +78,11 @@ impl Sources<'_> {
             change: report::Changes {
                 sufficient: change(&finding.sufficient)?,
                 necessary: change(&finding.necessary)?,
+                common: change(&finding.common)?,
             },
             first_bad,
             fix,
+            fixes,
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
@@ -116,6 +125,9 @@ impl Sources<'_> {
                 )
             }
             Conclusion::Found => "The first bad commit was found, and every claim about it was run again.".to_owned(),
+            Conclusion::Unported if finding.fixes.iter().any(|fix| fix.is_complete) => {
+                "The first bad commit was found, but no part of its reversal is a fix to recommend.".to_owned()
+            }
             Conclusion::Unported => {
                 "The first bad commit was found, but its reversal could not be carried to the newest revision."
                     .to_owned()
@@ -183,7 +195,20 @@ impl Sources<'_> {
             lines: lines as u64,
             tested: fix.tested,
             culprit_lines,
-            suite: report::Suite::NotRun,
+            suite: match fix.suite {
+                None => report::Suite::NotRun,
+                Some(Outcome::Pass) => report::Suite::Same,
+                Some(_) => report::Suite::Worse,
+            },
+            scope: match fix.scope {
+                found::Scope::Lines => report::Scope::Lines,
+                found::Scope::Statements => report::Scope::Statements,
+                found::Scope::Declarations => report::Scope::Declarations,
+                found::Scope::Files => report::Scope::Files,
+                found::Scope::Revert => report::Scope::Revert,
+            },
+            reverts: fix.commit,
+            complaints: self.complaints(fix),
             rung: match fix.rung {
                 Rung::Merge => report::Rung::Merge,
                 Rung::Lines => report::Rung::Lines,
@@ -192,6 +217,12 @@ impl Sources<'_> {
                 Rung::Reduced => report::Rung::Reduced,
             },
         })
+    }
+
+    /// What is complained of with a fix.
+    fn complaints(self, fix: &found::Fix) -> Vec<Untrusted> {
+        let known = self.beside.complaints.get(&fix.probed).filter(|_| fix.has_complaints);
+        known.into_iter().flatten().map(|complaint| Untrusted::from(complaint.as_str())).collect()
     }
 
     fn repair(self, repair: &found::Repair) -> Result<report::Repair, RepoError> {
@@ -320,6 +351,8 @@ pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
         port: of(Phase::Port),
         verify: of(Phase::Verify),
         reproduce: of(Phase::Reproduce),
+        checks: tally.n_checks,
+        suite: tally.n_suite_runs,
         outcomes,
     }
 }

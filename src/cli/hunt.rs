@@ -18,6 +18,7 @@ use crate::cli::saved::Saved;
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Start;
+use crate::cli::session::questions::MUTE;
 use crate::cli::suite;
 use crate::cli::tally::Limits;
 use crate::hunt::Again;
@@ -55,8 +56,8 @@ use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
 use crate::world::run::build_cache;
 use crate::world::run::build_cache::BuildCache;
-use crate::world::run::process::Words;
 use crate::world::run::sandbox;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
@@ -257,7 +258,7 @@ impl Hunt<'_> {
                     finding.conclusion = *conclusion;
                     let mut report = self.report(&finding, &adjustments, &store)?;
                     report.probes.refused = n_refused;
-                    self.check_suite(&finding, &store, &mut report)?;
+                    self.say_of_fixes(&finding, &store, &mut report)?;
                     if let Err(failure) = self.keep(&finding, &store) {
                         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
                         let note = format!("The finding could not be kept as refs of this worktree: {why}.");
@@ -305,7 +306,7 @@ impl Hunt<'_> {
     fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
         let Some(precheck) = self.session.checking.as_ref().and_then(Checking::command).cloned() else { return Ok(()) };
         let tree = store.view(self.history.get(self.plan.bad).tree).map_err(|error| Failure::from_error(&error))?;
-        let probe = Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, precheck: None };
+        let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         let is_let_pass = self.session.is_let_pass(precheck, probe).map_err(|error| session_failure(&error))?;
         if is_let_pass == Some(false) {
             self.session.is_checked_in_vain(PRECHECK_USELESS);
@@ -338,7 +339,8 @@ impl Hunt<'_> {
 
     fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
         let signature = self.signature.as_ref();
-        finding::report(finding, Sources { plan: self.plan, adjustments, history: &self.history, store, signature })
+        let beside = &self.session.beside;
+        finding::report(finding, Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside })
     }
 
     /// Counts, disturbances and notices.
@@ -381,6 +383,25 @@ impl Hunt<'_> {
         session.notices().into_iter().for_each(note);
     }
 
+    /// What to know of the fixes and of how failures were compared.
+    fn say_of_fixes(&self, finding: &Finding, store: &TreeStore, report: &mut Report) -> Result<(), Failure> {
+        if self.session.beside.is_mute {
+            report.notes.push(Untrusted::from(MUTE));
+        }
+        let lines = finding.fixes.iter().filter_map(|fix| self.session.beside.suite_lines.get(&fix.probed));
+        let lines: BTreeSet<&String> = lines.flatten().collect();
+        let said = lines.iter().map(|line| format!("Only with a fix that is not recommended, the suite says: {line}"));
+        report.notes.extend(said.map(Untrusted::from));
+        if self.plan.args.test.suite.is_none()
+            && let Some(fix) = &finding.fix
+            && let Some(command) = suite::obvious(store, fix.older).map_err(|error| Failure::from_error(&error))?
+        {
+            let note = format!("`--suite '{command}'` chooses a fix by all tests of the project, where this one sees too little.");
+            report.notes.push(Untrusted::from(note));
+        }
+        Ok(())
+    }
+
     /// Keeps the finding in the journal and, as refs of this worktree, in the repository.
     fn write_down(&mut self, report: &Report) -> Result<(), Failure> {
         let value = serde_json::to_value(report).map_err(|error| Failure::from_error(&error))?;
@@ -392,29 +413,6 @@ impl Hunt<'_> {
 
     fn keep(&self, finding: &Finding, store: &TreeStore) -> Result<(), Failure> {
         saved::keep_refs(finding, store, self.location).map_err(|error| Failure::from_error(&error))
-    }
-
-    /// Runs the suite without and with the fix, if there are both.
-    fn check_suite(&mut self, finding: &Finding, store: &TreeStore, report: &mut Report) -> Result<(), Failure> {
-        use crate::change::trees::Trees;
-        let (Some(line), Some(fix), Some(reported)) = (&self.plan.args.test.suite, &finding.fix, &mut report.fix)
-        else {
-            return Ok(());
-        };
-        let without = store.view(fix.older).map_err(|error| Failure::from_error(&error))?;
-        let limit = self.plan.args.test.timeout.unwrap_or(FIRST_LIMIT).max(self.session.limit);
-        self.session.progress.say("Running the suite without and with the fix.");
-        let line = Words::Shell(line.clone());
-        let seen = suite::check(&mut self.session, (&line, limit), fix.revision, (without, fix.probed));
-        match seen.map_err(|error| session_failure(&error))? {
-            Some((suite, lines)) => {
-                reported.suite = suite;
-                let said = lines.iter().map(|line| format!("Only with the fix, the suite says: {line}"));
-                report.notes.extend(said.map(Untrusted::from));
-            }
-            None => report.notes.push(Untrusted::from("The hunt ended before the suite was run.")),
-        }
-        Ok(())
     }
 }
 

@@ -260,6 +260,7 @@ impl Plan {
                 options::Level::Unit => Level::Unit,
                 options::Level::Hunk => Level::Hunk,
                 options::Level::Line => Level::Line,
+                options::Level::HalfLine => Level::HalfLine,
             },
             is_retried: effort.retry,
             is_audited: effort.audit.is_some(),
@@ -269,6 +270,8 @@ impl Plan {
             may_release: !adjustments.hold_nothing && adjustments.also_held.is_empty(),
             is_clean: effort.clean || adjustments.is_clean,
             has_precheck: self.precheck.is_some(),
+            asks_complaints: !reducer(&self.args).is_plain(),
+            has_suite: self.args.test.suite.is_some(),
         }
     }
 

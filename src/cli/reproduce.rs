@@ -59,7 +59,7 @@ impl Hunt<'_> {
         use crate::change::trees::Trees;
         let tree = graph::tree_of(store.repository(), self.plan.bad).map_err(|error| Failure::from_error(&error))?;
         let tree = store.view(tree).map_err(|error| Failure::from_error(&error))?;
-        let probe = Probe { tree, revision: self.plan.bad, phase: Phase::Reproduce, is_claim: false, precheck: None };
+        let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         self.session.criteria = criteria(self.plan, None)?;
         if self.plan.args.test.timeout.is_none() {
             self.session.limit = FIRST_LIMIT;
@@ -203,7 +203,7 @@ impl Hunt<'_> {
             return Ok(Some(self.bogus(code, seen)));
         };
         let tree = store.view(self.history.get(other).tree).map_err(failed)?;
-        let probe = Probe { tree, revision: other, phase: Phase::Reproduce, is_claim: false, precheck: None };
+        let probe = Probe::of(tree, other, Phase::Reproduce);
         let others = self.session.reproduce(probe, &[0]).map_err(|error| session_failure(&error))?;
         let is_same = others.is_none_or(|others| others.iter().all(|other| other.ending == Ending::Exit(code)));
         Ok(is_same.then(|| self.bogus(code, seen)))

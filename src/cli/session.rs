@@ -4,8 +4,10 @@
 //! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
 
 mod flights;
+pub mod questions;
 
 use crate::cli::chronicle::Told;
+use crate::cli::args::options::SignatureMode;
 use crate::cli::estimate::Ahead;
 use crate::cli::plan::Plan;
 use crate::cli::precheck::Check;
@@ -14,6 +16,7 @@ use crate::cli::progress::Progress;
 use crate::cli::saved::ahead_note;
 use crate::cli::saved::verdict_note;
 use crate::cli::session::flights::Flight;
+use crate::cli::session::questions::Beside;
 use crate::cli::tally::Limits;
 use crate::cli::tally::Tally;
 use crate::hunt::Probe;
@@ -45,7 +48,6 @@ use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
 use crate::world::run::build_cache::BuildCache;
 use crate::world::run::classify::Criteria;
-use crate::world::run::classify::classify;
 use crate::world::run::crew::Crew;
 use crate::world::run::process::Words;
 use crate::world::run::sandbox;
@@ -100,10 +102,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn take_in(&mut self, observation: &Observation, criteria: &Criteria) {
+    fn take_in(&mut self, observation: &Observation, seen: Outcome) {
         self.is_tampered |= observation.is_tampered;
         self.is_cut |= observation.ending == Ending::Timeout;
-        let seen = classify(observation, criteria);
         self.outcome = match (self.outcome, seen) {
             (Some(Outcome::Unresolved(reason)), seen) if seen != Outcome::Fail => Some(Outcome::Unresolved(reason)),
             _ => Some(seen),
@@ -184,6 +185,10 @@ pub struct Session<'p> {
     pub disturbed: Vec<(&'static str, String)>,
     /// What the report has to mention.
     pub noticed: Noticed,
+    /// What was learned beside the outcomes of the test.
+    pub beside: Beside,
+    /// Whether failures are compared line by line in reductions: unless the user says what makes them the same.
+    pub compares_lines: bool,
     /// Where progress goes.
     pub progress: Progress,
 }
@@ -247,6 +252,8 @@ impl<'p> Session<'p> {
             limits,
             disturbed: Vec::new(),
             noticed: Noticed::default(),
+            beside: Beside::default(),
+            compares_lines: plan.args.test.signature == SignatureMode::Auto,
             progress,
         }
     }
@@ -461,7 +468,8 @@ impl<'p> Session<'p> {
             let ticket = Ticket { probe: *probe, key, nth };
             match self.known(&ticket)? {
                 Some((observation, is_same_product)) => {
-                    seen.take_in(&observation, &self.criteria);
+                    let outcome = self.judged(probe, &observation);
+                    seen.take_in(&observation, outcome);
                     seen.is_same_product |= is_same_product;
                 }
                 None => return Ok(State::Missing(ticket)),
@@ -587,7 +595,14 @@ impl Laboratory for Session<'_> {
             self.land_all()?;
             return Ok(Reply::Stop(Conclusion::Interrupted));
         }
+        if let Some(probe) = probes.first().filter(|probe| !probe.question.is_of_test()) {
+            return Ok(match self.ask_beside(probe)? {
+                Some(outcome) => Reply::Outcomes(vec![outcome]),
+                None => Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)),
+            });
+        }
         self.vet(probes)?;
+        self.learn_exact(probes)?;
         loop {
             let mut outcomes = Vec::new();
             let mut overheard = Vec::new();
@@ -616,6 +631,10 @@ impl Laboratory for Session<'_> {
 
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), SessionError> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
+            if !probe.question.is_of_test() {
+                continue;
+            }
+            self.tell_other_failure(probe, *outcome)?;
             let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
                 // What the check does where it is made before the build too is not held against the build.

@@ -1,90 +1,77 @@
-//! The rest of the tests: whether the fix breaks what worked before.
+//! The rest of the tests: what they fail, and which command runs them.
 
-use crate::cli::session::Session;
-use crate::cli::session::SessionError;
-use crate::hunt::Probe;
-use crate::hunt::event::Phase;
-use crate::outcome::Ending;
 use crate::outcome::Observation;
-use crate::report::Suite;
-use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::world::repo::RepoError;
+use crate::world::repo::store::TreeStore;
 use crate::world::run::is_telling;
 use crate::world::run::normalise;
-use crate::world::run::process::Words;
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-/// Runs the suite in fresh worktrees of the trees `without` and `with` the fix; see [`compare`].
-///
-/// `None` if it was interrupted, or the budget is used up. Cost: two probes.
-pub fn check(
-    session: &mut Session<'_>,
-    (line, limit): (&Words, Duration),
-    revision: CommitId,
-    (without, with): (TreeId, TreeId),
-) -> Result<Option<(Suite, Vec<String>)>, SessionError> {
-    let mut observe = |tree: TreeId| {
-        let probe = Probe { tree, revision, phase: Phase::Verify, is_claim: true, precheck: None };
-        session.observe_with(line.clone(), limit, probe)
-    };
-    let Some(seen_without) = observe(without)? else { return Ok(None) };
-    let Some(seen_with) = observe(with)? else { return Ok(None) };
-    Ok(Some(compare(&seen_without, &seen_with)))
+/// At most this many new lines of a suite are reported.
+pub const MAX_LINES: usize = 5;
+
+/// The lines by which a suite says what failed, normalised.
+pub fn failures(seen: &Observation) -> BTreeSet<String> {
+    seen.output.lines().filter(|line| is_telling(line)).map(normalise).collect()
 }
 
-/// Compares the suite without and with the fix: worse if it ends wrong anew, or prints a failure it did not print before.
+/// The command that obviously runs all tests of a tree, by the files at its top; `None` if there is none.
 ///
-/// Also returns the first few lines that are new, normalised.
-pub fn compare(without: &Observation, with: &Observation) -> (Suite, Vec<String>) {
-    const MAX_LINES: usize = 5;
-    let failures = |seen: &Observation| -> BTreeSet<String> {
-        seen.output.lines().filter(|line| is_telling(line)).map(normalise).collect()
+/// It is named to the user, and never run unasked.
+pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, RepoError> {
+    let text = |path: &str| -> Result<String, RepoError> {
+        let file = store.file(tree, path.as_bytes())?;
+        Ok(match file {
+            Some((_, bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => String::new(),
+        })
     };
-    if with.ending == Ending::Exit(0) {
-        return (Suite::Same, Vec::new());
+    let has_target = |makefile: &str, target: &str| makefile.lines().any(|line| line.starts_with(&format!("{target}:")));
+    for makefile in ["Makefile", "makefile", "GNUmakefile"] {
+        let makefile = text(makefile)?;
+        for (target, command) in [("check", "make check"), ("test", "make test")] {
+            if has_target(&makefile, target) {
+                return Ok(Some(command));
+            }
+        }
     }
-    let known = failures(without);
-    let added: Vec<String> = failures(with).difference(&known).take(MAX_LINES).cloned().collect();
-    if without.ending == Ending::Exit(0) || without.ending != with.ending || !added.is_empty() {
-        return (Suite::Worse, added);
+    if !text("Makefile.am")?.is_empty() {
+        return Ok(Some("make check"));
     }
-    (Suite::Same, Vec::new())
+    if text("CMakeLists.txt")?.contains("enable_testing") {
+        return Ok(Some("ctest"));
+    }
+    if !text("pom.xml")?.is_empty() {
+        return Ok(Some("mvn test"));
+    }
+    if text("package.json")?.contains("\"test\":") {
+        return Ok(Some("npm test"));
+    }
+    let is_of_pytest = !text("pytest.ini")?.is_empty()
+        || !text("tox.ini")?.is_empty()
+        || ["pyproject.toml", "setup.cfg"].iter().try_fold(false, |found, path| Ok(found || text(path)?.contains("pytest")))?;
+    Ok(is_of_pytest.then_some("pytest"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Ending;
     use crate::outcome::Stage;
     use std::time::Duration;
 
-    fn seen(code: i32, output: &str) -> Observation {
-        Observation {
+    #[test]
+    fn what_failed_is_told_without_what_differs_between_runs() {
+        let seen = Observation {
             stage: Stage::Test,
-            ending: Ending::Exit(code),
+            ending: Ending::Exit(1),
             duration: Duration::ZERO,
             limit: Duration::ZERO,
-            output: output.to_owned(),
+            output: "ok\nFAIL: a, line 3\nFAIL: b\n".to_owned(),
             is_clean: true,
             is_tampered: false,
-        }
-    }
-
-    #[track_caller]
-    fn check(without: &Observation, with: &Observation, expected: Suite) {
-        assert_eq!(compare(without, with).0, expected);
-    }
-
-    #[test]
-    fn a_suite_that_passes_with_the_fix_is_never_worse() {
-        check(&seen(1, "FAIL: a\n"), &seen(0, "ok\n"), Suite::Same);
-        check(&seen(0, ""), &seen(0, ""), Suite::Same);
-    }
-
-    #[test]
-    fn a_new_failure_is_worse_even_if_the_suite_failed_before() {
-        check(&seen(0, ""), &seen(1, "FAIL: a\n"), Suite::Worse);
-        check(&seen(1, "FAIL: a\n"), &seen(1, "FAIL: a\nFAIL: b\n"), Suite::Worse);
-        check(&seen(1, "FAIL: a\nFAIL: b\n"), &seen(1, "FAIL: a\n"), Suite::Same);
+        };
+        assert_eq!(failures(&seen).into_iter().collect::<Vec<_>>(), ["FAIL: a, line N", "FAIL: b"]);
     }
 }

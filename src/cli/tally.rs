@@ -25,6 +25,10 @@ pub struct Tally {
     pub n_refused: u64,
     /// Builds whose product an earlier test had, so that the test was not run.
     pub n_same_product: u64,
+    /// Runs of the checks of compiler and interpreter.
+    pub n_checks: u64,
+    /// Runs of the suite.
+    pub n_suite_runs: u64,
     /// Answers that were known already.
     pub n_cached: u64,
     /// Used answers for each phase, by outcome.

@@ -5,7 +5,9 @@ use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Walk;
 use crate::hunt::event::Event;
+use crate::hunt::finding::Change;
 use crate::hunt::finding::Conclusion;
+use crate::hunt::minimise::Reduced;
 use crate::hunt::pair::Aligned;
 use crate::hunt::pair::Pair;
 use crate::outcome::Outcome;
@@ -71,18 +73,18 @@ impl Hunter<'_> {
         }
         self.tell(Event::Culprit { revision: pair.newer.revision });
         self.check_ends(&pair).await?;
-        let paired = self.sufficient(pair.older.tree, pair.newer.tree, pair.newer.revision).await?;
-        if self.order.check_vacuous && Self::is_only_tests(&paired) {
-            let paths = paired.units.iter().map(|unit| unit.path.clone()).collect();
+        let mut reduced = self.necessary(pair.ends(), pair.newer.revision, false).await?;
+        if self.order.check_vacuous && Self::is_only_tests(&reduced.change) {
+            let paths = reduced.change.units.iter().map(|unit| unit.path.clone()).collect();
             return Err(Halt::Again(Again::Hold(paths)));
         }
+        self.board.borrow_mut().finding.necessary = Some(reduced.change.clone());
+        let paired = self.meet(&mut reduced, &pair).await?;
         let mut sufficient = self.with_single_lines(paired.clone(), pair.newer.revision).await?;
-        self.board.borrow_mut().finding.sufficient = Some(sufficient.clone());
-        let mut necessary = self.necessary(pair.older.tree, pair.newer.tree, pair.newer.revision, &paired).await?;
         let mut pair = pair;
         if candidates.len() > 1 {
             self.label(&mut sufficient, &candidates)?;
-            self.label(&mut necessary, &candidates)?;
+            self.label(&mut reduced.change, &candidates)?;
             let culprits = Self::labels(&sufficient, &candidates);
             self.name_culprits(&pair, culprits);
         } else if let Some((change, older)) = self.interaction(&pair, &paired).await? {
@@ -93,10 +95,10 @@ impl Hunter<'_> {
         {
             let mut board = self.board.borrow_mut();
             board.finding.sufficient = Some(sufficient);
-            board.finding.necessary = Some(necessary.clone());
+            board.finding.necessary = Some(reduced.change.clone());
         }
-        let (fix, more) = self.port(&necessary, pair.newer.revision).await?;
-        let is_complete = fix.is_complete || !self.order.port;
+        let (fix, more) = self.fixes(&reduced, &pair).await?;
+        let is_complete = fix.as_ref().is_some_and(|fix| fix.is_complete) || !self.order.port;
         {
             let mut board = self.board.borrow_mut();
             for culprit in more {
@@ -104,7 +106,7 @@ impl Hunter<'_> {
                     board.finding.culprits.insert(0, culprit);
                 }
             }
-            board.finding.fix = Some(fix);
+            board.finding.fix = fix;
         }
         self.prove(&pair).await?;
         let conclusion = match (is_range, is_complete) {
@@ -113,6 +115,36 @@ impl Hunter<'_> {
             (false, false) => Conclusion::Unported,
         };
         Err(Halt::Concluded(conclusion))
+    }
+
+    /// Seeks the sufficient change around the necessary one, and writes down what they have in common.
+    ///
+    /// If that is nothing, one of the two is not the cause: another necessary change is sought from the other end, and one around
+    /// which a sufficient change grows takes its place. If there is none the finding says that the two disagree.
+    async fn meet(&self, necessary: &mut Reduced, pair: &Pair) -> Result<Change, Halt> {
+        let revision = pair.newer.revision;
+        let sufficient = self.sufficient(pair.ends(), revision, Some(necessary)).await?;
+        let mut common = self.common(necessary, &sufficient)?;
+        let mut change = sufficient.change;
+        if common.is_none() {
+            let other = self.necessary(pair.ends(), revision, true).await?;
+            let around = self.sufficient(pair.ends(), revision, Some(&other)).await?;
+            common = self.common(&other, &around)?;
+            if common.is_some() {
+                (*necessary, change) = (other, around.change);
+            } else {
+                self.note(
+                    "the lines that make the test fail and those that make it pass again have none in common, so one of the two \
+                     changes is not the cause; both are shown"
+                        .to_owned(),
+                );
+            }
+        }
+        let finding = &mut self.board.borrow_mut().finding;
+        finding.common = common;
+        finding.necessary = Some(necessary.change.clone());
+        finding.sufficient = Some(change.clone());
+        Ok(change)
     }
 
     fn name_culprits(&self, pair: &Pair, culprits: Vec<CommitId>) {

@@ -116,9 +116,30 @@ pub enum Control {
     Provisional,
 }
 
-/// The reversal of the culprit, carried as far as it went.
+/// How much of the culprit a fix takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// The necessary change alone.
+    Lines,
+    /// The runs of changed lines that it is in.
+    Statements,
+    /// All that the culprit changed in the declarations that it is in.
+    Declarations,
+    /// All that the culprit changed in its files.
+    Files,
+    /// A whole commit.
+    Revert,
+}
+
+/// A reversal of the culprit, carried as far as it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
+    /// How much of the culprit it takes back.
+    pub scope: Scope,
+    /// The commit that it reverts, where there are several culprits and it is one of them.
+    pub commit: Option<CommitId>,
+    /// The tree that the reversal makes of the tree it was found at.
+    pub reverted: TreeId,
     /// The newest revision it was carried to.
     pub revision: CommitId,
     /// The tree of that revision, as committed.
@@ -135,6 +156,17 @@ pub struct Fix {
     pub n_lines: usize,
     /// The last rung that was needed on the way to that revision.
     pub rung: Rung,
+    /// Whether compiler or interpreter complain of something anew.
+    pub has_complaints: bool,
+    /// Whether the suite passes as before; `None` if it was not asked.
+    pub suite: Option<Outcome>,
+}
+
+impl Fix {
+    /// Whether the test passes with it, nobody complains, and no other test fails anew.
+    pub fn is_whole(&self) -> bool {
+        self.tested == Outcome::Pass && !self.has_complaints && self.suite.is_none_or(|suite| suite == Outcome::Pass)
+    }
 }
 
 /// One clean run behind the finding.
@@ -205,8 +237,12 @@ pub struct Finding {
     pub sufficient: Option<Change>,
     /// Taken out of the first bad tree, the test passes.
     pub necessary: Option<Change>,
-    /// The fix.
+    /// What the two have in common.
+    pub common: Option<Change>,
+    /// The recommended fix; or, if it is not complete, the one that got farthest.
     pub fix: Option<Fix>,
+    /// All reversals that were tried, from the smallest to the largest.
+    pub fixes: Vec<Fix>,
     /// The repairs that verdicts rest on, in the order found.
     pub repairs: Vec<Repair>,
     /// The clean runs.
@@ -234,7 +270,9 @@ impl Finding {
             range: Vec::new(),
             sufficient: None,
             necessary: None,
+            common: None,
             fix: None,
+            fixes: Vec::new(),
             repairs: Vec::new(),
             evidence: Vec::new(),
             n_unverified_units: 0,

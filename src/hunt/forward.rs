@@ -13,6 +13,9 @@ use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
 use crate::hunt::finding::Fix;
+use crate::hunt::finding::Scope;
+use crate::hunt::minimise::Aim;
+use crate::hunt::minimise::Start;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -98,7 +101,7 @@ impl Hunter<'_> {
         }
         let (revision, reversal) = best;
         let tested = self.probe(reversal.patched, revision, Phase::Port).await;
-        let fix = self.describe_fix(revision, reversal, tested)?;
+        let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, tested)?;
         Ok((fix, culprits))
     }
 
@@ -142,31 +145,54 @@ impl Hunter<'_> {
         {
             start = tree;
         }
-        let set = self.trees.change_set(bare, start)?;
+        let set = self.edits(bare, start)?;
         let wanted = |outcome| outcome == Outcome::Pass;
-        let kept = self.reduce_units(&set, bare, revision, (Phase::Port, "the fix"), wanted).await?;
+        let aim = Aim::fix(bare, start);
+        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, wanted).await?;
         let patched = self.trees.compose(&set, bare, &kept)?;
         Ok(patched.map(|patched| Reversal { base: bare, patched, rung: Rung::Reduced }))
     }
 
     /// Writes down how far the fix got, for a hunt that is stopped while it is carried on.
     fn keep_fix(&self, revision: CommitId, reversal: Reversal) -> Result<(), Halt> {
-        let fix = self.describe_fix(revision, reversal, Outcome::Pass)?;
+        let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, Outcome::Pass)?;
         self.board.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
         Ok(())
     }
 
     /// Describes the fix at the revision it reached, with held paths and the overlay taken out again.
-    fn describe_fix(&self, revision: CommitId, reversal: Reversal, tested: Outcome) -> Result<Fix, Halt> {
+    ///
+    /// - `(base, probed)`: the tree that `probed` is a patch of, and the tree that was tested.
+    pub(super) fn describe_fix(
+        &self,
+        revision: CommitId,
+        (base, probed): (TreeId, TreeId),
+        rung: Rung,
+        tested: Outcome,
+    ) -> Result<Fix, Halt> {
         let older = self.history.get(revision).tree;
-        let newer = match self.trees.merge(reversal.base, older, reversal.patched, Favor::Neither)? {
+        let newer = match self.trees.merge(base, older, probed, Favor::Neither)? {
             Merged::Clean(tree, _) => tree,
-            Merged::Conflict => reversal.patched,
+            Merged::Conflict => probed,
         };
         let set = self.trees.change_set(older, newer)?;
         let n_lines = set.n_lines(&set.full());
         let is_complete =
             revision == self.board.borrow().port_target.unwrap_or(self.order.target) && tested == Outcome::Pass;
-        Ok(Fix { revision, older, newer, probed: reversal.patched, tested, is_complete, n_lines, rung: reversal.rung })
+        Ok(Fix {
+            scope: Scope::Lines,
+            commit: None,
+            reverted: probed,
+            revision,
+            older,
+            newer,
+            probed,
+            tested,
+            is_complete,
+            n_lines,
+            rung,
+            has_complaints: false,
+            suite: None,
+        })
     }
 }

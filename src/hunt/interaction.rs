@@ -2,6 +2,7 @@
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
+use crate::hunt::Ends;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Probe;
@@ -21,7 +22,8 @@ impl Hunter<'_> {
             return Ok(None);
         }
         let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
-        let change = self.sufficient(oldest.tree, pair.newer.tree, pair.newer.revision).await?;
+        let ends = Ends { older: oldest.tree, newer: pair.newer.tree };
+        let change = self.sufficient(ends, pair.newer.revision, None).await?.change;
         let mut change = self.with_single_lines(change, pair.newer.revision).await?;
         let candidates = self.history.between(oldest.revision, pair.newer.revision);
         self.label(&mut change, &candidates)?;
@@ -51,8 +53,7 @@ impl Hunter<'_> {
             let bare = self.view(line[stop])?;
             let merged = self.trees.merge(sufficient.older, bare, sufficient.newer, Favor::Neither)?;
             let Merged::Clean(tree, _) = merged else { return Ok(None) };
-            let (revision, phase) = (line[stop], Phase::Reduce);
-            let probe = Probe { tree, revision, phase, is_claim: false, precheck: None };
+            let probe = Probe::of(tree, line[stop], Phase::Reduce);
             Ok::<_, Halt>(Some((probe, tree == bare)))
         };
         for (index, stop) in stops.iter().copied().enumerate() {

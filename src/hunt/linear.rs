@@ -10,6 +10,8 @@ use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
+use crate::hunt::minimise::Aim;
+use crate::hunt::minimise::Start;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Control;
 use crate::hunt::finding::Repair;
@@ -82,7 +84,8 @@ impl Hunter<'_> {
     async fn keep_failure(&self, bare: TreeId, previous: Tested, revision: CommitId) -> Result<(TreeId, usize), Halt> {
         let set = self.trees.change_set(bare, previous.tree)?;
         let wanted = |outcome| outcome == Outcome::Fail;
-        let kept = self.reduce_units(&set, bare, revision, (Phase::Repair, "the patch"), wanted).await?;
+        let aim = Aim::of(Phase::Repair, "the patch");
+        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, wanted).await?;
         let patched = self.trees.compose(&set, bare, &kept)?.unwrap_or(previous.tree);
         let n_lines = set.n_lines(&kept);
         let source = previous.revision;

@@ -12,6 +12,7 @@ pub mod drive;
 pub mod engine;
 pub mod event;
 pub mod finding;
+pub mod fixes;
 pub mod forward;
 pub mod history;
 pub mod interaction;
@@ -68,6 +69,57 @@ pub struct Probe {
     /// For a candidate that a check which costs less than the build may refuse, the change it is part of; never where
     /// something rests on the answer.
     pub precheck: Option<Ends>,
+    /// What is asked of the tree.
+    pub question: Question,
+}
+
+impl Probe {
+    /// Asks for the test, as the search does.
+    pub fn of(tree: TreeId, revision: CommitId, phase: Phase) -> Self {
+        Self { tree, revision, phase, is_claim: false, precheck: None, question: Question::Test }
+    }
+
+    /// Asks for the test in a fresh worktree, to prove what `question` says.
+    fn claim(tree: TreeId, revision: CommitId, question: Question) -> Self {
+        Self { is_claim: true, question, ..Self::of(tree, revision, Phase::Verify) }
+    }
+}
+
+/// What is asked of a tree. One test underdetermines a program, so a hit of a reduction is asked more than one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// What the test shows; it fails if the failure has the signature of the hunt.
+    Test,
+    /// What the test shows; it fails if the failure is exactly that of the newer end, and no line is printed that neither end
+    /// prints.
+    Exact(Ends),
+    /// Whether compiler or interpreter have nothing to complain of that they do not complain of in any of these trees: passes, or
+    /// fails. Passes where nobody can be asked.
+    Complaints(Baseline),
+    /// Whether the suite fails nothing that it does not fail in any of these trees: passes, or fails.
+    Suite(Baseline),
+    /// Whether the suite is quick enough to be asked for each hit: passes, or fails.
+    IsSuiteQuick,
+}
+
+impl Question {
+    /// Whether it is the test that answers.
+    pub fn is_of_test(self) -> bool {
+        matches!(self, Self::Test | Self::Exact(_))
+    }
+}
+
+/// The trees that a candidate may be as bad as; some may be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Baseline {
+    /// In no particular order.
+    pub trees: [TreeId; 3],
+}
+
+impl From<Ends> for Baseline {
+    fn from(ends: Ends) -> Self {
+        Self { trees: [ends.older, ends.newer, ends.newer] }
+    }
 }
 
 /// The two trees whose difference is reduced.
@@ -122,6 +174,10 @@ pub struct Order {
     pub is_clean: bool,
     /// Whether candidates of a reduction may be refused by a check before their build.
     pub has_precheck: bool,
+    /// Whether hits are asked for complaints of compiler or interpreter.
+    pub asks_complaints: bool,
+    /// Whether there is a suite to ask.
+    pub has_suite: bool,
 }
 
 /// Why an engine ends before its last line.
@@ -226,7 +282,7 @@ impl<'a> Hunter<'a> {
 
     /// Probes one tree. Cost: one probe.
     async fn probe(&self, tree: TreeId, revision: CommitId, phase: Phase) -> Outcome {
-        self.asker.one(Probe { tree, revision, phase, is_claim: false, precheck: None }).await
+        self.asker.one(Probe::of(tree, revision, phase)).await
     }
 
     /// Asks for a wider signature once most revisions show "another" failure and no repair helps.

@@ -136,7 +136,7 @@ impl Hunter<'_> {
     /// The probe of a revision as it is. Cost: none, it is only named.
     pub(super) fn bare_probe(&self, revision: CommitId) -> Result<Probe, Halt> {
         let tree = self.view(revision)?;
-        Ok(Probe { tree, revision, phase: Phase::Search, is_claim: false, precheck: None })
+        Ok(Probe::of(tree, revision, Phase::Search))
     }
 }
 

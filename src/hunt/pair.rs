@@ -5,11 +5,14 @@
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
+use crate::hunt::Ends;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
 use crate::hunt::finding::Control;
+use crate::hunt::minimise::Aim;
+use crate::hunt::minimise::Start;
 use crate::hunt::repair::Carried;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
@@ -30,6 +33,13 @@ pub struct Pair {
     pub joined: Vec<CommitId>,
     /// Whether both sides carry the same repair, so that the newer revision is the culprit.
     pub is_exact: bool,
+}
+
+impl Pair {
+    /// The two trees.
+    pub fn ends(&self) -> Ends {
+        Ends { older: self.older.tree, newer: self.newer.tree }
+    }
 }
 
 /// What the alignment of a pair came to.
@@ -90,8 +100,8 @@ impl Hunter<'_> {
         };
         let set = self.trees.change_set(pair.older.tree, with)?;
         let wanted = |outcome| outcome == Outcome::Fail;
-        let what = (Phase::Repair, "the culprit inside the repair");
-        let culprit = self.reduce_units(&set, pair.older.tree, pair.older.revision, what, wanted).await?;
+        let aim = Aim::of(Phase::Repair, "the culprit inside the repair");
+        let culprit = self.reduce_units(Start::whole(&set, pair.older.tree), pair.older.revision, aim, wanted).await?;
         let without = self.trees.compose(&set, pair.older.tree, &set.close(&set.full().difference(&culprit)))?;
         if let Some(without) = without
             && self.replace_repair(repair, (with, without), pair.newer.revision).await?

@@ -4,6 +4,7 @@ use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Probe;
+use crate::hunt::Question;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Expected;
@@ -29,6 +30,7 @@ struct Claim {
     revision: CommitId,
     tree: TreeId,
     expected: Expected,
+    question: Question,
     unit: Option<UnitOf>,
 }
 
@@ -61,26 +63,14 @@ impl Hunter<'_> {
         if self.order.is_clean {
             return Ok(());
         }
-        let probe = |end: &Tested| Probe {
-            tree: end.tree,
-            revision: end.revision,
-            phase: Phase::Verify,
-            is_claim: true,
-            precheck: None,
-        };
+        let probe = |end: &Tested| Probe::claim(end.tree, end.revision, Question::Test);
         let seen = self.asker.all(&[probe(&pair.older), probe(&pair.newer)]).await;
         if seen == [Outcome::Pass, Outcome::Fail] { Ok(()) } else { Err(Halt::Again(Again::Clean)) }
     }
 
     /// Runs the claims in clean worktrees, writes the evidence down and counts those that do not hold.
     async fn show(&self, claims: Vec<Claim>) -> usize {
-        let probe = |claim: &Claim| Probe {
-            tree: claim.tree,
-            revision: claim.revision,
-            phase: Phase::Verify,
-            is_claim: true,
-            precheck: None,
-        };
+        let probe = |claim: &Claim| Probe::claim(claim.tree, claim.revision, claim.question);
         let probes: Vec<Probe> = claims.iter().map(probe).collect();
         let seen = self.asker.all(&probes).await;
         for (claim, seen) in claims.iter().zip(&seen) {
@@ -119,6 +109,7 @@ impl Hunter<'_> {
             return;
         }
         let mut open = Vec::new();
+        let question = Question::Exact(pair.ends());
         {
             let finding = &self.board.borrow().finding;
             for (change, is_sufficient, side) in
@@ -127,13 +118,7 @@ impl Hunter<'_> {
                 let units = change.iter().filter(|change| change.is_minimal).flat_map(|change| &change.units);
                 for (index, unit) in units.enumerate() {
                     if let (Some(tree), None) = (unit.without, unit.shown_without) {
-                        let probe = Probe {
-                            tree,
-                            revision: side.revision,
-                            phase: Phase::Verify,
-                            is_claim: false,
-                            precheck: None,
-                        };
+                        let probe = Probe { question, ..Probe::of(tree, side.revision, Phase::Verify) };
                         open.push((UnitOf { is_sufficient, index }, probe));
                     }
                 }
@@ -148,26 +133,27 @@ impl Hunter<'_> {
 
     fn claims(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
         let mut claims = Vec::new();
-        let mut claim = |text: &str, revision, tree, expected| {
-            claims.push(Claim { text: text.to_owned(), revision, tree, expected, unit: None });
+        let exact = Question::Exact(pair.ends());
+        let mut claim = |text: &str, revision, tree, expected, question| {
+            claims.push(Claim { text: text.to_owned(), revision, tree, expected, question, unit: None });
         };
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
         let finding = self.board.borrow().finding.clone();
-        claim("the last good revision passes", older.revision, older.tree, Expected::Pass);
+        claim("the last good revision passes", older.revision, older.tree, Expected::Pass, Question::Test);
         if let Some(change) = &finding.sufficient {
-            claim("with the sufficient change it fails", older.revision, change.newer, Expected::Fail);
+            claim("with the sufficient change it fails", older.revision, change.newer, Expected::Fail, exact);
         }
-        claim("the first bad revision fails", newer.revision, newer.tree, Expected::Fail);
+        claim("the first bad revision fails", newer.revision, newer.tree, Expected::Fail, Question::Test);
         if let Some(change) = &finding.necessary {
-            claim("without the necessary change it passes", newer.revision, change.older, Expected::Pass);
+            claim("without the necessary change it passes", newer.revision, change.older, Expected::Pass, exact);
         }
         if let Some(fix) = &finding.fix {
             let bare = self.view(fix.revision)?;
             if bare != newer.tree {
-                claim("the newest revision reached by the fix fails", fix.revision, bare, Expected::Fail);
+                claim("the newest revision reached by the fix fails", fix.revision, bare, Expected::Fail, Question::Test);
             }
-            claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass);
+            claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass, Question::Test);
         }
         let units = [
             (&finding.sufficient, older, ["the sufficient change without", "does not fail"], Expected::NotFail),
@@ -190,7 +176,7 @@ impl Hunter<'_> {
             for (index, tree) in trees.into_iter().take(MAX_UNITS) {
                 let unit = Some(UnitOf { is_sufficient, index });
                 let text = format!("{begin} `{}` {end}", change.units[index].title());
-                claims.push(Claim { text, revision: side.revision, tree, expected, unit });
+                claims.push(Claim { text, revision: side.revision, tree, expected, question: exact, unit });
             }
         }
         self.board.borrow_mut().finding.n_unverified_units = n_unverified;

@@ -13,6 +13,8 @@ use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Control;
 use crate::hunt::finding::Repair;
+use crate::hunt::minimise::Aim;
+use crate::hunt::minimise::Start;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
@@ -42,7 +44,8 @@ impl Hunter<'_> {
             return Ok(None);
         }
         let wanted = |outcome: Outcome| outcome.is_testable();
-        let kept = self.reduce_units(&set, base, revision, (Phase::Repair, "the repair"), wanted).await?;
+        let aim = Aim::of(Phase::Repair, "the repair");
+        let kept = self.reduce_units(Start::whole(&set, base), revision, aim, wanted).await?;
         let Some(patched) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
         let outcome = self.probe(patched, revision, Phase::Repair).await;
         if !outcome.is_testable() {

@@ -228,5 +228,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         may_widen: true,
         is_clean: false,
         has_precheck: false,
+        asks_complaints: false,
+        has_suite: false,
     }
 }

@@ -8,6 +8,7 @@ use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Probe;
+use crate::hunt::Question;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
@@ -142,13 +143,7 @@ impl Hunter<'_> {
         let last = line.len() - 1;
         self.board.borrow_mut().finding.oldest_tested = Some(line[near]);
         let oldest = self.as_tested(line[near]).await?;
-        let clean = Probe {
-            tree: oldest.tree,
-            revision: oldest.revision,
-            phase: Phase::Verify,
-            is_claim: true,
-            precheck: None,
-        };
+        let clean = Probe::claim(oldest.tree, oldest.revision, Question::Test);
         if !self.order.is_clean && self.asker.one(clean).await != oldest.outcome {
             return Err(Halt::Again(Again::Clean));
         }
@@ -157,7 +152,7 @@ impl Hunter<'_> {
         for stop in stops {
             let tree = self.history.get(line[stop]).tree;
             if self.order.may_release && self.trees.differs_from_held(tree)? {
-                let probe = Probe { tree, revision: line[stop], phase: Phase::Search, is_claim: false, precheck: None };
+                let probe = Probe::of(tree, line[stop], Phase::Search);
                 if self.asker.one(probe).await == Outcome::Pass {
                     return Err(Halt::Again(Again::HoldNothing));
                 }

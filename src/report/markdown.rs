@@ -27,7 +27,10 @@ pub fn write(
 ) -> io::Result<()> {
     headline(report, test, out)?;
     facts(report, out)?;
-    let Changes { sufficient, necessary } = changes(report);
+    let Changes { common, sufficient, necessary } = changes(report);
+    if let Some(change) = common {
+        block("The change that breaks the test", change, out)?;
+    }
     if let Some(change) = sufficient {
         block("A minimal change that makes the test fail", change, out)?;
     }
@@ -49,16 +52,22 @@ pub fn write(
     report.first_bad.as_ref().map_or(Ok(()), |first_bad| trailer(&first_bad.commit, out))
 }
 
-/// Both changes, the second one only if it says something new.
+/// The changes, each only if it says something new.
 struct Changes<'r> {
+    common: Option<&'r Change>,
     sufficient: Option<&'r Change>,
     necessary: Option<&'r Change>,
 }
 
 fn changes(report: &Report) -> Changes<'_> {
-    let sufficient = report.change.sufficient.as_ref();
-    let is_new = |change: &&Change| sufficient.is_none_or(|sufficient| sufficient.patch != change.patch);
-    Changes { sufficient, necessary: report.change.necessary.as_ref().filter(is_new) }
+    let [common, sufficient, necessary] =
+        [&report.change.common, &report.change.sufficient, &report.change.necessary].map(Option::as_ref);
+    let is_new = |change: &&Change, known: Option<&Change>| known.is_none_or(|known| known.patch != change.patch);
+    Changes {
+        common,
+        sufficient: sufficient.filter(|change| is_new(change, common)),
+        necessary: necessary.filter(|change| is_new(change, common) && is_new(change, sufficient)),
+    }
 }
 
 fn headline(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

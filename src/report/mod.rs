@@ -93,8 +93,11 @@ pub struct Report {
     pub range: Option<Range>,
     /// The reduced changes.
     pub change: Changes,
-    /// The tested fix.
+    /// The recommended fix; or, if it is not complete, the one that got farthest.
     pub fix: Option<Fix>,
+    /// All reversals that were tried, from the smallest to the largest.
+    #[serde(default)]
+    pub fixes: Vec<Fix>,
     /// What had to be changed to test revisions at all.
     pub repairs: Vec<Repair>,
     /// The claims behind the finding.
@@ -129,6 +132,7 @@ impl Report {
             range: None,
             change: Changes::default(),
             fix: None,
+            fixes: Vec::new(),
             repairs: Vec::new(),
             evidence: Vec::new(),
             held: Vec::new(),
@@ -157,11 +161,16 @@ pub struct Signature {
     pub ending: String,
     /// The failure line, as the test printed it at the bad revision; what differs between runs (numbers, paths, times) is compared by its kind only.
     pub line: Option<Untrusted>,
+    /// What a candidate had to have in common with it: `output` (this line as printed, and no line that neither end of the change
+    /// prints), `line`, `normalised` (the line without numbers), `ending`; `None` if nothing was reduced.
+    #[serde(default)]
+    pub compared: Option<String>,
 }
 
 impl From<&outcome::Signature> for Signature {
     fn from(signature: &outcome::Signature) -> Self {
-        Self { ending: signature.ending.to_string(), line: signature.printed.as_deref().map(Untrusted::from) }
+        let line = signature.printed.as_deref().map(Untrusted::from);
+        Self { ending: signature.ending.to_string(), line, compared: None }
     }
 }
 
@@ -189,6 +198,9 @@ pub struct Changes {
     pub sufficient: Option<Change>,
     /// Taken out of the bad revision, it passes.
     pub necessary: Option<Change>,
+    /// What both have in common: the change to look at first.
+    #[serde(default)]
+    pub common: Option<Change>,
 }
 
 /// A reduced change.
@@ -244,6 +256,56 @@ pub struct Fix {
     pub suite: Suite,
     /// How it was carried to `commit`.
     pub rung: Rung,
+    /// How much of the culprit it takes back.
+    #[serde(default)]
+    pub scope: Scope,
+    /// The commit that it reverts, where it is one of several culprits.
+    #[serde(default)]
+    pub reverts: Option<CommitId>,
+    /// What compiler or interpreter complain of with it, and not without it.
+    #[serde(default)]
+    pub complaints: Vec<Untrusted>,
+}
+
+/// How much of the culprit a fix takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The necessary change alone.
+    #[default]
+    Lines,
+    /// The runs of changed lines that it is in.
+    Statements,
+    /// All that the culprit changed in the declarations that it is in.
+    Declarations,
+    /// All that the culprit changed in its files.
+    Files,
+    /// A whole commit.
+    Revert,
+}
+
+impl Scope {
+    /// The stable word for it, as in JSON and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lines => "lines",
+            Self::Statements => "statements",
+            Self::Declarations => "declarations",
+            Self::Files => "files",
+            Self::Revert => "revert",
+        }
+    }
+
+    /// What it takes back, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Lines => "the lines that the test needs",
+            Self::Statements => "the runs of lines around them",
+            Self::Declarations => "the whole declarations",
+            Self::Files => "all in their files",
+            Self::Revert => "the whole commit",
+        }
+    }
 }
 
 /// The last means that carrying a fix needed, from the plainest on.
@@ -402,6 +464,12 @@ pub struct Probes {
     pub verify: u64,
     /// Runs to reproduce the failure.
     pub reproduce: u64,
+    /// Runs of the checks of compiler and interpreter; in no other count.
+    #[serde(default)]
+    pub checks: u64,
+    /// Runs of the suite; in no other count.
+    #[serde(default)]
+    pub suite: u64,
     /// Answers that were used, cached ones included: for each purpose, how many there were of each outcome.
     #[serde(default)]
     pub outcomes: BTreeMap<String, BTreeMap<String, u64>>,

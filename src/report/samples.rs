@@ -18,6 +18,7 @@ use crate::report::Range;
 use crate::report::Repair;
 use crate::report::Report;
 use crate::report::Rung;
+use crate::report::Scope;
 use crate::report::Signature;
 use crate::report::Status;
 use crate::report::Suite;
@@ -71,7 +72,7 @@ pub fn found() -> Report {
         last_good: Some(commit(0x22, "parse: split lines")),
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
         culprits: vec![commit(0x33, "parse: accept empty fields")],
-        change: Changes { sufficient: Some(change.clone()), necessary: Some(change) },
+        change: Changes { sufficient: Some(change.clone()), necessary: Some(change.clone()), common: Some(change) },
         fix: Some(Fix {
             commit: CommitId([0x44; 20]),
             complete: true,
@@ -81,6 +82,9 @@ pub fn found() -> Report {
             culprit_lines: 40,
             suite: Suite::NotRun,
             rung: Rung::Syntax,
+            scope: Scope::Declarations,
+            reverts: None,
+            complaints: Vec::new(),
         }),
         repairs: vec![Repair {
             commit: CommitId([0x22; 20]),

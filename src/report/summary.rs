@@ -19,9 +19,9 @@ pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
 pub fn message(report: &Report) -> Untrusted {
     let sentence = report.error.as_ref().map_or(&report.sentence, |error| &error.message);
     let mut text = sentence.as_bytes().to_vec();
-    let change = report.change.sufficient.as_ref();
+    let change = report.change.common.as_ref().or(report.change.sufficient.as_ref());
     let patches = [
-        ("A minimal change that makes it fail:", change.map(|change| &change.patch)),
+        ("The change that makes it fail:", change.map(|change| &change.patch)),
         ("The fix, tested:", report.fix.as_ref().map(|fix| &fix.patch)),
     ];
     for (label, patch) in patches {

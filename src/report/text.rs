@@ -10,6 +10,7 @@ use std::io::Write;
 
 use crate::plural::count;
 use crate::report::Change;
+use crate::report::Changes;
 use crate::report::Commit;
 use crate::report::Control;
 use crate::report::Direction;
@@ -22,6 +23,7 @@ use crate::report::Rung;
 use crate::report::Status;
 use crate::report::Suite;
 use crate::report::Unit;
+use crate::report::Untrusted;
 use crate::report::Verified;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
@@ -55,28 +57,10 @@ impl Page<'_> {
         self.headline()?;
         self.facts()?;
         self.candidates()?;
-        if let Some(change) = &report.change.sufficient {
-            let share = match &report.first_bad {
-                Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
-                    format!("{} of {}", change.lines, count(first_bad.lines, "line"))
-                }
-                _ => count(change.lines, "line"),
-            };
-            self.change("A minimal change that makes the test fail", &share, change)?;
-            self.units("Without one of its units the test shows", change)?;
-        }
-        if let Some(change) = &report.change.necessary
-            && report
-                .change
-                .sufficient
-                .as_ref()
-                .is_none_or(|sufficient| changed_lines(&sufficient.patch) != changed_lines(&change.patch))
-        {
-            self.change("A minimal change to take back so that it passes", &count(change.lines, "line"), change)?;
-            self.units("With one of its units left in the test shows", change)?;
-        }
+        self.changes()?;
         self.repairs(&report.repairs)?;
         report.fix.as_ref().map_or(Ok(()), |fix| self.fix(fix))?;
+        self.fixes()?;
         self.evidence(&report.evidence)?;
         self.held(&report.held)?;
         self.notes()?;
@@ -149,6 +133,37 @@ impl Page<'_> {
         self.list(&range.candidates.iter().collect::<Vec<_>>())
     }
 
+    /// What both changes have in common comes first; each of them only where it has more.
+    fn changes(&mut self) -> io::Result<()> {
+        let report = self.report;
+        let Changes { sufficient, necessary, common } = &report.change;
+        let share = |change: &Change| match &report.first_bad {
+            Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
+                format!("{} of {}", change.lines, count(first_bad.lines, "line"))
+            }
+            _ => count(change.lines, "line"),
+        };
+        let is_new = |change: &Change, known: [Option<&Change>; 2]| {
+            known.into_iter().flatten().all(|known| changed_lines(&known.patch) != changed_lines(&change.patch))
+        };
+        if let Some(change) = common {
+            self.change("The change that breaks the test", &share(change), change)?;
+        }
+        if let Some(change) = sufficient {
+            if is_new(change, [common.as_ref(), None]) {
+                self.change("A minimal change that makes the test fail", &share(change), change)?;
+            }
+            self.units("Without one of its units the test shows", change)?;
+        }
+        if let Some(change) = necessary
+            && is_new(change, [common.as_ref(), sufficient.as_ref()])
+        {
+            self.change("A minimal change to take back so that it passes", &count(change.lines, "line"), change)?;
+            self.units("With one of its units left in the test shows", change)?;
+        }
+        Ok(())
+    }
+
     fn change(&mut self, title: &str, share: &str, change: &Change) -> io::Result<()> {
         let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
         self.heading(title, Some(&format!("{share}{doubt}")))?;
@@ -212,19 +227,19 @@ impl Page<'_> {
 
     fn fix(&mut self, fix: &Fix) -> io::Result<()> {
         let (place, apply) = if fix.complete {
-            ("HEAD".to_owned(), "`git idd apply` puts it into the working tree.".to_owned())
+            ("HEAD".to_owned(), "`git idd apply` puts it into the working tree.\n".to_owned())
         } else {
             let commit = fix.commit.short();
-            (commit.clone(), format!("It was carried as far as {commit} and tested there, not at HEAD."))
+            (commit.clone(), format!("It was carried as far as {commit} and tested there, not at HEAD.\n"))
         };
         let suite = match fix.suite {
             Suite::Same => "The suite (`--suite`) shows no failure with it that it does not show without.",
             Suite::Worse => "With it the suite fails where it did not fail before.",
-            Suite::NotRun => "Only this test was run with it; nothing else was checked.",
+            Suite::NotRun => "Only this test was run with it, not the other tests (`--suite`).",
         };
         self.heading(
             &format!("Fix for {place}"),
-            Some(&format!("{}, tested: {}", count(fix.lines, "line"), fix.tested)),
+            Some(&format!("{}: {}; tested: {}", count(fix.lines, "line"), fix.scope.words(), fix.tested)),
         )?;
         writeln!(self.out)?;
         patch::write(&fix.patch, self.look, self.out)?;
@@ -235,7 +250,37 @@ impl Page<'_> {
             Rung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
             Rung::Reduced => "Where it could not be carried further it was found anew by reduction.\n",
         };
-        writeln!(self.out, "\n{suite}\n{rung}{apply}")
+        write!(self.out, "\n{suite}\n{rung}{apply}")?;
+        self.complaints(&fix.complaints)
+    }
+
+    fn complaints(&mut self, complaints: &[Untrusted]) -> io::Result<()> {
+        complaints.iter().try_for_each(|complaint| writeln!(self.out, "New with it: {}", Terminal.line(complaint)))
+    }
+
+    /// All reversals that were tried, where none is recommended or more is asked for.
+    fn fixes(&mut self) -> io::Result<()> {
+        let report = self.report;
+        if report.fixes.is_empty() || !(self.look.is_verbose || (report.fix.is_none() && is_found(report.status))) {
+            return Ok(());
+        }
+        self.heading("Reversals that were tried", None)?;
+        for fix in &report.fixes {
+            let suite = match fix.suite {
+                Suite::Same => ", suite as before",
+                Suite::Worse => ", suite worse",
+                Suite::NotRun => "",
+            };
+            let complaints = match fix.complaints.len() {
+                0 => String::new(),
+                n_complaints => format!(", {}", count(u64::try_from(n_complaints).unwrap_or(u64::MAX), "new warning")),
+            };
+            let commit = fix.reverts.map(|commit| format!(" of {}", commit.short())).unwrap_or_default();
+            let (scope, lines) = (format!("{}{commit}", fix.scope.word()), count(fix.lines, "line"));
+            let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
+            writeln!(self.out, "  {scope:<12}  {lines}, {}{at}{suite}{complaints}", fix.tested)?;
+        }
+        Ok(())
     }
 
     fn evidence(&mut self, evidence: &[Evidence]) -> io::Result<()> {
@@ -369,7 +414,7 @@ fn advice(status: Status) -> Option<&'static str> {
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
         Status::NeverPassed => "give a revision that passes with `--good <rev>`",
         Status::Unported => {
-            "`git idd show --json` has the fix for the revision that it reached; from there it is yours to carry"
+            "`git idd show -v` lists the reversals that were tried, and `git idd apply --rung <name>` takes one of them all the same"
         }
     })
 }
@@ -389,7 +434,7 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// The lines of a patch that say what changes where: without ids, hunk headers and context.
-fn changed_lines(patch: &crate::report::Untrusted) -> Vec<&[u8]> {
+fn changed_lines(patch: &Untrusted) -> Vec<&[u8]> {
     let lines = patch.as_bytes().split(|byte| *byte == b'\n');
     lines.filter(|line| line.starts_with(b"+") || line.starts_with(b"-") || line.starts_with(b"diff ")).collect()
 }

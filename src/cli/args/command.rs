@@ -19,6 +19,7 @@ use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
 use crate::cli::args::options::Allowance;
+use crate::cli::args::options::Rung;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
@@ -244,6 +245,9 @@ pub enum Subcommand {
     },
     /// Put the fix into the working tree.
     Apply {
+        /// Take this one of the fixes that were tried, recommended or not.
+        #[arg(long, value_enum, value_name = "NAME")]
+        rung: Option<Rung>,
         #[command(flatten)]
         output: Output,
     },

@@ -93,7 +93,10 @@ pub enum Request {
         is_agreed: bool,
     },
     /// Put the fix into the user's working tree.
-    Apply,
+    Apply {
+        /// Which of the fixes, if not the recommended one.
+        rung: Option<options::Rung>,
+    },
     /// Forget the hunt of this worktree.
     Reset,
     /// Remove what no hunt needs any more.
@@ -356,7 +359,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Report { format, page }, output)
         }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
-        Some(Subcommand::Apply { output }) => (Request::Apply, output),
+        Some(Subcommand::Apply { rung, output }) => (Request::Apply { rung }, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
         Some(Subcommand::Record(args)) => {

@@ -419,6 +419,21 @@ pub enum SignatureMode {
     Regex,
 }
 
+/// How much of the culprit a fix takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rung {
+    /// The lines that the test needs.
+    Lines,
+    /// The runs of changed lines that these are in.
+    Statements,
+    /// All that the culprit changed in the declarations that these are in.
+    Declarations,
+    /// All that the culprit changed in its files.
+    Files,
+    /// The whole commit.
+    Revert,
+}
+
 /// How far the culprit is reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
 pub enum Level {
@@ -428,9 +443,11 @@ pub enum Level {
     Unit,
     /// To hunks.
     Hunk,
-    /// To single lines.
+    /// To single statements and lines; a replaced one counts as one.
     #[default]
     Line,
+    /// To lines, and a replaced line to its two halves: the smallest change, which may be code that nobody wrote.
+    HalfLine,
 }
 
 /// Algorithm of the reduction.

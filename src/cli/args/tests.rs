@@ -91,7 +91,9 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd report --html r.html"), page(Some("r.html"), false));
     assert_eq!(request("git-idd report --open --html=-x"), page(Some("-x"), true));
     assert_eq!(request("git-idd report --open"), page(None, true));
-    assert_eq!(request("git-idd apply"), Request::Apply);
+    assert_eq!(request("git-idd apply"), Request::Apply { rung: None });
+    let rung = Some(options::Rung::Revert);
+    assert_eq!(request("git-idd apply --rung revert"), Request::Apply { rung });
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);

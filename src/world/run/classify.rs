@@ -119,6 +119,19 @@ fn printed(output: &str, normalised: &str) -> Option<String> {
     lines.find(|line| normalise(line) == normalised).map(str::to_owned)
 }
 
+/// The line that a failing observation fails with, as it was printed; `None` if it passes or no line tells.
+pub fn printed_failure(observation: &Observation, criteria: &Criteria) -> Option<String> {
+    if !is_failing(observation.ending) || observation.stage != Stage::Test {
+        return None;
+    }
+    if let Some(pattern) = &criteria.fail_match
+        && let Some(line) = without_colours(&observation.output).lines().find(|line| pattern.is_match(line))
+    {
+        return Some(line.trim().to_owned());
+    }
+    printed(&observation.output, &failure_line(&observation.output)?)
+}
+
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {
     let is_cut_short = first.ending == Ending::Timeout || crash(first.ending).is_some();
     let line_of = |observation: &Observation| {

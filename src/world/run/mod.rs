@@ -14,6 +14,7 @@ pub mod build_cache;
 pub mod classify;
 pub mod compile_database;
 pub mod crew;
+pub mod exact;
 mod failure_line;
 mod launch;
 mod normalise;

@@ -1,0 +1,200 @@
+//! Which edits a change needs to make sense, beside those that the test asks for: a use needs its definition.
+//!
+//! Read from names alone, so that every language will do. It says what is shown and applied, and never which candidates are
+//! tried: names forbid too much (a twelfth of what they forbid is right).
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use crate::change::named::Named;
+use crate::change::set::ChangeSet;
+use crate::change::set::Level;
+use crate::change::subset::Subset;
+
+/// What one edit does with names.
+struct Edit {
+    units: Subset,
+    /// Names in its inserted text, and those that it defines there.
+    inserted: [BTreeSet<Vec<u8>>; 2],
+    /// The same for its deleted text.
+    deleted: [BTreeSet<Vec<u8>>; 2],
+}
+
+impl ChangeSet {
+    /// `subset` with the definitions, and the values given, that it needs and that only one version has.
+    ///
+    /// - A name that only the newer version has and that an edit of `subset` mentions: with all edits that define it or give it a
+    ///   value.
+    /// - A name that only the older version has and whose last definition `subset` deletes: with all edits that delete a mention.
+    ///
+    /// Names are compared in the changed files; those in quotes do not count. Cost: no probe.
+    #[must_use]
+    pub fn with_definitions(&self, subset: &Subset) -> Subset {
+        let edits = self.named_edits();
+        let (older, newer) = self.names();
+        let only_newer: BTreeSet<&Vec<u8>> = newer.difference(&older).collect();
+        let only_older: BTreeSet<&Vec<u8>> = older.difference(&newer).collect();
+        let mut taken = subset.clone();
+        loop {
+            let is_taken = |edit: &&Edit| edit.units.is_subset(&taken);
+            let mut wanted: BTreeSet<&Vec<u8>> = BTreeSet::new();
+            edits.iter().filter(is_taken).for_each(|edit| wanted.extend(&edit.inserted[0]));
+            wanted.retain(|name| only_newer.contains(name));
+            let mut n_definitions: BTreeMap<&Vec<u8>, usize> = BTreeMap::new();
+            let mut gone: BTreeSet<&Vec<u8>> = BTreeSet::new();
+            for edit in &edits {
+                for name in edit.deleted[1].iter().filter(|name| only_older.contains(name)) {
+                    gone.insert(name);
+                    *n_definitions.entry(name).or_default() += usize::from(!is_taken(&edit));
+                }
+            }
+            gone.retain(|name| n_definitions[name] == 0);
+            let mut more = taken.clone();
+            for edit in edits.iter().filter(|edit| !is_taken(edit)) {
+                if edit.inserted[1].iter().any(|name| wanted.contains(name))
+                    || edit.deleted[0].iter().any(|name| gone.contains(name))
+                {
+                    more = more.union(&edit.units);
+                }
+            }
+            let more = self.complete(&more);
+            if more == taken {
+                return taken;
+            }
+            taken = more;
+        }
+    }
+
+    fn named_edits(&self) -> Vec<Edit> {
+        let edit = |group| {
+            let units = self.subset(group);
+            let (mut inserted, mut deleted) = (Vec::new(), Vec::new());
+            for unit in &units {
+                let text = self.describe(unit);
+                inserted.extend_from_slice(text.inserted);
+                deleted.extend_from_slice(text.deleted);
+            }
+            let names = |text: &[u8]| {
+                let named = Named::of(text);
+                let owned = |names: &BTreeSet<&[u8]>| names.iter().map(|name| name.to_vec()).collect();
+                let mut defined: BTreeSet<Vec<u8>> = owned(&named.assigned);
+                defined.extend(declared(text).map(<[u8]>::to_vec));
+                [owned(&named.all), defined]
+            };
+            Edit { units, inserted: names(&inserted), deleted: names(&deleted) }
+        };
+        self.groups(Level::Line).iter().map(edit).collect()
+    }
+
+    /// All names of the changed files, on the older side and on the newer one.
+    fn names(&self) -> (BTreeSet<Vec<u8>>, BTreeSet<Vec<u8>>) {
+        let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
+        for pair in self.files() {
+            for (side, names) in [(&pair.older, &mut older), (&pair.newer, &mut newer)] {
+                let text = side.as_ref().and_then(|side| side.text()).unwrap_or_default();
+                names.extend(Named::of(text).all.into_iter().map(<[u8]>::to_vec));
+            }
+        }
+        (older, newer)
+    }
+}
+
+/// Words that stand before a name without declaring it.
+const NO_TYPES: [&[u8]; 24] = [
+    b"return", b"else", b"case", b"goto", b"throw", b"throws", b"new", b"in", b"not", b"and", b"or", b"if", b"elif", b"while",
+    b"await", b"yield", b"del", b"raise", b"is", b"instanceof", b"extends", b"implements", b"assert", b"sizeof",
+];
+
+/// The names that a text seems to declare: after another word or the stars of a type, before what ends a declarator.
+fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let tokens: Vec<&[u8]> = text
+        .chunk_by(move |one, two| is_word(*one) && is_word(*two))
+        .filter(|token| !token[0].is_ascii_whitespace())
+        .collect();
+    let mut found = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        if !is_word(token[0]) || token[0].is_ascii_digit() {
+            continue;
+        }
+        let mut before = index;
+        while before > 0 && matches!(tokens[before - 1], b"*" | b"&" | b">" | b"]" | b"[") {
+            before -= 1;
+        }
+        let is_typed = before > 0 && is_word(tokens[before - 1][0]) && !NO_TYPES.contains(&tokens[before - 1]);
+        let ends = tokens.get(index + 1).is_none_or(|next| matches!(*next, b";" | b"=" | b"," | b")" | b"[" | b"(" | b"{" | b":"));
+        if is_typed && ends {
+            found.push(*token);
+        }
+    }
+    found.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Content;
+    use crate::change::Division;
+    use crate::change::FilePair;
+    use crate::change::FileSide;
+    use crate::change::Mode;
+    use crate::syntax::Language;
+
+    /// The inserted and deleted lines that come with the edit that has a text.
+    #[track_caller]
+    fn check(older: &str, newer: &str, taken: &str, expected: &[&str]) {
+        let side = |text: &str| {
+            let content = Content::Bytes(text.as_bytes().into());
+            Some(FileSide { path: b"a.c".to_vec(), mode: Mode::Regular, content })
+        };
+        let pairs = vec![FilePair { older: side(older), newer: side(newer) }];
+        let language = Language::named("c").unwrap();
+        let set = ChangeSet::divided(pairs, |_| Division::Syntax(language)).with_whole_edits();
+        let has = |unit: &crate::change::UnitId| {
+            let text = set.describe(*unit);
+            [text.inserted, text.deleted].concat().windows(taken.len()).any(|part| part == taken.as_bytes())
+        };
+        let mut subset = set.empty();
+        subset.extend(set.full().iter().filter(has));
+        let closed = set.with_definitions(&subset);
+        let shown = closed.iter().flat_map(|unit| {
+            let text = set.describe(unit);
+            [('-', text.deleted), ('+', text.inserted)]
+                .into_iter()
+                .filter(|(_, text)| !text.is_empty())
+                .map(|(sign, text)| format!("{sign}{}", String::from_utf8_lossy(text.trim_ascii())))
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_use_comes_with_its_definition_and_the_value_it_was_given() {
+        check(
+            "void f(void)\n{\n  g();\n  a();\n  h();\n  b();\n}\n",
+            "void f(void)\n{\n  int left;\n  g();\n  left = 3;\n  a();\n  h();\n  b();\n  use(left);\n}\n",
+            "use(left)",
+            &["+int left;", "+left = 3;", "+use(left);"],
+        );
+    }
+
+    #[test]
+    fn a_definition_goes_with_its_uses() {
+        check(
+            "void f(void)\n{\n  int left;\n  g();\n  h();\n  use(left);\n}\n",
+            "void f(void)\n{\n  g();\n  h();\n}\n",
+            "int left",
+            &["-int left;", "-use(left);"],
+        );
+    }
+
+    #[test]
+    fn names_that_both_versions_have_bring_nothing() {
+        check(
+            "int n;\nvoid f(void)\n{\n  n = 1;\n  g();\n  use(n);\n}\n",
+            "int n;\nvoid f(void)\n{\n  n = 2;\n  g();\n  use(n + 1);\n}\n",
+            "use(n + 1)",
+            &["-use(n);", "+use(n + 1);"],
+        );
+    }
+}

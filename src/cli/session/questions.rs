@@ -1,0 +1,215 @@
+//! What is asked of a tree beside the test: the exact failure, complaints, the suite.
+
+use crate::cli::session::Session;
+use crate::cli::session::SessionError;
+use crate::cli::session::Ticket;
+use crate::cli::suite;
+use crate::hunt::Baseline;
+use crate::hunt::Ends;
+use crate::hunt::Probe;
+use crate::hunt::Question;
+use crate::hunt::event::Phase;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::world::run::classify::classify;
+use crate::world::run::classify::printed_failure;
+use crate::world::run::exact::Exact;
+use crate::world::run::exact::Exactness;
+use crate::world::run::normalise;
+use crate::world::run::process::Words;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A suite that takes this many times the test, or more, is not asked for each hit.
+const SLOW_SUITE: u32 = 20;
+
+/// No suite is slow that takes less.
+const QUICK_SUITE: Duration = Duration::from_secs(2);
+
+/// What was learned beside the outcomes of the test.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// The exact failures of changes, by their ends.
+    exact: HashMap<Ends, Option<Arc<Exact>>>,
+    /// The loosest level at which failures were compared in a reduction.
+    pub exactness: Option<Exactness>,
+    /// Whether the test was seen to print nothing in failing that it does not print in passing.
+    pub is_mute: bool,
+    /// What the suite showed, by tree and whether it was run in a fresh worktree.
+    suites: HashMap<(TreeId, bool), Observation>,
+    /// What compiler or interpreter complain of anew, by tree.
+    pub complaints: HashMap<TreeId, Vec<String>>,
+    /// Lines of the suite that a tree added to all that it was compared with.
+    pub suite_lines: HashMap<TreeId, Vec<String>>,
+    /// Failure lines other than the hunted one that were told already.
+    told_lines: BTreeSet<String>,
+}
+
+impl Session<'_> {
+    /// Learns the exact failures that `probes` ask for, from two runs of each end; runs what is missing.
+    pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), SessionError> {
+        for probe in probes {
+            let Question::Exact(ends) = probe.question else { continue };
+            if self.beside.exact.contains_key(&ends) || !self.compares_lines {
+                continue;
+            }
+            let older = self.runs_of(ends.older, probe.revision, Outcome::Pass)?;
+            let newer = self.runs_of(ends.newer, probe.revision, Outcome::Fail)?;
+            if self.is_interrupted() {
+                return Ok(());
+            }
+            let signature = self.criteria.signature.as_ref();
+            let wanted = signature.and_then(|signature| signature.line.clone());
+            let is_failure_line = |line: &str| wanted.as_ref().is_some_and(|wanted| normalise(line) == *wanted);
+            let is_known = wanted.is_some().then_some(&is_failure_line as &dyn Fn(&str) -> bool);
+            let exact = (!older.is_empty() && !newer.is_empty()).then(|| Arc::new(Exact::new(&older, &newer, is_known)));
+            let exactness = exact.as_ref().map_or(Exactness::Normalised, |exact| exact.exactness);
+            self.beside.exactness = self.beside.exactness.max(Some(exactness));
+            if exact.as_ref().is_some_and(|exact| exact.is_mute) && !self.beside.is_mute {
+                self.beside.is_mute = true;
+                self.progress.say(MUTE);
+            }
+            self.beside.exact.insert(ends, exact);
+        }
+        Ok(())
+    }
+
+    /// Runs of a tree that show what is known of it; at least two of them if it is not interrupted.
+    fn runs_of(
+        &mut self,
+        tree: TreeId,
+        revision: CommitId,
+        wanted: Outcome,
+    ) -> Result<Vec<Observation>, SessionError> {
+        let probe = Probe::of(tree, revision, Phase::Verify);
+        let key = self.key(&probe);
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
+        let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
+        if runs.len() < 2 {
+            // The run that is missing has a number that no other question gives it.
+            runs.extend(self.reproduce(probe, &[0, 1])?.into_iter().flatten());
+        }
+        runs.retain(|run| classify(run, &self.criteria) == wanted);
+        Ok(runs)
+    }
+
+    /// What an observation means for a probe.
+    pub(super) fn judged(&self, probe: &Probe, observation: &Observation) -> Outcome {
+        let tolerant = classify(observation, &self.criteria);
+        match probe.question {
+            Question::Exact(ends) => match self.beside.exact.get(&ends) {
+                Some(Some(exact)) => exact.judge(observation, tolerant),
+                _ => tolerant,
+            },
+            _ => tolerant,
+        }
+    }
+
+    /// Answers a question that is not about the test; `None` if interrupted or out of budget.
+    pub(super) fn ask_beside(&mut self, probe: &Probe) -> Result<Option<Outcome>, SessionError> {
+        let outcome = |is_good: bool| if is_good { Outcome::Pass } else { Outcome::Fail };
+        Ok(match probe.question {
+            Question::Test | Question::Exact(_) => None,
+            Question::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
+            Question::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
+            Question::IsSuiteQuick => self.is_suite_quick(probe)?.map(outcome),
+        })
+    }
+
+    /// Whether nobody complains anew.
+    fn new_complaints(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, SessionError> {
+        let _ = (probe, baseline);
+        Ok(Some(true))
+    }
+
+    /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as long as
+    /// something is left to explain.
+    fn is_suite_as_good(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, SessionError> {
+        let Some(seen) = self.suite_of(probe)? else { return Ok(None) };
+        if seen.ending == Ending::Exit(0) {
+            return Ok(Some(true));
+        }
+        let mut new = suite::failures(&seen);
+        let mut ends_alike = false;
+        let mut trees: Vec<TreeId> = Vec::new();
+        for tree in baseline.trees {
+            if !trees.contains(&tree) {
+                trees.push(tree);
+            }
+        }
+        for tree in trees {
+            let Some(known) = self.suite_of(&Probe { tree, ..*probe })? else { return Ok(None) };
+            ends_alike |= known.ending == seen.ending;
+            let known = suite::failures(&known);
+            new.retain(|line| !known.contains(line));
+            if ends_alike && new.is_empty() {
+                return Ok(Some(true));
+            }
+        }
+        self.beside.suite_lines.insert(probe.tree, new.into_iter().take(suite::MAX_LINES).collect());
+        Ok(Some(false))
+    }
+
+    /// Runs the suite in the tree of `probe`, in a fresh worktree where a fix is tested.
+    fn suite_of(&mut self, probe: &Probe) -> Result<Option<Observation>, SessionError> {
+        let Some(line) = self.plan.args.test.suite.clone() else { return Ok(None) };
+        let is_claim = probe.phase == Phase::Port;
+        if let Some(known) = self.beside.suites.get(&(probe.tree, is_claim)) {
+            return Ok(Some(known.clone()));
+        }
+        let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
+        let limit = self.plan.args.test.timeout.unwrap_or(crate::cli::reproduce::FIRST_LIMIT).max(self.limit);
+        let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
+        let seen = self.observe_with(Words::Shell(line), limit, asked)?;
+        self.tally.n_suite_runs += u64::from(self.tally.runs != runs);
+        (self.tally.runs, self.tally.n_cached) = (runs, cached);
+        if let Some(seen) = &seen {
+            self.beside.suites.insert((probe.tree, is_claim), seen.clone());
+        }
+        Ok(seen)
+    }
+
+    fn is_suite_quick(&mut self, probe: &Probe) -> Result<Option<bool>, SessionError> {
+        let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
+        let key = self.key(probe);
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
+        let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
+        let is_quick = suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE);
+        if !is_quick {
+            self.progress.say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
+        }
+        Ok(Some(is_quick))
+    }
+
+    /// Says that a revision fails otherwise than the bad one, once for each line.
+    pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), SessionError> {
+        let is_other = matches!(
+            outcome,
+            Outcome::Unresolved(Reason::Other | Reason::Assertion | Reason::Memory | Reason::Signal)
+        );
+        if probe.phase != Phase::Search || !(is_other || outcome == Outcome::Fail) {
+            return Ok(());
+        }
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
+        let hunted = self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
+        if line == hunted || !self.beside.told_lines.insert(line.clone()) {
+            return Ok(());
+        }
+        let counts = if outcome == Outcome::Fail { "it counts as the same failure" } else { "it is not the failure that is hunted" };
+        let (revision, hunted) = (probe.revision.short(), if hunted.is_empty() { "no line" } else { &hunted });
+        self.progress.say(&format!("{revision} fails with another line, {counts}: `{line}` (hunted: `{hunted}`)."));
+        Ok(())
+    }
+}
+
+/// What is said before a reduction whose test does not tell failures apart.
+pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. Any other failure with the same exit code counts \
+     as this one; a test that prints what it got and what it expected gives better answers.";

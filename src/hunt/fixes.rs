@@ -1,0 +1,171 @@
+//! The fixes: from the lines that the test asks for to the whole culprit reverted, each tested at the newest revision.
+//!
+//! What is minimal for one test often breaks what this test does not look at. So several reversals are tried, and the smallest
+//! one that is whole is recommended.
+//!
+//! Source: relifix (Tan and Roychoudhury, ICSE 2015) repairs a regression by statements of both versions, "revert to the previous
+//! statement" first. Deviation: the parts that are reverted are not chosen by a search over operators; they are those around a
+//! change that is known to be necessary.
+
+use crate::change::Level;
+use crate::change::trees::Favor;
+use crate::change::trees::Merged;
+use crate::change::trees::Rung;
+use crate::hunt::Baseline;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::Probe;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Change;
+use crate::hunt::finding::Fix;
+use crate::hunt::finding::Scope;
+use crate::hunt::minimise::Reduced;
+use crate::hunt::pair::Pair;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+
+/// A reversal that may become the fix.
+struct Reversal {
+    scope: Scope,
+    /// The commit, where a whole one of several is reverted.
+    commit: Option<CommitId>,
+    base: TreeId,
+    patched: TreeId,
+    n_lines: usize,
+}
+
+impl Hunter<'_> {
+    /// Tries the reversals of the culprit at the newest revision, from the smallest to the largest, and puts them on the board.
+    ///
+    /// Each is closed: it has the definitions that it needs. Where none passes, the whole declarations and then the lines alone are
+    /// [carried](Self::port) step by step. Returns the recommended one, or else the one that got farthest, and the commits that
+    /// were found on the way to break the test again.
+    ///
+    /// Cost: at most five probes, and one more for each of several culprits; as many runs of checks and suite; and what `port`
+    /// costs.
+    pub(super) async fn fixes(
+        &self,
+        necessary: &Reduced,
+        pair: &Pair,
+    ) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
+        let target = if self.order.port { self.port_target().await? } else { pair.newer.revision };
+        let is_reachable = self.history.path(target, pair.newer.revision).is_some();
+        let mut fixes: Vec<Fix> = Vec::new();
+        let reversals = self.reversals(necessary, pair)?;
+        if is_reachable {
+            for reversal in &reversals {
+                let known = fixes.iter().find(|fix| fix.reverted == reversal.patched).cloned();
+                let fix = match known {
+                    Some(known) => Fix { scope: reversal.scope, commit: reversal.commit, ..known },
+                    None => self.try_fix(reversal, target, pair).await?,
+                };
+                fixes.push(fix);
+            }
+        }
+        let mut culprits = Vec::new();
+        if fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
+            for scope in [Scope::Declarations, Scope::Lines] {
+                let Some(reversal) = reversals.iter().find(|reversal| reversal.scope == scope) else { continue };
+                let change = Change {
+                    older: reversal.patched,
+                    newer: reversal.base,
+                    n_lines: reversal.n_lines,
+                    units: Vec::new(),
+                    is_minimal: true,
+                };
+                let (mut fix, more) = self.port(&change, pair.newer.revision).await?;
+                culprits = more;
+                (fix.scope, fix.reverted) = (scope, reversal.patched);
+                if fix.is_complete {
+                    self.ask_beside(&mut fix, pair).await?;
+                }
+                let is_done = fix.is_complete;
+                fixes.retain(|other| other.scope != scope);
+                fixes.push(fix);
+                if is_done {
+                    break;
+                }
+            }
+            fixes.sort_by_key(|fix| fix.scope);
+        }
+        let is_recommended = |fix: &&Fix| {
+            let is_large_enough = self.order.has_suite || fix.scope >= Scope::Declarations;
+            fix.is_whole() && (fix.is_complete || !self.order.port) && is_large_enough
+        };
+        let recommended = fixes.iter().find(is_recommended).cloned();
+        let farthest = || {
+            let partial = fixes.iter().filter(|fix| fix.tested == Outcome::Pass && !fix.is_complete && self.order.port);
+            partial.min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len())).cloned()
+        };
+        let best = recommended.or_else(farthest);
+        self.board.borrow_mut().finding.fixes = fixes;
+        Ok((best, culprits))
+    }
+
+    /// The reversals in the order of their size.
+    fn reversals(&self, necessary: &Reduced, pair: &Pair) -> Result<Vec<Reversal>, Halt> {
+        let Reduced { set, kept, change } = necessary;
+        let scopes = [
+            (Scope::Lines, kept.clone()),
+            (Scope::Statements, set.widened(kept, Level::Hunk)),
+            (Scope::Declarations, set.widened(kept, Level::Unit)),
+            (Scope::Files, set.widened(kept, Level::File)),
+            (Scope::Revert, set.full()),
+        ];
+        let mut reversals = Vec::new();
+        for (scope, units) in scopes {
+            let units = if scope == Scope::Revert { units } else { set.with_definitions(&units) };
+            if let Some(patched) = self.trees.compose(set, change.newer, &units)? {
+                let n_lines = set.n_lines(&units);
+                reversals.push(Reversal { scope, commit: None, base: change.newer, patched, n_lines });
+            }
+        }
+        let culprits = self.board.borrow().finding.culprits.clone();
+        for commit in culprits.iter().copied().filter(|_| culprits.len() > 1) {
+            let Some(parent) = self.history.get(commit).parents.first().copied() else { continue };
+            if self.history.find(parent).is_some() && self.history.path(pair.newer.revision, commit).is_some() {
+                let (base, patched) = (self.view(commit)?, self.view(parent)?);
+                let set = self.trees.change_set(base, patched)?;
+                let n_lines = set.n_lines(&set.full());
+                reversals.push(Reversal { scope: Scope::Revert, commit: Some(commit), base, patched, n_lines });
+            }
+        }
+        Ok(reversals)
+    }
+
+    /// Merges a reversal into the newest revision and tests it there. Cost: one probe, one run of checks and suite each.
+    async fn try_fix(&self, reversal: &Reversal, target: CommitId, pair: &Pair) -> Result<Fix, Halt> {
+        self.tell(Event::Porting { revision: target });
+        let bare = self.view(target)?;
+        let merged = self.trees.merge(reversal.base, bare, reversal.patched, Favor::Neither)?;
+        let (probed, rung, tested) = match merged {
+            Merged::Clean(tree, rung) if tree != bare => {
+                let tested = self.probe(tree, target, Phase::Port).await;
+                if tested == Outcome::Pass {
+                    self.tell(Event::Carried { revision: target, rung });
+                }
+                (tree, rung, tested)
+            }
+            Merged::Clean(..) | Merged::Conflict => (bare, Rung::Merge, Outcome::Unresolved(Reason::DoesNotApply)),
+        };
+        let mut fix = self.describe_fix(target, (reversal.base, probed), rung, tested)?;
+        (fix.scope, fix.commit, fix.reverted) = (reversal.scope, reversal.commit, reversal.patched);
+        if tested == Outcome::Pass {
+            self.ask_beside(&mut fix, pair).await?;
+        }
+        Ok(fix)
+    }
+
+    /// Asks the checks and the suite about a fix.
+    async fn ask_beside(&self, fix: &mut Fix, pair: &Pair) -> Result<(), Halt> {
+        let baseline = Baseline { trees: [self.view(fix.revision)?, pair.older.tree, pair.newer.tree] };
+        let probe = Probe::of(fix.probed, fix.revision, Phase::Port);
+        let [complaints, suite] = self.is_whole(probe, baseline, true).await;
+        fix.has_complaints = complaints == Outcome::Fail;
+        fix.suite = self.order.has_suite.then_some(suite);
+        Ok(())
+    }
+}
