@@ -67,7 +67,7 @@ pub fn found() -> Report {
         is_minimal: true,
     };
     Report {
-        signature: Some(Signature { ending: "exit code 1".into(), line: Some("assertion `n < max` failed".into()) }),
+        signature: Some(Signature { ending: "exit code 1".into(), line: Some("assertion `n < max` failed".into()), compared: Some("output".to_owned()) }),
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x22, "parse: split lines")),
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
@@ -129,6 +129,8 @@ pub fn found() -> Report {
             port: 0,
             verify: 4,
             reproduce: 2,
+            checks: 3,
+            suite: 2,
             outcomes: [("search".to_owned(), [("unresolved(build)".to_owned(), 2)].into())].into(),
         },
         seconds: 12.34,
@@ -143,7 +145,7 @@ pub fn range() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x11, "parse: split lines")),
-        signature: Some(Signature { ending: "signal 11".into(), line: None }),
+        signature: Some(Signature { ending: "signal 11".into(), line: None, compared: None }),
         range: Some(Range { candidates: vec![commit(0x33, "evil \x1b[2J\u{202e}subject"), commit(0x22, "wip")] }),
         probes: Probes { run: 9, search: 9, ..Probes::default() },
         seconds: 185.0,
@@ -155,7 +157,7 @@ pub fn range() -> Report {
 pub fn never_passed() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
-        signature: Some(Signature { ending: "exit code 2".into(), line: None }),
+        signature: Some(Signature { ending: "exit code 2".into(), line: None, compared: None }),
         notes: vec!["The oldest revision was probed without holding `test.sh` too.".into()],
         probes: Probes { run: 7, cached: 1, search: 5, reproduce: 2, ..Probes::default() },
         seconds: 3.21,
