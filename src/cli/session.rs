@@ -3,6 +3,7 @@
 //! The order of writing is intent, run, observation (durable), consumed; so whatever kills the program, no completed
 //! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
 
+pub mod complaints;
 mod flights;
 
 use crate::cli::chronicle::Told;
@@ -13,6 +14,7 @@ use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
 use crate::cli::saved::ahead_note;
 use crate::cli::saved::verdict_note;
+use crate::cli::session::complaints::Complaining;
 use crate::cli::session::flights::Flight;
 use crate::cli::tally::Limits;
 use crate::cli::tally::Tally;
@@ -168,6 +170,8 @@ pub struct Session<'p> {
     glance: Glance,
     /// What may refuse a candidate before its build.
     pub checking: Option<Checking>,
+    /// What is known of complaints.
+    pub complaining: Complaining,
     /// What was seen so far.
     pub tally: Tally,
     /// How observations are read; set once the failure was reproduced.
@@ -239,6 +243,7 @@ impl<'p> Session<'p> {
             interrupt,
             reader,
             checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
+            complaining: Complaining::default(),
             tally: Tally::default(),
             criteria,
             limit,

@@ -25,6 +25,8 @@ pub struct Tally {
     pub n_refused: u64,
     /// Builds whose product an earlier test had, so that the test was not run.
     pub n_same_product: u64,
+    /// Checks for complaints, and the build that shows how they are made; those that were not known already.
+    pub n_checks: u64,
     /// Answers that were known already.
     pub n_cached: u64,
     /// Used answers for each phase, by outcome.

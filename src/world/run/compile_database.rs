@@ -85,6 +85,9 @@ const LEFT_OUT: [&str; 19] = [
 ];
 const LEFT_OUT_BEGINNINGS: [&str; 10] = ["-O", "-W", "-g", "-L", "-l", "-o", "-MF", "-MT", "-MQ", "--param="];
 
+/// What is said to a compiler of which only the exit code counts.
+const SILENT: &str = " -fsyntax-only -w";
+
 /// Where a database and what it names may lie.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'g> {
@@ -142,6 +145,13 @@ impl CompileDatabase {
         self.compilers.iter().map(PathBuf::as_path)
     }
 
+    /// The command that compiles a source with `flags` in the place of a silent check of its syntax; `None` if none is known.
+    pub fn line_with(&self, source: &[u8], flags: &str) -> Option<Vec<u8>> {
+        let check = self.checks.get(source)?;
+        let at = check.windows(SILENT.len()).position(|window| window == SILENT.as_bytes())?;
+        Some([&check[..at], b" ", flags.as_bytes(), &check[at + SILENT.len()..]].concat())
+    }
+
     /// The shell line that checks these sources in this order and stops at the first that is refused; `None` if none is known.
     pub fn line(&self, sources: &[Vec<u8>]) -> Option<OsString> {
         let checks: Vec<&[u8]> = sources.iter().filter_map(|source| Some(&self.checks.get(source)?[..])).collect();
@@ -166,7 +176,7 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
     words.next_if(|word| LAUNCHERS.iter().any(|launcher| name_of(word) == *launcher));
     let compiler = compiler(words.next()?, grounds)?;
     let mut line = quoted(compiler.as_os_str().as_bytes());
-    line.extend(b" -fsyntax-only -w");
+    line.extend(SILENT.bytes());
     while let Some(word) = words.next() {
         let text = std::str::from_utf8(word).ok()?;
         let (option, joined) = text.split_at_checked(2)?;
@@ -250,7 +260,7 @@ fn append(line: &mut Vec<u8>, word: &[u8]) {
 }
 
 /// A word as the shell reads it.
-fn quoted(word: &[u8]) -> Vec<u8> {
+pub fn quoted(word: &[u8]) -> Vec<u8> {
     let mut text = vec![b'\''];
     for byte in word {
         if *byte == b'\'' {

@@ -13,6 +13,7 @@ use thiserror::Error;
 pub mod build_cache;
 pub mod classify;
 pub mod compile_database;
+pub mod complaints;
 pub mod crew;
 mod failure_line;
 mod launch;
