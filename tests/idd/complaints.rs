@@ -106,12 +106,12 @@ const BEGIN: &str = "
 
 #[test]
 fn complaints_of_c_are_those_that_neither_end_has() {
-    let script = r#"
+    let script = r##"
         mkdir src include
         printf '%s\n' '*.o' prog generated.h > .gitignore
-        printf '%s\n' 'prog: src/main.o src/part.o' '	cc -o prog src/main.o src/part.o' \
-            'src/%.o: src/%.c include/part.h generated.h' '	cd src && cc -w -Wno-unused -I../include -I$(CURDIR) -c -o $*.o $*.c' \
-            'generated.h:' '	echo "#define TWO 2" > generated.h' > Makefile
+        printf '%b\n' 'prog: src/main.o src/part.o' '\tcc -o prog src/main.o src/part.o' \
+            'src/%.o: src/%.c include/part.h generated.h' '\tcd src && cc -w -Wno-unused -I../include -I$(CURDIR) -c -o $*.o $*.c' \
+            'generated.h:' '\techo "#define TWO 2" > generated.h' > Makefile
         echo 'int part(int *values, int n);' > include/part.h
         printf '%s\n' '#include "part.h"' '#include "generated.h"' 'int main(void) { int x[TWO] = {1, 2}; int old; return part(x, TWO); }' > src/main.c
         printf '%s\n' '#include "part.h"' 'int part(int *values, int n) {' '    int sum = 0;' '    for (int i = 0; i < n; i++) sum += values[i];' '    return sum;' '}' > src/part.c
@@ -130,7 +130,7 @@ fn complaints_of_c_are_those_that_neither_end_has() {
         git checkout -q newer
         sed -i 's/int sum = 0/int unused, sum = 0/' src/part.c
         keep unused
-    "#;
+    "##;
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let revisions = ["older", "newer", "text", "uninitialised", "header", "unused"];
     let arguments = ["--build", "make -s", "./test.sh"];
@@ -152,17 +152,16 @@ fn complaints_of_c_are_those_that_neither_end_has() {
 
 #[test]
 fn complaints_of_c_without_a_build_command_are_found_through_the_test() {
-    let script = r#"
+    let script = r##"
         printf '%s\n' '#!/bin/sh' 'echo "#define ONE 1" > one.h' 'gcc -DA=1 -o prog a.c && ./prog' > test.sh
         printf '%s\n' one.h prog > .gitignore
         printf '%s\n' '#include "one.h"' 'int main(void) { int n = ONE + A; return n; }' > a.c
         keep older
         sed -i 's/n = ONE/n = 2 * ONE/' a.c
         keep newer
-        sed -i 's/return n/return n; n = 3/; s/int n/int *p = n; int n/' a.c
-        sed -i 's/int \*p = n; int n = 2 \* ONE + A;/int n = 2 * ONE + A; int *p = n;/' a.c
+        sed -i 's/return n;/int *p = n; return n;/' a.c
         keep candidate
-    "#;
+    "##;
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let answers = ask(&fixture, &["./test.sh"], &["older", "newer", "candidate"]);
     assert!(answers[0].new.is_empty() && answers[1].new.is_empty());
@@ -173,7 +172,7 @@ fn complaints_of_c_without_a_build_command_are_found_through_the_test() {
 
 #[test]
 fn complaints_of_python_are_names_and_statements_that_cannot_work() {
-    let script = r#"
+    let script = r##"
         mkdir lib
         printf '%s\n' 'import os' 'def shown(path):' '    name = os.path.basename(path)' '    return name' 'def old():' '    return missing' > lib/a.py
         keep older
@@ -183,7 +182,7 @@ fn complaints_of_python_are_names_and_statements_that_cannot_work() {
         keep candidate
         printf '%s\n' 'def shown(path:' > lib/a.py
         keep broken
-    "#;
+    "##;
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let answers = ask(&fixture, &["./test.sh"], &["older", "newer", "candidate", "broken"]);
     assert!(answers[0].new.is_empty() && answers[1].new.is_empty());
@@ -199,7 +198,7 @@ fn complaints_of_python_are_names_and_statements_that_cannot_work() {
 
 #[test]
 fn complaints_of_java_are_made_among_the_classes_of_the_build() {
-    let script = r#"
+    let script = r##"
         mkdir -p src/org/x/deep
         echo out > .gitignore
         printf '%s\n' 'package org.x.deep;' 'public class Part { public static int two() { return 2; } }' > src/org/x/deep/Part.java
@@ -211,7 +210,7 @@ fn complaints_of_java_are_made_among_the_classes_of_the_build() {
         keep raw
         sed -i 's/Part.two()/Part.three()/' src/org/x/Main.java
         keep unresolved
-    "#;
+    "##;
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let build = "mkdir -p out && javac -d out src/org/x/deep/*.java";
     let answers = ask(&fixture, &["--build", build, "./test.sh"], &["older", "newer", "raw", "unresolved"]);
@@ -224,14 +223,14 @@ fn complaints_of_java_are_made_among_the_classes_of_the_build() {
 
 #[test]
 fn complaints_of_other_languages_are_what_a_clean_build_says_more() {
-    let script = r#"
+    let script = r##"
         echo 'fn main() {}' > a.rs
         keep older
         echo 'fn main() { }' > a.rs
         keep newer
         echo 'fn main() { odd }' > a.rs
         keep candidate
-    "#;
+    "##;
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let build = "echo 'a.rs:1:1: warning: always'; echo building; grep -q odd a.rs && echo 'a.rs:1:13: Warning: odd at line 3'; true";
     let answers = ask(&fixture, &["--build", build, "./test.sh"], &["older", "newer", "candidate"]);

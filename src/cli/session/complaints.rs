@@ -5,7 +5,6 @@ use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::hunt::Probe;
 use crate::hunt::event::Phase;
-use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
@@ -56,6 +55,8 @@ pub struct Complaining {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Files {
     c: Vec<Vec<u8>>,
+    /// How many of them, the first ones, changed themselves.
+    n_changed_c: usize,
     java: Vec<Vec<u8>>,
     python: Vec<Vec<u8>>,
     /// Whether there are some that only the build can say something about.
@@ -130,9 +131,11 @@ impl Session<'_> {
         };
         // Changed ones first: of too many the last are left out.
         let (mut c, including): (Vec<_>, Vec<_>) = sources.into_iter().partition(|path| changed.contains(path));
+        let n_changed_c = c.len();
         c.extend(including);
         let mut files = Files {
             c,
+            n_changed_c,
             java: of(Checker::Java),
             python: of(Checker::Python),
             has_built: !of(Checker::Build).is_empty() && self.plan.commands.build.is_some(),
@@ -151,12 +154,7 @@ impl Session<'_> {
     }
 
     /// Sees how the sources are compiled, unless that is known; returns whether the hunt goes on.
-    fn see_compiles(
-        &mut self,
-        files: &Files,
-        revision: CommitId,
-        baseline: &[TreeId],
-    ) -> Result<bool, SessionError> {
+    fn see_compiles(&mut self, files: &Files, revision: CommitId, baseline: &[TreeId]) -> Result<bool, SessionError> {
         let database = self.checking.as_ref().and_then(|checking| checking.database());
         let is_in_database = |path: &Vec<u8>| database.is_some_and(|database| database.has(path));
         if self.complaining.compiles.is_some() || files.c.iter().all(is_in_database) {
@@ -177,7 +175,8 @@ impl Session<'_> {
         let mut environment = usual.environment.clone();
         environment.push((compiles::LINKS.into(), links.into()));
         self.commands = Arc::new(Commands { environment, ..(*usual).clone() });
-        let seen = self.observe_line(Line { build: None, test: compiles::line(&lines), is_clean: true }, *tree, revision);
+        let seen =
+            self.observe_line(Line { build: None, test: compiles::line(&lines), is_clean: true }, *tree, revision);
         self.commands = usual;
         let Some(seen) = seen? else { return Ok(false) };
         self.complaining.compiles = Some(Compiles::read(&seen.output).map(Arc::new));
@@ -185,19 +184,14 @@ impl Session<'_> {
     }
 
     /// What is said of a tree; `None` if interrupted or out of budget.
-    fn heard(
-        &mut self,
-        tree: TreeId,
-        revision: CommitId,
-        files: &Files,
-    ) -> Result<Option<Arc<Heard>>, SessionError> {
+    fn heard(&mut self, tree: TreeId, revision: CommitId, files: &Files) -> Result<Option<Arc<Heard>>, SessionError> {
         let known = (tree, files.clone());
         if let Some(heard) = self.complaining.heard.get(&known) {
             return Ok(Some(Arc::clone(heard)));
         }
         let database = self.checking.as_ref().and_then(|checking| checking.database()).cloned();
         let compiles = self.complaining.compiles.clone().flatten();
-        let (units, unknown) = c::units(&files.c, database.as_deref(), compiles.as_deref());
+        let (units, unknown) = c::units((&files.c, files.n_changed_c), database.as_deref(), compiles.as_deref());
         if !unknown.is_empty() {
             self.complaining.unchecked.insert(
                 "Some sources of C or C++ were not checked for new complaints: the build was not seen to compile them.",
@@ -222,6 +216,9 @@ impl Session<'_> {
             heard.complaints.extend(seen.complaints);
             heard.failed.extend(seen.failed);
         }
+        if !heard.failed.is_empty() {
+            self.complaining.unchecked.insert("Some trees were not checked for new complaints: a checker failed.");
+        }
         let heard = Arc::new(heard);
         self.complaining.heard.insert(known, Arc::clone(&heard));
         Ok(Some(heard))
@@ -237,32 +234,31 @@ impl Session<'_> {
         let build = self.commands.build.clone();
         let has_build = build.is_some();
         let first = Line { build, test: line.clone(), is_clean: false };
-        let Some(mut seen) = self.observe_line(first, tree, revision)? else { return Ok(None) };
-        let mut heard = Heard::read(&seen.output);
-        if seen.stage != Stage::Test && has_build {
+        let Some(seen) = self.observe_line(first, tree, revision)? else { return Ok(None) };
+        let heard = Heard::read(&seen.output);
+        let again = if seen.stage != Stage::Test && has_build {
             // It cannot be built, and is checked as far as it goes.
-            let alone = Line { build: None, test: line, is_clean: false };
-            let Some(again) = self.observe_line(alone, tree, revision)? else { return Ok(None) };
-            heard = Heard::read(&again.output);
-            seen = again;
+            line
         } else if heard.is_lacking && !has_build {
             let mut after_test = b"sh -c ".to_vec();
             after_test.extend(quoted(shell_line(&self.commands.test).as_bytes()));
             after_test.extend(b" >/dev/null 2>&1\n");
             after_test.extend(line.as_bytes());
-            let after_test = Line { build: None, test: OsString::from_vec(after_test), is_clean: false };
-            let Some(again) = self.observe_line(after_test, tree, revision)? else { return Ok(None) };
-            heard = Heard::read(&again.output);
-            seen = again;
-        }
-        if seen.ending != Ending::Exit(0) || !heard.failed.is_empty() {
-            self.complaining.unchecked.insert("Some trees were not checked for new complaints: a checker failed.");
-        }
-        Ok(Some(heard))
+            OsString::from_vec(after_test)
+        } else {
+            return Ok(Some(heard));
+        };
+        let again = Line { build: None, test: again, is_clean: false };
+        Ok(self.observe_line(again, tree, revision)?.map(|seen| Heard::read(&seen.output)))
     }
 
     /// Observes a line in the place of the test; counted as a check, not as a run.
-    fn observe_line(&mut self, line: Line, tree: TreeId, revision: CommitId) -> Result<Option<Observation>, SessionError> {
+    fn observe_line(
+        &mut self,
+        line: Line,
+        tree: TreeId,
+        revision: CommitId,
+    ) -> Result<Option<Observation>, SessionError> {
         // What is under way is counted, and kept under the keys of products, before these change.
         self.land_all()?;
         let probe = Probe { tree, revision, phase: Phase::Verify, is_claim: line.is_clean, precheck: None };

@@ -230,6 +230,16 @@ mod tests {
     }
 
     #[test]
+    fn files_that_changed_are_those_that_are_there() {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(place.path()).unwrap();
+        let older = tree(&repository, &[("a.py", "1"), ("d/b", "1"), ("gone", "1"), ("same", "1")]);
+        let newer = tree(&repository, &[("a.py", "2"), ("d/b", "2"), ("d/new", "2"), ("same", "1")]);
+        assert_eq!(changed(&repository, (older, newer)), [&b"a.py"[..], b"d/b", b"d/new"]);
+        assert_eq!(changed(&repository, (newer, newer)), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
     fn files_that_include_each_other_are_looked_at_once() {
         let both = [("x.h", "#include \"y.h\""), ("m.c", "#include \"x.h\"")];
         let with = |text: &'static str| [&both[..], &[("y.h", text)]].concat();

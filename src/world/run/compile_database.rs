@@ -432,6 +432,9 @@ mod tests {
         let both = format!("{front} \"$IDD_WORKTREE\"/'b/c d.c' && {front} '-DX=\"y\"' \"$IDD_WORKTREE\"/'a.c'");
         assert_eq!(line(&["b/c d.c", "unknown.c", "a.c"]), Some(both));
         assert_eq!((line(&["unknown.c"]), line(&[])), (None, None));
+        let command = database.line_with(b"b/c d.c", "-Wall").unwrap();
+        assert_eq!(String::from_utf8(command).unwrap(), "'/usr/bin/cc' -Wall \"$IDD_WORKTREE\"/'b/c d.c'");
+        assert_eq!(database.line_with(b"unknown.c", ""), None);
         assert!(database.has(b"a.c") && !database.has(b"unknown.c"));
         assert_eq!(database.compilers().collect::<Vec<_>>(), [Path::new("/usr/bin/cc")]);
     }

@@ -152,7 +152,8 @@ fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
         } else if LEFT_OUT_WITH_VALUE.contains(&text) {
             words.next()?;
         } else if text.starts_with('-') && text.len() > 1 {
-            let is_left_out = LEFT_OUT.contains(&text) || LEFT_OUT_BEGINNINGS.iter().any(|begin| text.starts_with(begin));
+            let is_left_out =
+                LEFT_OUT.contains(&text) || LEFT_OUT_BEGINNINGS.iter().any(|begin| text.starts_with(begin));
             if !is_left_out {
                 call.words.push(text.to_owned());
             }
@@ -171,7 +172,8 @@ fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
 pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
     let mut expanded = Vec::new();
     for word in words {
-        match word.as_bytes().strip_prefix(b"@").and_then(|file| fs::read(directory.join(OsStr::from_bytes(file))).ok()) {
+        match word.as_bytes().strip_prefix(b"@").and_then(|file| fs::read(directory.join(OsStr::from_bytes(file))).ok())
+        {
             Some(content) => expanded.extend(words_of(&content)),
             None => expanded.push(word.clone()),
         }
@@ -259,7 +261,17 @@ pub fn line(builds: &[&OsStr]) -> OsString {
 /// How a build compiles its sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compiles {
-    units: BTreeMap<Vec<u8>, Unit>,
+    /// By path of the source.
+    seen: BTreeMap<Vec<u8>, Seen>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    directory: String,
+    /// Compiler and options, for the shell.
+    command: Vec<u8>,
+    /// As it is named there, for the shell.
+    source: Vec<u8>,
 }
 
 impl Compiles {
@@ -273,21 +285,23 @@ impl Compiles {
             if line.starts_with('[') {
                 words = serde_json::from_str(line).ok();
             } else if let (Some(words), Ok(source)) = (&words, serde_json::from_str::<String>(line))
-                && let Some(unit) = unit(words, &source)
+                && let Some((path, seen)) = seen(words, &source)
             {
-                compiles.units.entry(unit.path.clone()).or_insert(unit);
+                compiles.seen.entry(path).or_insert(seen);
             }
         }
         is_whole.then_some(compiles)
     }
 
-    /// The check of a source, relative to the top; `None` if it was not compiled.
-    pub fn unit(&self, path: &[u8]) -> Option<Unit> {
-        self.units.get(path).cloned()
+    /// The check with `flags` of a source, relative to the top; `None` if it was not compiled.
+    pub fn unit(&self, path: &[u8], flags: &str) -> Option<Unit> {
+        let Seen { directory, command, source } = self.seen.get(path)?;
+        let command = [&command[..], flags.as_bytes(), source].join(&b' ');
+        Some(Unit { path: path.to_vec(), directory: directory.clone(), command })
     }
 }
 
-fn unit(words: &[String], source: &str) -> Option<Unit> {
+fn seen(words: &[String], source: &str) -> Option<(Vec<u8>, Seen)> {
     let [directory, compiler, options @ ..] = words else { return None };
     let directory = match directory.strip_prefix(WORKTREE)? {
         "" => ".".to_owned(),
@@ -303,9 +317,7 @@ fn unit(words: &[String], source: &str) -> Option<Unit> {
         command.push(b' ');
         command.extend(in_worktree(word));
     }
-    command.extend(format!(" {} ", c::FLAGS).bytes());
-    command.extend(in_worktree(source));
-    Some(Unit { path: path.into_bytes(), directory, command })
+    Some((path.into_bytes(), Seen { directory, command, source: in_worktree(source) }))
 }
 
 /// A word for the shell, in which the worktree is the one that it runs in.
@@ -336,8 +348,14 @@ mod tests {
             "-I inc -Idir -DX=1 -std=gnu11 -Wcast-align -fPIC -m32",
             &["a.c"],
         );
-        check("-o prog -include x.h a.cc b.o c.cpp -lm -L lib -Wl,-z,now -pthread", "-include x.h -pthread", &["a.cc", "c.cpp"]);
-        for line in ["", "-o a b.o", "-E a.c", "--version", "-c conftest.c", "-c a.S", "-M a.c", "-print-prog-name=ld a.c"] {
+        check(
+            "-o prog -include x.h a.cc b.o c.cpp -lm -L lib -Wl,-z,now -pthread",
+            "-include x.h -pthread",
+            &["a.cc", "c.cpp"],
+        );
+        for line in
+            ["", "-o a b.o", "-E a.c", "--version", "-c conftest.c", "-c a.S", "-M a.c", "-print-prog-name=ld a.c"]
+        {
             assert_eq!(called(line), None, "{line}");
         }
     }
@@ -359,11 +377,11 @@ mod tests {
         let text = list(&file);
         assert_eq!(text.matches("-DX").count(), 1, "{text}");
         let compiles = Compiles::read(&text).unwrap();
-        let paths: Vec<&[u8]> = compiles.units.keys().map(Vec::as_slice).collect();
+        let paths: Vec<&[u8]> = compiles.seen.keys().map(Vec::as_slice).collect();
         assert_eq!(paths, [b"a.c", b"b.c", b"z.c"]);
-        let unit = compiles.unit(b"a.c").unwrap();
+        let unit = compiles.unit(b"a.c", "-Wall").unwrap();
         let command = String::from_utf8(unit.command).unwrap();
-        assert_eq!(command, format!("'gcc' '-I'\"$IDD_WORKTREE\"'/inc' {} '../a.c'", c::FLAGS));
+        assert_eq!(command, "'gcc' '-I'\"$IDD_WORKTREE\"'/inc' -Wall '../a.c'");
         assert_eq!(unit.directory, "sub");
         assert_eq!(Compiles::read("sh: idd-compiles: not found\n"), None);
     }

@@ -141,25 +141,20 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, class_paths: &[&str], words: &[&str]) {
-        let options = Options::of(OsStr::new(line));
-        assert_eq!((&options.class_paths[..], &options.words[..]), (&class_paths.map_to()[..], &words.map_to()[..]), "{line}");
-    }
-
-    trait MapTo {
-        fn map_to(&self) -> Vec<String>;
-    }
-
-    impl MapTo for [&str] {
-        fn map_to(&self) -> Vec<String> {
-            self.iter().map(|word| (*word).to_owned()).collect()
-        }
+        let Options { class_paths: found, words: options } = Options::of(OsStr::new(line));
+        assert_eq!(found, class_paths, "{line}");
+        assert_eq!(options, words, "{line}");
     }
 
     #[test]
     fn class_path_and_language_are_taken_from_the_build() {
         check("make -s", &[], &[]);
         check("javac -cp lib/a.jar:lib -d out src/*.java", &["lib/a.jar:lib"], &[]);
-        check("CLASSPATH='a b.jar' javac --release 11 -encoding latin1 A.java; javac --release 11 B.java", &["a b.jar"], &["--release", "11", "-encoding", "latin1"]);
+        check(
+            "CLASSPATH='a b.jar' javac --release 11 -encoding latin1 A.java; javac --release 11 B.java",
+            &["a b.jar"],
+            &["--release", "11", "-encoding", "latin1"],
+        );
         check("javac -cp $CP -classpath \"$(cat cp)\" --class-path=x A.java", &["x"], &[]);
     }
 }

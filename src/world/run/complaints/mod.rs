@@ -61,9 +61,9 @@ impl Checker {
     /// asking takes a whole build.
     pub fn of(path: &[u8]) -> Option<Self> {
         const BUILT: [&str; 38] = [
-            "S", "ada", "adb", "ads", "asm", "cs", "cu", "d", "elm", "erl", "ex", "f", "f03", "f08", "f90", "f95", "fs",
-            "go", "groovy", "hs", "kt", "l", "m", "ml", "mli", "mm", "nim", "pas", "proto", "rs", "s", "scala", "swift",
-            "ts", "tsx", "vala", "y", "zig",
+            "S", "ada", "adb", "ads", "asm", "cs", "cu", "d", "elm", "erl", "ex", "f", "f03", "f08", "f90", "f95",
+            "fs", "go", "groovy", "hs", "kt", "l", "m", "ml", "mli", "mm", "nim", "pas", "proto", "rs", "s", "scala",
+            "swift", "ts", "tsx", "vala", "y", "zig",
         ];
         let extension = extension(path)?;
         match extension {
@@ -244,12 +244,22 @@ mod tests {
         ] {
             check(Checker::C, directory, line, Some(unused));
         }
-        check(Checker::C, ".", "a.c:1:2: fatal error: x.h: No such file or directory", Some("a.c: fatal error: x.h: No such file or directory"));
+        check(
+            Checker::C,
+            ".",
+            "a.c:1:2: fatal error: x.h: No such file or directory",
+            Some("a.c: fatal error: x.h: No such file or directory"),
+        );
         check(Checker::C, ".", "/usr/include/x.h:3:4: warning: bad", None);
         check(Checker::C, ".", "../x.h:3:4: warning: bad", None);
         check(Checker::C, ".", "cc1: warning: unrecognised option", None);
         check(Checker::C, ".", "a.c:3:4: note: declared here", None);
-        check(Checker::Java, ".", "A.java:3: warning: [rawtypes] found raw type: List", Some("A.java: warning: [rawtypes] found raw type: List"));
+        check(
+            Checker::Java,
+            ".",
+            "A.java:3: warning: [rawtypes] found raw type: List",
+            Some("A.java: warning: [rawtypes] found raw type: List"),
+        );
         check(Checker::Build, ".", "warning: unused: `x` (src/x.rs:3:4)", Some("warning: unused: `x` (src/x.rs)"));
     }
 
@@ -268,7 +278,10 @@ mod tests {
         let heard = Heard::read(
             "noise: warning: not ours\n@idd in c d\na.c: warning: one\na.c: warning: one\n@idd in java .\nA.java: error: cannot find symbol class X\n@idd failed python\n@idd end\n",
         );
-        let complaints = [(Checker::C, "d/a.c: warning: one".to_owned()), (Checker::Java, "A.java: error: cannot find symbol class X".to_owned())];
+        let complaints = [
+            (Checker::C, "d/a.c: warning: one".to_owned()),
+            (Checker::Java, "A.java: error: cannot find symbol class X".to_owned()),
+        ];
         assert_eq!(heard, Heard { complaints: complaints.into(), failed: [Checker::Python].into(), is_lacking: true });
         for cut in ["", "@idd in c .\na.c: warning: one\n", "@idd in c .\n[... 77 bytes cut ...]\n@idd end\n"] {
             assert_eq!(Heard::read(cut), Heard { failed: Checker::ALL.into(), ..Heard::default() }, "{cut}");
