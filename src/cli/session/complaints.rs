@@ -46,8 +46,8 @@ pub struct Complaining {
     /// The program that stands for compilers while a build is watched; `None` for this one.
     pub program: Option<PathBuf>,
     touched: Touched,
-    /// How the build compiles; the inner one is `None` if that could not be seen.
-    compiles: Option<Option<Arc<Compiles>>>,
+    /// How the build compiles, nothing if that could not be seen; `None` before it was tried.
+    compiles: Option<Arc<Compiles>>,
     heard: HashMap<(TreeId, Files), Arc<Heard>>,
 }
 
@@ -166,20 +166,20 @@ impl Session<'_> {
         let program = self.complaining.program.clone().map_or_else(files::this_program, Ok);
         if program.and_then(|program| compiles::prepare(&program, &links, &path)).is_err() {
             // As if the build had shown nothing.
-            self.complaining.compiles = Some(None);
+            self.complaining.compiles = Some(Arc::default());
             return Ok(true);
         }
         let usual = Arc::clone(&self.commands);
-        let lines: Vec<OsString> = usual.build.iter().chain([&usual.test]).map(shell_line).collect();
-        let lines: Vec<&OsStr> = lines.iter().map(OsString::as_os_str).collect();
+        let builds: Vec<OsString> = usual.build.iter().chain([&usual.test]).map(shell_line).collect();
+        let builds: Vec<&OsStr> = builds.iter().map(OsString::as_os_str).collect();
         let mut environment = usual.environment.clone();
         environment.push((compiles::LINKS.into(), links.into()));
         self.commands = Arc::new(Commands { environment, ..(*usual).clone() });
         let seen =
-            self.observe_line(Line { build: None, test: compiles::line(&lines), is_clean: true }, *tree, revision);
+            self.observe_line(Line { build: None, test: compiles::line(&builds), is_clean: true }, *tree, revision);
         self.commands = usual;
         let Some(seen) = seen? else { return Ok(false) };
-        self.complaining.compiles = Some(Compiles::read(&seen.output).map(Arc::new));
+        self.complaining.compiles = Some(Arc::new(Compiles::read(&seen.output).unwrap_or_default()));
         Ok(true)
     }
 
@@ -190,7 +190,7 @@ impl Session<'_> {
             return Ok(Some(Arc::clone(heard)));
         }
         let database = self.checking.as_ref().and_then(|checking| checking.database()).cloned();
-        let compiles = self.complaining.compiles.clone().flatten();
+        let compiles = self.complaining.compiles.clone();
         let (units, unknown) = c::units((&files.c, files.n_changed_c), database.as_deref(), compiles.as_deref());
         if !unknown.is_empty() {
             self.complaining.unchecked.insert(
