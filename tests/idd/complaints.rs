@@ -172,7 +172,7 @@ fn complaints_of_c_without_a_build_command_are_found_through_the_test() {
 
 #[test]
 fn complaints_of_python_are_names_and_statements_that_cannot_work() {
-    let script = r##"
+    let script = r"
         mkdir lib
         printf '%s\n' 'import os' 'def shown(path):' '    name = os.path.basename(path)' '    return name' 'def old():' '    return missing' > lib/a.py
         keep older
@@ -182,7 +182,7 @@ fn complaints_of_python_are_names_and_statements_that_cannot_work() {
         keep candidate
         printf '%s\n' 'def shown(path:' > lib/a.py
         keep broken
-    "##;
+    ";
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let answers = ask(&fixture, &["./test.sh"], &["older", "newer", "candidate", "broken"]);
     assert!(answers[0].new.is_empty() && answers[1].new.is_empty());
@@ -198,7 +198,7 @@ fn complaints_of_python_are_names_and_statements_that_cannot_work() {
 
 #[test]
 fn complaints_of_java_are_made_among_the_classes_of_the_build() {
-    let script = r##"
+    let script = r"
         mkdir -p src/org/x/deep
         echo out > .gitignore
         printf '%s\n' 'package org.x.deep;' 'public class Part { public static int two() { return 2; } }' > src/org/x/deep/Part.java
@@ -210,7 +210,7 @@ fn complaints_of_java_are_made_among_the_classes_of_the_build() {
         keep raw
         sed -i 's/Part.two()/Part.three()/' src/org/x/Main.java
         keep unresolved
-    "##;
+    ";
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let build = "mkdir -p out && javac -d out src/org/x/deep/*.java";
     let answers = ask(&fixture, &["--build", build, "./test.sh"], &["older", "newer", "raw", "unresolved"]);
@@ -223,14 +223,14 @@ fn complaints_of_java_are_made_among_the_classes_of_the_build() {
 
 #[test]
 fn complaints_of_other_languages_are_what_a_clean_build_says_more() {
-    let script = r##"
+    let script = r"
         echo 'fn main() {}' > a.rs
         keep older
         echo 'fn main() { }' > a.rs
         keep newer
         echo 'fn main() { odd }' > a.rs
         keep candidate
-    "##;
+    ";
     let fixture = Fixture::of(&(BEGIN.to_owned() + script));
     let build = "echo 'a.rs:1:1: warning: always'; echo building; grep -q odd a.rs && echo 'a.rs:1:13: Warning: odd at line 3'; true";
     let answers = ask(&fixture, &["--build", build, "./test.sh"], &["older", "newer", "candidate"]);
