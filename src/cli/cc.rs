@@ -1,4 +1,4 @@
-//! `git idd cc`, and the names of C compilers under which the program is called in an instrumented build.
+//! `git idd cc`, and the names of C compilers under which the program is called in a build that is instrumented or watched.
 
 use crate::cli::failure::Failure;
 use crate::cli::plan::Surroundings;
@@ -7,15 +7,22 @@ use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::VARIABLE;
 use crate::world::record::build::is_known;
 use crate::world::record::shim::Call;
+use crate::world::run::complaints::compiles;
 use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::io;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// As which compiler the program was called, and how many words are not the compiler's; `None` if as itself.
 pub fn called_as(args: &[OsString], around: &Surroundings) -> Option<(OsString, usize)> {
     let name = Path::new(args.first()?).file_name()?;
-    if name.to_str().is_some_and(is_known) && around.variable(VARIABLE).is_some() {
+    let is_set = |variable| around.variable(variable).is_some();
+    if name == compiles::LISTER && is_set(compiles::VARIABLE) {
+        return Some((name.to_owned(), 1));
+    }
+    if name.to_str().is_some_and(is_known) && (is_set(VARIABLE) || is_set(compiles::VARIABLE)) {
         return Some((name.to_owned(), 1));
     }
     (args.get(1)? == "cc").then(|| ("cc".into(), 2))
@@ -23,6 +30,22 @@ pub fn called_as(args: &[OsString], around: &Surroundings) -> Option<(OsString, 
 
 /// Compiles as the arguments say; the result is the exit code.
 pub fn run(name: &OsStr, words: &[OsString], around: &Surroundings) -> Result<u8, Failure> {
+    let others = |links: &Path| -> OsString {
+        let path = around.variable("PATH").unwrap_or_default();
+        let others: Vec<&[u8]> =
+            path.as_bytes().split(|byte| *byte == b':').filter(|part| *part != links.as_os_str().as_bytes()).collect();
+        OsStr::from_bytes(&others.join(&b':')).to_owned()
+    };
+    if let Some(file) = around.variable(compiles::VARIABLE) {
+        if name == compiles::LISTER {
+            let listed = compiles::list(Path::new(&file));
+            let written = io::stdout().write_all(listed.as_bytes()).and_then(|()| io::stdout().flush());
+            return written.map(|()| 0).map_err(|error| Failure::from_error(&error));
+        }
+        let path = others(Path::new(&around.variable(compiles::LINKS).unwrap_or_default()));
+        let code = compiles::note(Path::new(&file), name, words, (&around.directory, &path));
+        return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(|error| Failure::from_error(&error));
+    }
     let Some(place) = around.variable(VARIABLE) else {
         return Err(Failure::new(
             Status::Usage,
@@ -31,11 +54,7 @@ pub fn run(name: &OsStr, words: &[OsString], around: &Surroundings) -> Result<u8
         .with_hint("`git idd record` sets it, and calls the build with this compiler"));
     };
     let build = BuildDirectory::open(Path::new(&place)).map_err(|error| Failure::from_error(&error))?;
-    let bin = build.bin();
-    let path = around.variable("PATH").unwrap_or_default();
-    let others: Vec<&[u8]> =
-        path.as_bytes().split(|byte| *byte == b':').filter(|part| *part != bin.as_os_str().as_bytes()).collect();
-    let path = OsStr::from_bytes(&others.join(&b':')).to_owned();
+    let path = others(&build.bin());
     let call = Call { build: &build, name, directory: &around.directory, path };
     let code = call.run(words).map_err(|error| Failure::from_error(&error))?;
     Ok(u8::try_from(code).unwrap_or(1))

@@ -388,6 +388,7 @@ impl Hunt<'_> {
         if self.session.beside.is_mute {
             report.notes.push(Untrusted::from(MUTE));
         }
+        report.notes.extend(self.session.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
         let lines = finding.fixes.iter().filter_map(|fix| self.session.beside.suite_lines.get(&fix.probed));
         let lines: BTreeSet<&String> = lines.flatten().collect();
         let said = lines.iter().map(|line| format!("Only with a fix that is not recommended, the suite says: {line}"));

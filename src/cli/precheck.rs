@@ -97,6 +97,14 @@ impl Checking {
         Self { precheck, plan, touched: Touched::default(), known: HashMap::new(), vetted: Vec::new(), useless: None }
     }
 
+    /// The compile database, if there is one and it is of use.
+    pub fn database(&self) -> Option<&Arc<CompileDatabase>> {
+        match &self.precheck {
+            Precheck::Database(database) if self.useless.is_none() => Some(database),
+            _ => None,
+        }
+    }
+
     /// The command of the user, if there is one and it is of use.
     pub fn command(&self) -> Option<&Words> {
         match &self.precheck {

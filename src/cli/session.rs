@@ -3,6 +3,7 @@
 //! The order of writing is intent, run, observation (durable), consumed; so whatever kills the program, no completed
 //! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
 
+pub mod complaints;
 mod flights;
 pub mod questions;
 
@@ -15,6 +16,7 @@ use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
 use crate::cli::saved::ahead_note;
 use crate::cli::saved::verdict_note;
+use crate::cli::session::complaints::Complaining;
 use crate::cli::session::flights::Flight;
 use crate::cli::session::questions::Beside;
 use crate::cli::tally::Limits;
@@ -169,6 +171,8 @@ pub struct Session<'p> {
     glance: Glance,
     /// What may refuse a candidate before its build.
     pub checking: Option<Checking>,
+    /// What is known of complaints.
+    pub complaining: Complaining,
     /// What was seen so far.
     pub tally: Tally,
     /// How observations are read; set once the failure was reproduced.
@@ -244,6 +248,7 @@ impl<'p> Session<'p> {
             interrupt,
             reader,
             checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
+            complaining: Complaining::default(),
             tally: Tally::default(),
             criteria,
             limit,

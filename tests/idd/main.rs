@@ -6,6 +6,7 @@ mod browser;
 mod build_cache;
 mod certificate;
 mod commands;
+mod complaints;
 mod completions;
 mod docs;
 mod dominators;

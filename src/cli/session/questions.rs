@@ -124,8 +124,12 @@ impl Session<'_> {
 
     /// Whether nobody complains anew.
     fn new_complaints(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, SessionError> {
-        let _ = (probe, baseline);
-        Ok(Some(true))
+        let Some(complaints) = self.complaints(probe.tree, probe.revision, &baseline.trees)? else { return Ok(None) };
+        let is_quiet = complaints.is_empty();
+        if !is_quiet {
+            self.beside.complaints.insert(probe.tree, complaints);
+        }
+        Ok(Some(is_quiet))
     }
 
     /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as long as

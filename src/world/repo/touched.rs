@@ -18,7 +18,7 @@ const MAX_SOURCES: usize = 8;
 const MAX_READ: usize = 5_000;
 
 /// Extensions of files that include, or are included.
-const INCLUDING: [&[u8]; 7] = [b".c", b".h", b".inc", b".def", b".hpp", b".hh", b".tbl"];
+const INCLUDING: [&[u8]; 9] = [b".c", b".h", b".inc", b".def", b".hpp", b".hh", b".hxx", b".ipp", b".tbl"];
 
 /// What files include, remembered by their content.
 #[derive(Debug, Default)]
@@ -28,7 +28,17 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// The sources of `newer` that a change from `older` touches, at most 8: changed ones by path, then those that include a
+    /// The sources of `newer` that a change from `older` touches, at most 8; see [`sources_up_to`](Self::sources_up_to).
+    pub fn sources(
+        &mut self,
+        repository: &git2::Repository,
+        trees: (TreeId, TreeId),
+        is_source: &dyn Fn(&[u8]) -> bool,
+    ) -> Vec<Vec<u8>> {
+        self.sources_up_to(MAX_SOURCES, repository, trees, is_source)
+    }
+
+    /// The sources of `newer` that a change from `older` touches, at most `max`: changed ones by path, then those that include a
     /// changed file, directly first, by path. Only what `is_source` says is one; none if a tree cannot be read.
     ///
     /// A file is taken to include every file with the name that it names, in whatever directory: what the options of the
@@ -36,17 +46,19 @@ impl Touched {
     ///
     /// Cost: reads the directories that differ; if anything changed but sources, also all directories of `newer`, and once
     /// each file that may include others.
-    pub fn sources(
+    pub fn sources_up_to(
         &mut self,
+        max: usize,
         repository: &git2::Repository,
         (older, newer): (TreeId, TreeId),
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Vec<Vec<u8>> {
-        self.look(repository, (older, newer), is_source).unwrap_or_default()
+        self.look(max, repository, (older, newer), is_source).unwrap_or_default()
     }
 
     fn look(
         &mut self,
+        max: usize,
         repository: &git2::Repository,
         (older, newer): (TreeId, TreeId),
         is_source: &dyn Fn(&[u8]) -> bool,
@@ -62,11 +74,11 @@ impl Touched {
         if names.iter().any(|name| is_including(name)) {
             compare(&objects, (None, Some(newer)), b"", &mut files)?;
         }
-        files.retain(|path, _| is_including(path));
+        files.retain(|path, _| is_including(path) || is_source(path));
         if files.len() > MAX_READ {
             files.clear();
         }
-        while !names.is_empty() && sources.len() < MAX_SOURCES {
+        while !names.is_empty() && sources.len() < max {
             let mut including = HashSet::new();
             for (path, blob) in &files {
                 let Some(blob) = blob else { continue };
@@ -83,7 +95,7 @@ impl Touched {
             // Each file is a step on the way only once, or files that include each other would be one for ever.
             files.retain(|path, _| !including.contains(path));
         }
-        sources.truncate(MAX_SOURCES);
+        sources.truncate(max);
         Ok(sources)
     }
 
@@ -93,6 +105,17 @@ impl Touched {
             hash_map::Entry::Vacant(unknown) => Ok(unknown.insert(included_in(&objects.blob(blob)?))),
         }
     }
+}
+
+/// The files of `newer`, by path, that are not the same in `older`; regular files only, none if a tree cannot be read.
+pub fn changed(repository: &git2::Repository, (older, newer): (TreeId, TreeId)) -> Vec<Vec<u8>> {
+    let look = || -> Result<_, Stop> {
+        let mut changed = BTreeMap::new();
+        compare(&Objects::open(repository)?, (Some(older), Some(newer)), b"", &mut changed)?;
+        Ok(changed)
+    };
+    let changed = look().unwrap_or_default();
+    changed.into_iter().filter(|(_, blob)| blob.is_some()).map(|(path, _)| path).collect()
 }
 
 fn is_including(path: &[u8]) -> bool {
@@ -204,6 +227,16 @@ mod tests {
         check(&sources("1"), &sources("2"), &["u.c"]);
         check(&older, &sources("2"), &["u.c", "a.c", "z.c"]);
         check(&[("w.c", "")], &older, &["a.c", "u.c", "z.c"]);
+    }
+
+    #[test]
+    fn files_that_changed_are_those_that_are_there() {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(place.path()).unwrap();
+        let older = tree(&repository, &[("a.py", "1"), ("d/b", "1"), ("gone", "1"), ("same", "1")]);
+        let newer = tree(&repository, &[("a.py", "2"), ("d/b", "2"), ("d/new", "2"), ("same", "1")]);
+        assert_eq!(changed(&repository, (older, newer)), [&b"a.py"[..], b"d/b", b"d/new"]);
+        assert_eq!(changed(&repository, (newer, newer)), Vec::<Vec<u8>>::new());
     }
 
     #[test]

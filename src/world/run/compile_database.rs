@@ -85,6 +85,9 @@ const LEFT_OUT: [&str; 19] = [
 ];
 const LEFT_OUT_BEGINNINGS: [&str; 10] = ["-O", "-W", "-g", "-L", "-l", "-o", "-MF", "-MT", "-MQ", "--param="];
 
+/// What is said to a compiler of which only the exit code counts.
+const SILENT: &str = " -fsyntax-only -w";
+
 /// Where a database and what it names may lie.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'g> {
@@ -142,6 +145,13 @@ impl CompileDatabase {
         self.compilers.iter().map(PathBuf::as_path)
     }
 
+    /// The command that compiles a source with `flags` in the place of a silent check of its syntax; `None` if none is known.
+    pub fn line_with(&self, source: &[u8], flags: &str) -> Option<Vec<u8>> {
+        let check = self.checks.get(source)?;
+        let at = check.windows(SILENT.len()).position(|window| window == SILENT.as_bytes())?;
+        Some([&check[..at], b" ", flags.as_bytes(), &check[at + SILENT.len()..]].concat())
+    }
+
     /// The shell line that checks these sources in this order and stops at the first that is refused; `None` if none is known.
     pub fn line(&self, sources: &[Vec<u8>]) -> Option<OsString> {
         let checks: Vec<&[u8]> = sources.iter().filter_map(|source| Some(&self.checks.get(source)?[..])).collect();
@@ -166,7 +176,7 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
     words.next_if(|word| LAUNCHERS.iter().any(|launcher| name_of(word) == *launcher));
     let compiler = compiler(words.next()?, grounds)?;
     let mut line = quoted(compiler.as_os_str().as_bytes());
-    line.extend(b" -fsyntax-only -w");
+    line.extend(SILENT.bytes());
     while let Some(word) = words.next() {
         let text = std::str::from_utf8(word).ok()?;
         let (option, joined) = text.split_at_checked(2)?;
@@ -250,7 +260,7 @@ fn append(line: &mut Vec<u8>, word: &[u8]) {
 }
 
 /// A word as the shell reads it.
-fn quoted(word: &[u8]) -> Vec<u8> {
+pub fn quoted(word: &[u8]) -> Vec<u8> {
     let mut text = vec![b'\''];
     for byte in word {
         if *byte == b'\'' {
@@ -422,6 +432,9 @@ mod tests {
         let both = format!("{front} \"$IDD_WORKTREE\"/'b/c d.c' && {front} '-DX=\"y\"' \"$IDD_WORKTREE\"/'a.c'");
         assert_eq!(line(&["b/c d.c", "unknown.c", "a.c"]), Some(both));
         assert_eq!((line(&["unknown.c"]), line(&[])), (None, None));
+        let command = database.line_with(b"b/c d.c", "-Wall").unwrap();
+        assert_eq!(String::from_utf8(command).unwrap(), "'/usr/bin/cc' -Wall \"$IDD_WORKTREE\"/'b/c d.c'");
+        assert_eq!(database.line_with(b"unknown.c", ""), None);
         assert!(database.has(b"a.c") && !database.has(b"unknown.c"));
         assert_eq!(database.compilers().collect::<Vec<_>>(), [Path::new("/usr/bin/cc")]);
     }

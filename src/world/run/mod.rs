@@ -2,7 +2,7 @@
 //!
 //! Start at [`process::run`], which runs one command and leaves nothing behind; [`classify::classify`] says what the
 //! observation made of it means for one hunt. Only `process` (and `launch` for it) starts programs, only `process_table` and `survivors`
-//! look at other processes; everything that judges output (`classify`, `failure_line`, `normalise`, `table`) is pure.
+//! look at other processes; everything that judges output (`classify`, `complaints`, `failure_line`, `normalise`, `table`) is pure.
 //! Nothing here knows of revisions, trees or the cache.
 
 use std::io;
@@ -13,6 +13,7 @@ use thiserror::Error;
 pub mod build_cache;
 pub mod classify;
 pub mod compile_database;
+pub mod complaints;
 pub mod crew;
 pub mod exact;
 mod failure_line;

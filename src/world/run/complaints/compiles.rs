@@ -1,0 +1,388 @@
+//! How a build calls its compilers, seen by links that stand in front of `PATH` under the compilers' names.
+//!
+//! Each link leads to this program, which [notes](note) the call in the file that `IDD_COMPILES` names and lets the real compiler
+//! do it. After the build the link `idd-compiles` [lists](list) what was noted, short enough for the bounded output of a probe:
+//! so it is an observation as any other, and a resumed hunt knows it without a build.
+//!
+//! A compiler that a build calls by an absolute path is not seen.
+
+use crate::world::files;
+use crate::world::record::arguments::is_probe;
+use crate::world::record::arguments::words_of;
+use crate::world::record::build::is_known;
+use crate::world::run::compile_database::quoted;
+use crate::world::run::complaints::c;
+use crate::world::run::complaints::c::Unit;
+use crate::world::run::complaints::plain;
+use crate::world::run::process;
+use crate::world::run::toolchain;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The variable that names the file to the compilers' links.
+pub const VARIABLE: &str = "IDD_COMPILES";
+
+/// The variable that names the directory of the links.
+pub const LINKS: &str = "IDD_COMPILES_BIN";
+
+/// The name of the link that lists what was noted.
+pub const LISTER: &str = "idd-compiles";
+
+/// What stands for the worktree in what is printed; see the sandbox.
+const WORKTREE: &str = "<worktree>";
+
+/// Options with a value in the next word that is part of how a source is read.
+const KEPT_WITH_VALUE: [&str; 17] = [
+    "-I",
+    "-D",
+    "-U",
+    "-x",
+    "-B",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-target",
+    "-Xclang",
+    "--param",
+];
+
+/// Options with a value in the next word that are left out.
+const LEFT_OUT_WITH_VALUE: [&str; 16] = [
+    "-o",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-L",
+    "-l",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-Xlinker",
+    "-Xassembler",
+    "-framework",
+    "-aux-info",
+    "-dumpbase",
+];
+
+/// Options that are left out.
+const LEFT_OUT: [&str; 18] = [
+    "-c",
+    "-w",
+    "-s",
+    "-r",
+    "-v",
+    "-pipe",
+    "-pie",
+    "-no-pie",
+    "-static",
+    "-shared",
+    "-rdynamic",
+    "-nostdlib",
+    "-nodefaultlibs",
+    "-nostartfiles",
+    "-pedantic-errors",
+    "-fwhole-program",
+    "-fstack-usage",
+    "--coverage",
+];
+
+/// Beginnings of options that are left out: those of linker and optimiser, those that write files, and those that silence.
+const LEFT_OUT_BEGINNINGS: [&str; 19] = [
+    "-o",
+    "-M",
+    "-O",
+    "-g",
+    "-l",
+    "-L",
+    "-Wl,",
+    "-Wa,",
+    "-Wp,-M",
+    "-Werror",
+    "-Wno-",
+    "-Wfatal-errors",
+    "-flto",
+    "-fuse-ld",
+    "-fprofile",
+    "-ftest-coverage",
+    "-fdiagnostics",
+    "-fmax-errors",
+    "-save-temps",
+];
+
+/// Options of calls that compile nothing.
+const NOTHING_COMPILED: [&str; 9] =
+    ["-E", "-S", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine", "-###"];
+
+/// One call, as it is noted: a line of JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Call {
+    /// Directory, compiler, and its options without what says nothing about how sources are read.
+    words: Vec<String>,
+    sources: Vec<String>,
+}
+
+/// The options and the sources of a call; `None` if it compiles no source of C or C++, or only tries the compiler out.
+///
+/// What silences a compiler is left out: what both ends have is no complaint anyway.
+fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
+    let mut call = Call { words: vec![directory.to_str()?.to_owned(), compiler.to_owned()], sources: Vec::new() };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_str()?;
+        if NOTHING_COMPILED.contains(&text) || text.starts_with("-print-") || text.starts_with("-fdump-") {
+            return None;
+        }
+        if KEPT_WITH_VALUE.contains(&text) {
+            call.words.extend([text.to_owned(), words.next()?.to_str()?.to_owned()]);
+        } else if LEFT_OUT_WITH_VALUE.contains(&text) {
+            words.next()?;
+        } else if text.starts_with('-') && text.len() > 1 {
+            let is_left_out =
+                LEFT_OUT.contains(&text) || LEFT_OUT_BEGINNINGS.iter().any(|begin| text.starts_with(begin));
+            if !is_left_out {
+                call.words.push(text.to_owned());
+            }
+        } else if c::is_source(word.as_bytes()) {
+            call.sources.push(text.to_owned());
+        }
+    }
+    let is_trial = is_probe(directory) || call.sources.iter().any(|source| is_probe(Path::new(source)));
+    (!is_trial && !call.sources.is_empty()).then_some(call)
+}
+
+/// Notes a call in `file`, and makes it: the result is the compiler's exit code. What cannot be noted is compiled all the same.
+///
+/// - `name`: the link that was called.
+/// - `path`: where compilers are looked for, without the links.
+pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
+    let mut expanded = Vec::new();
+    for word in words {
+        match word.as_bytes().strip_prefix(b"@").and_then(|file| fs::read(directory.join(OsStr::from_bytes(file))).ok())
+        {
+            Some(content) => expanded.extend(words_of(&content)),
+            None => expanded.push(word.clone()),
+        }
+    }
+    if let Some(call) = call(&name.to_string_lossy(), &expanded, directory) {
+        let line = serde_json::to_string(&call)? + "\n";
+        // In one write, because compilers run at the same time.
+        let _ = files::append(file, line.as_bytes());
+    }
+    let name = name.to_str().unwrap_or_default();
+    let program = toolchain::places(path, name).find(|place| place.is_file()).ok_or(io::ErrorKind::NotFound)?;
+    let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+    process::relay(program.as_os_str(), &words, directory, &[("PATH".into(), path.to_owned())])
+}
+
+/// What was noted in `file`, for [`Compiles::read`]: each source once, options that several have once.
+pub fn list(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let mut first: BTreeMap<String, Call> = BTreeMap::new();
+    for call in text.lines().filter_map(|line| serde_json::from_str::<Call>(line).ok()) {
+        for source in &call.sources {
+            let place = Path::new(&call.words[0]).join(source);
+            let place = place.to_string_lossy().into_owned();
+            let one = Call { words: call.words.clone(), sources: vec![source.clone()] };
+            // Of a source that is compiled in several ways the same one each time, whatever was compiled first.
+            let known = first.entry(place).or_insert_with(|| one.clone());
+            if one.words < known.words {
+                *known = one;
+            }
+        }
+    }
+    let mut together: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    for call in first.into_values() {
+        together.entry(call.words).or_default().extend(call.sources);
+    }
+    let json = |value: &dyn Fn() -> serde_json::Result<String>| value().unwrap_or_default() + "\n";
+    let mut text = String::new();
+    for (words, sources) in together {
+        text += &json(&|| serde_json::to_string(&words));
+        for source in sources {
+            text += &json(&|| serde_json::to_string(&source));
+        }
+    }
+    text + "@idd end\n"
+}
+
+/// Puts links to `program` into the new directory `links`, under the names of all compilers in `path`.
+pub fn prepare(program: &Path, links: &Path, path: &OsStr) -> io::Result<()> {
+    fs::create_dir_all(links)?;
+    let mut names = vec![OsString::from(LISTER)];
+    for directory in path.as_bytes().split(|byte| *byte == b':').filter(|directory| directory.starts_with(b"/")) {
+        let found = files::names(Path::new(OsStr::from_bytes(directory)));
+        names.extend(found.into_iter().filter(|name| name.to_str().is_some_and(is_known)));
+    }
+    names.sort();
+    names.dedup();
+    for name in names {
+        match std::os::unix::fs::symlink(program, links.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The shell line that builds with the links in front of `PATH`, and prints nothing but what was seen.
+///
+/// - `builds`: lines for the shell. The next one is run only if nothing was compiled by those before.
+pub fn line(builds: &[&OsStr]) -> OsString {
+    use std::os::unix::ffi::OsStringExt;
+    let mut text = format!(
+        "{VARIABLE}=\"$TMPDIR/{LISTER}\"; PATH=\"${LINKS}:$PATH\"; export {VARIABLE} PATH\n: > \"${VARIABLE}\"\n"
+    )
+    .into_bytes();
+    for build in builds {
+        text.extend(format!("test -s \"${VARIABLE}\" || sh -c ").bytes());
+        text.extend(quoted(build.as_bytes()));
+        text.extend(b" >/dev/null 2>&1\n");
+    }
+    text.extend(LISTER.bytes());
+    text.push(b'\n');
+    OsString::from_vec(text)
+}
+
+/// How a build compiles its sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compiles {
+    /// By path of the source.
+    seen: BTreeMap<Vec<u8>, Seen>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    directory: String,
+    /// Compiler and options, for the shell.
+    command: Vec<u8>,
+    /// As it is named there, for the shell.
+    source: Vec<u8>,
+}
+
+impl Compiles {
+    /// Reads what was listed; of output that was cut, what is whole. `None` if the listing was never made.
+    pub fn read(output: &str) -> Option<Self> {
+        let mut compiles = Self::default();
+        let mut words: Option<Vec<String>> = None;
+        let mut is_whole = false;
+        for line in output.lines() {
+            is_whole |= line == "@idd end";
+            if line.starts_with('[') {
+                words = serde_json::from_str(line).ok();
+            } else if let (Some(words), Ok(source)) = (&words, serde_json::from_str::<String>(line))
+                && let Some((path, seen)) = seen(words, &source)
+            {
+                compiles.seen.entry(path).or_insert(seen);
+            }
+        }
+        is_whole.then_some(compiles)
+    }
+
+    /// The check with `flags` of a source, relative to the top; `None` if it was not compiled.
+    pub fn unit(&self, path: &[u8], flags: &str) -> Option<Unit> {
+        let Seen { directory, command, source } = self.seen.get(path)?;
+        let command = [&command[..], flags.as_bytes(), source].join(&b' ');
+        Some(Unit { path: path.to_vec(), directory: directory.clone(), command })
+    }
+}
+
+fn seen(words: &[String], source: &str) -> Option<(Vec<u8>, Seen)> {
+    let [directory, compiler, options @ ..] = words else { return None };
+    let directory = match directory.strip_prefix(WORKTREE)? {
+        "" => ".".to_owned(),
+        below => plain(below)?,
+    };
+    let path = match source.strip_prefix(WORKTREE) {
+        Some(below) => plain(below)?,
+        None if source.starts_with('/') => return None,
+        None => plain(&format!("{directory}/{source}"))?,
+    };
+    let mut command = quoted(compiler.as_bytes());
+    for word in options {
+        command.push(b' ');
+        command.extend(in_worktree(word));
+    }
+    Some((path.into_bytes(), Seen { directory, command, source: in_worktree(source) }))
+}
+
+/// A word for the shell, in which the worktree is the one that it runs in.
+fn in_worktree(word: &str) -> Vec<u8> {
+    let parts: Vec<Vec<u8>> = word.split(WORKTREE).map(|part| quoted(part.as_bytes())).collect();
+    parts.join(&b"\"$IDD_WORKTREE\""[..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(line: &str) -> Option<(String, Vec<String>)> {
+        let call = call("gcc", &words_of(line.as_bytes()), Path::new("/w"))?;
+        Some((call.words[2..].join(" "), call.sources))
+    }
+
+    #[track_caller]
+    fn check(line: &str, options: &str, sources: &[&str]) {
+        let expected = Some((options.to_owned(), sources.iter().map(|source| (*source).to_owned()).collect()));
+        assert_eq!(called(line), expected, "{line}");
+    }
+
+    #[test]
+    fn of_a_call_stays_how_its_sources_are_read() {
+        check(
+            "-I inc -Idir -DX=1 -std=gnu11 -Werror=foo -Wno-unused -Wcast-align -w -O2 -g3 -MD -MF a.d -MT a.o -fPIC -m32 -c -o a.o a.c",
+            "-I inc -Idir -DX=1 -std=gnu11 -Wcast-align -fPIC -m32",
+            &["a.c"],
+        );
+        check(
+            "-o prog -include x.h a.cc b.o c.cpp -lm -L lib -Wl,-z,now -pthread",
+            "-include x.h -pthread",
+            &["a.cc", "c.cpp"],
+        );
+        for line in
+            ["", "-o a b.o", "-E a.c", "--version", "-c conftest.c", "-c a.S", "-M a.c", "-print-prog-name=ld a.c"]
+        {
+            assert_eq!(called(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_was_noted_is_listed_shortly_and_read_again() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("calls");
+        for (directory, words) in [
+            ("<worktree>", "-DX -c b.c"),
+            ("<worktree>/sub", "-I<worktree>/inc -c ../a.c"),
+            ("<worktree>", "-DX -O2 -c z.c"),
+            ("<worktree>", "-DY -c z.c"),
+            ("/elsewhere", "-c e.c"),
+        ] {
+            let call = call("gcc", &words_of(words.as_bytes()), Path::new(directory)).unwrap();
+            files::append(&file, (serde_json::to_string(&call).unwrap() + "\n").as_bytes()).unwrap();
+        }
+        let text = list(&file);
+        assert_eq!(text.matches("-DX").count(), 1, "{text}");
+        let compiles = Compiles::read(&text).unwrap();
+        let paths: Vec<&[u8]> = compiles.seen.keys().map(Vec::as_slice).collect();
+        assert_eq!(paths, [b"a.c", b"b.c", b"z.c"]);
+        let unit = compiles.unit(b"a.c", "-Wall").unwrap();
+        let command = String::from_utf8(unit.command).unwrap();
+        assert_eq!(command, "'gcc' '-I'\"$IDD_WORKTREE\"'/inc' -Wall '../a.c'");
+        assert_eq!(unit.directory, "sub");
+        assert_eq!(Compiles::read("sh: idd-compiles: not found\n"), None);
+    }
+}
