@@ -1,6 +1,7 @@
 //! From what a hunt found, as ids, to the report that people and programs read.
 
 use crate::change::trees::Rung;
+use crate::cli::args::options::Until;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Adjustments;
 use crate::cli::plan::Plan;
@@ -77,9 +78,30 @@ impl Sources<'_> {
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
-            notes: notes(finding).into_iter().chain(self.generated(finding).map(Untrusted::from)).collect(),
+            notes: notes(finding)
+                .into_iter()
+                .chain(self.further(finding))
+                .chain(self.generated(finding).map(Untrusted::from))
+                .collect(),
             ..Report::new(status, self.sentence(finding))
         })
+    }
+
+    /// How to go on from a stage that was asked for.
+    fn further(self, finding: &Finding) -> Option<Untrusted> {
+        let until = self.plan.args.effort.until;
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
+        if !has_ended || until == Until::Fix || self.plan.is_minimize {
+            return None;
+        }
+        let word = until.word();
+        let next = match (until, finding.conclusion) {
+            (Until::Commit, Conclusion::Range) => {
+                "`git idd resume --until change` goes on, and tells commits apart by their changes"
+            }
+            _ => "`git idd resume --until fix` goes on",
+        };
+        Some(Untrusted::from(format!("Only the {word} was looked for (`--until {word}`); {next}.")))
     }
 
     /// What to know of files in the change that a program writes, each once.
@@ -136,6 +158,7 @@ impl Sources<'_> {
                 let steps = count(steps, "step");
                 format!("No revision passes, back to {end}; the oldest one tested lies {steps} behind the bad one.")
             }
+            Conclusion::Culprit => "The first bad commit is proved; the rest of the hunt has not ended.".to_owned(),
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
             Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),
         }
@@ -255,6 +278,7 @@ pub fn status(conclusion: Conclusion) -> Status {
         Conclusion::NotReproducible => Status::NotReproducible,
         Conclusion::NeverPassed => Status::NeverPassed,
         Conclusion::Unported => Status::Unported,
+        Conclusion::Culprit => Status::Culprit,
         Conclusion::Budget => Status::Budget,
         Conclusion::Interrupted => Status::Interrupted,
     }

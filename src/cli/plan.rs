@@ -16,6 +16,7 @@ use crate::hunt::Again;
 use crate::hunt::Order;
 use crate::hunt::Walk;
 use crate::hunt::history::History;
+use crate::hunt::stage::Stage;
 use crate::reduce::Reducer;
 use crate::report::Status;
 use crate::revision::CommitId;
@@ -263,6 +264,12 @@ impl Plan {
             },
             is_retried: effort.retry,
             is_audited: effort.audit.is_some(),
+            until: match effort.until {
+                _ if self.is_minimize => Stage::Fix,
+                options::Until::Commit => Stage::Commit,
+                options::Until::Change => Stage::Change,
+                options::Until::Fix => Stage::Fix,
+            },
             port: !effort.no_port && !self.is_minimize,
             check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
             may_widen: self.args.test.signature == options::SignatureMode::Auto && !adjustments.signature_is_exit,

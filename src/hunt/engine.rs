@@ -71,6 +71,7 @@ impl Hunter<'_> {
         }
         self.tell(Event::Culprit { revision: pair.newer.revision });
         self.check_ends(&pair).await?;
+        self.end_with_commit(&pair, &candidates).await?;
         let paired = self.sufficient(pair.older.tree, pair.newer.tree, pair.newer.revision).await?;
         if self.order.check_vacuous && Self::is_only_tests(&paired) {
             let paths = paired.units.iter().map(|unit| unit.path.clone()).collect();
@@ -95,6 +96,7 @@ impl Hunter<'_> {
             board.finding.sufficient = Some(sufficient);
             board.finding.necessary = Some(necessary.clone());
         }
+        self.end_with_change(&pair, is_range).await?;
         let (fix, more) = self.port(&necessary, pair.newer.revision).await?;
         let is_complete = fix.is_complete || !self.order.port;
         {

@@ -88,6 +88,9 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
     type Error = Halt;
 
     async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Halt> {
+        if self.phase == Phase::Reduce && self.hunter.is_effort_spent() {
+            return Ok(false);
+        }
         let Some(probe) = self.probe(candidate)? else {
             self.note_refused(1);
             return Ok(false);
@@ -210,7 +213,7 @@ impl Hunter<'_> {
         let kept = self.reduce_units(&set, older, revision, (Phase::Reduce, SUFFICIENT), wanted).await?;
         let newer = self.tree_of(&set, older, &kept)?;
         let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
-        Ok(Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: true })
+        Ok(Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: !self.is_effort_spent() })
     }
 
     /// A sufficient change, reduced further, line by line: what is left of it is divided anew, without modified lines, and
@@ -248,7 +251,7 @@ impl Hunter<'_> {
             }
             let newer = self.tree_of(&set, older, &kept)?;
             let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
-            change = Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: true };
+            change = Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: !self.is_effort_spent() };
         }
     }
 
@@ -277,7 +280,7 @@ impl Hunter<'_> {
         let taken = self.reduce_units(&set, newer, revision, (Phase::Reduce, what), wanted).await?;
         let without = self.tree_of(&set, newer, &taken)?;
         let units = self.parts(&set, newer, &taken, (revision, Direction::Backward))?;
-        Ok(Change { older: without, newer, n_lines: set.n_lines(&taken), units, is_minimal: true })
+        Ok(Change { older: without, newer, n_lines: set.n_lines(&taken), units, is_minimal: !self.is_effort_spent() })
     }
 
     fn tree_of(&self, set: &ChangeSet, base: TreeId, subset: &Subset) -> Result<TreeId, Halt> {

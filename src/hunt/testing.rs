@@ -19,6 +19,7 @@ use crate::hunt::drive::Laboratory;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
+use crate::hunt::stage::Stage;
 use crate::outcome::Outcome;
 use crate::reduce::Reducer;
 use crate::revision::CommitId;
@@ -222,6 +223,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         level: Level::Line,
         is_retried: false,
         is_audited: false,
+        until: Stage::Fix,
         port: true,
         check_vacuous: true,
         may_release: true,

@@ -477,7 +477,7 @@ fn a_command_is_told_how_the_hunt_ended() {
     fixture.git(&["config", "idd.notify", &format!("echo $IDD_STATUS >>{}", told.display())]);
     run(&fixture, &["--no-cache", "--max-probes", "3", "--", TEST], 6);
     run(&fixture, &["resume", "--max-probes", "100"], 0);
-    assert_eq!(take(), "budget\nfound\n");
+    assert_eq!(take(), "budget\nculprit\nfound\n");
     run(&fixture, &["show"], 0);
     run(&fixture, &["status"], 0);
     assert!(!told.exists());

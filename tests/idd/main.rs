@@ -29,6 +29,7 @@ mod product;
 mod record;
 mod resume;
 mod scan;
+mod stages;
 mod switch;
 mod tidy;
 mod together;
