@@ -389,7 +389,10 @@ impl Hunt<'_, '_> {
             self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new()).map_err(failed)?;
         let bare = bare.with_promisor(self.promisor.clone());
-        let held = self.plan.held(adjustments, &bare)?;
+        // A patch that does not apply makes no hunt that could be gone on with.
+        let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
+            self.is_hopeless |= failure.status == Status::Usage;
+        })?;
         self.session.product_digest = self.plan.product_plan(&held).map(|plan| plan.digest());
         let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
         Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))

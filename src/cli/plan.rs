@@ -20,10 +20,12 @@ use crate::hunt::stage::Stage;
 use crate::reduce::Reducer;
 use crate::report::Status;
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::cache::CommandParts;
 use crate::world::cache::ProbePlan;
 use crate::world::files;
 use crate::world::files::OnDisk;
+use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::division::DivisionError;
 use crate::world::repo::division::Divisions;
@@ -281,7 +283,7 @@ impl Plan {
 
     /// What is put into every tree under these adjustments.
     pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Held, Failure> {
-        let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+        let failed = |error: RepoError| Failure::from_error(&error);
         let mut held = Held::default();
         if !adjustments.hold_nothing {
             held.files.extend(self.held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
@@ -293,7 +295,7 @@ impl Plan {
             }
             Some(Overlay::Patch(patch)) => {
                 let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
-                held.overlay = Some((bad, store.apply(bad, patch).map_err(failed)?));
+                held.overlay = Some((bad, self.overlaid(bad, patch, store)?));
             }
         }
         let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
@@ -302,6 +304,16 @@ impl Plan {
             held.files.insert(path.clone(), file);
         }
         Ok(held)
+    }
+
+    /// The bad revision with the patch of `--overlay`.
+    fn overlaid(&self, bad: TreeId, patch: &[u8], store: &TreeStore) -> Result<TreeId, Failure> {
+        let name = self.args.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
+        store.apply(bad, patch).map_err(|error| match error {
+            RepoError::Patch { said } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
+                .with_hint("`--overlay` takes a patch for the bad revision, as `git diff --binary` and `git format-patch` print it"),
+            other => Failure::from_error(&other),
+        })
     }
 
     /// What the key of a product is made of, beside its bytes; `None` if products are not compared.
