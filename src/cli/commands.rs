@@ -1,5 +1,6 @@
 //! The subcommands, each a short story over the saved hunt.
 
+use crate::cli::announce::Herald;
 use crate::cli::args::HuntArgs;
 use crate::cli::args::PageArgs;
 use crate::cli::args::Request;
@@ -29,6 +30,7 @@ use crate::cli::progress::Volume;
 use crate::cli::record;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
+use crate::cli::saved::Asked;
 use crate::cli::saved::SavedPlan;
 use crate::cli::story;
 use crate::cli::trace;
@@ -44,6 +46,7 @@ use crate::report::chain::Explanation;
 use crate::report::escape::Terminal;
 use crate::report::html;
 use crate::report::style::Style;
+use crate::report::text::Look;
 use crate::revision::CommitId;
 use crate::revision::Revision;
 use crate::world::cache::Keep;
@@ -67,14 +70,14 @@ use std::io;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use std::time::SystemTime;
 
 /// What a command has to say on stdout.
 pub enum Answer {
-    /// A report, as text or JSON, and who is to be told of it then; its status is that of the program.
-    Report(Box<Report>, Option<Notice>),
+    /// A report, as text or JSON, who is to be told of it then, and the commit that was printed before; its status is that of the
+    /// program.
+    Report(Box<Report>, Option<Notice>, Option<CommitId>),
     /// A report that is shown again: the program did what it was asked for.
     Shown(Box<Report>),
     /// Bytes as they are, and the exit code.
@@ -145,6 +148,12 @@ impl Console {
         }
     }
 
+    /// How text looks on stdout.
+    pub fn look(self) -> Look {
+        let is_verbose = self.volume == Volume::Verbose;
+        Look { style: self.out_style, is_raw: !self.is_terminal, is_verbose }
+    }
+
     /// The exit code for a hunt that ended so.
     pub fn code(self, status: Status) -> u8 {
         let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
@@ -213,7 +222,7 @@ fn start(
     named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
     let user = opened(&named, args.effort.fetch, location, around, console)?;
     let plan = Plan::new(args, pair, location, &user, around)?;
-    hunt_with(&plan, location, &user, around, console)
+    hunt_with(&plan, false, (location, &user), around, console)
 }
 
 /// The user's repository. A revision that is named may lie behind the border of a shallow clone: then the rest of its history is
@@ -240,22 +249,26 @@ fn opened(
     open()
 }
 
+/// - `is_continued`: whether a hunt of this plan that has ended goes on.
 fn hunt_with(
     plan: &Plan,
-    location: &Location,
-    user: &Repository,
+    is_continued: bool,
+    (location, user): (&Location, &Repository),
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
     let interrupt = Interrupt::register()?.0;
     let mut progress = progress(console);
-    let saved = saved::open(plan, location)?;
+    let saved = saved::open(plan, location, is_continued)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
     let test = Untrusted::from(plan.args.command.to_line());
-    let notice = plan.args.effort.notify.clone().map(|line| Notice { line, test, interrupt: Arc::clone(&interrupt) });
-    let result = hunt::run(Task { plan, location, around, saved, interrupt, progress }, user);
+    let notice = plan.args.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
+    let kept = saved.replay.as_ref().and_then(saved::first_bad);
+    let mut herald = Herald { console, around, notice: notice.as_ref(), announced: None, kept };
+    let result = hunt::run(Task { plan, location, around, saved, interrupt, progress, herald: &mut herald }, user);
+    let announced = herald.announced;
     match (result, notice) {
-        (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice)),
+        (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice, announced)),
         (Err(failure), Some(notice)) => {
             notice.give(&failure.report(), around, console);
             Err(failure)
@@ -274,14 +287,21 @@ fn resume(
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (_, replay) = saved::current_replay(location)?;
-    let plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
+    let (id, replay) = saved::current_replay(location)?;
+    let mut plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
         Failure::from_error(&error).with_hint("the hunt was started by another version; start it again")
     })?;
-    if !saved::is_unfinished(replay.status.as_deref()) {
+    // As it was asked for last: what comes now is for this run and for those after it.
+    if let Some(Asked { until, reduction }) = saved::asked(location, &id)? {
+        (plan.args.effort.until, plan.args.effort.reduction) = (until, reduction);
+    }
+    let is_unfinished = saved::is_unfinished(replay.status.as_deref());
+    let is_continued = allowance.until.is_some_and(|until| until > plan.args.effort.until)
+        || allowance.reduction.is_some() && saved::is_cut_short(&replay);
+    if !is_unfinished && !is_continued {
         let mut progress = progress(console);
         progress.say("The hunt of this worktree has ended already; this is what it found.");
-        return Ok(Answer::Report(Box::new(finding(location)?.1), None));
+        return Ok(Answer::Report(Box::new(finding(location)?.1), None, None));
     }
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };
@@ -301,7 +321,7 @@ fn resume(
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
         progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }
-    hunt_with(&plan, &place, &user, around, console)
+    hunt_with(&plan, is_continued, (&place, &user), around, console)
 }
 
 /// The finding of this worktree's hunt, and the hunt's name.
@@ -326,7 +346,7 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
     };
     if console.is_json {
         return Ok(Answer::Shown(Box::new(match finding(location) {
-            Ok((_, report)) if !is_running => report,
+            Ok((_, report)) if !is_running || report.status == Status::Culprit => report,
             _ => unfinished(id, &state, replay.n_completed),
         })));
     }
@@ -336,6 +356,10 @@ fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
     let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
+    if let Ok((_, Report { first_bad: Some(first_bad), .. })) = finding(location) {
+        let (commit, subject) = (first_bad.commit.commit, Terminal.line(&first_bad.commit.subject));
+        let _ = writeln!(text, "first bad: [{commit}] {subject}");
+    }
     let is_open = is_running || saved::is_unfinished(replay.status.as_deref());
     if let Some((ahead, n_jobs, pace)) = saved::ahead(location, &id)?.filter(|_| is_open) {
         let what = match ahead {

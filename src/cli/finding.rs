@@ -1,6 +1,7 @@
 //! From what a hunt found, as ids, to the report that people and programs read.
 
 use crate::change::trees::Rung;
+use crate::cli::args::options::Until;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Adjustments;
 use crate::cli::plan::Plan;
@@ -39,8 +40,8 @@ pub struct Sources<'a> {
     pub store: &'a TreeStore,
     /// What was hunted, if that is known.
     pub signature: Option<&'a Signature>,
-    /// What was learned beside the outcomes of the test.
-    pub beside: &'a Beside,
+    /// What was learned beside the outcomes of the test, if anything was reduced yet.
+    pub beside: Option<&'a Beside>,
 }
 
 /// Writes a finding out: patches, names, sentences. Counts and times are added by the caller.
@@ -67,7 +68,7 @@ impl Sources<'_> {
         let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
         Ok(Report {
             signature: self.signature.map(|signature| report::Signature {
-                compared: self.beside.exactness.map(|exactness| exactness.word().to_owned()),
+                compared: self.beside.and_then(|beside| beside.exactness).map(|exactness| exactness.word().to_owned()),
                 ..report::Signature::from(signature)
             }),
             bad: Some(self.commit(finding.bad)),
@@ -86,9 +87,30 @@ impl Sources<'_> {
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
-            notes: notes(finding).into_iter().chain(self.generated(finding).map(Untrusted::from)).collect(),
+            notes: notes(finding)
+                .into_iter()
+                .chain(self.further(finding))
+                .chain(self.generated(finding).map(Untrusted::from))
+                .collect(),
             ..Report::new(status, self.sentence(finding))
         })
+    }
+
+    /// How to go on from a stage that was asked for.
+    fn further(self, finding: &Finding) -> Option<Untrusted> {
+        let until = self.plan.args.effort.until;
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
+        if !has_ended || until == Until::Fix || self.plan.is_minimize {
+            return None;
+        }
+        let word = until.word();
+        let next = match (until, finding.conclusion) {
+            (Until::Commit, Conclusion::Range) => {
+                "`git idd resume --until change` goes on, and tells commits apart by their changes"
+            }
+            _ => "`git idd resume --until fix` goes on",
+        };
+        Some(Untrusted::from(format!("Only the {word} was looked for (`--until {word}`); {next}.")))
     }
 
     /// What to know of files in the change that a program writes, each once.
@@ -148,6 +170,7 @@ impl Sources<'_> {
                 let steps = count(steps, "step");
                 format!("No revision passes, back to {end}; the oldest one tested lies {steps} behind the bad one.")
             }
+            Conclusion::Culprit => "The first bad commit is proved; the rest of the hunt has not ended.".to_owned(),
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
             Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),
         }
@@ -221,8 +244,8 @@ impl Sources<'_> {
 
     /// What is complained of with a fix.
     fn complaints(self, fix: &found::Fix) -> Vec<Untrusted> {
-        let known = self.beside.complaints.get(&fix.probed).filter(|_| fix.has_complaints);
-        known.into_iter().flatten().map(|complaint| Untrusted::from(complaint.as_str())).collect()
+        let known = self.beside.and_then(|beside| beside.complaints.get(&fix.probed));
+        known.into_iter().filter(|_| fix.has_complaints).flatten().map(|complaint| Untrusted::from(complaint.as_str())).collect()
     }
 
     fn repair(self, repair: &found::Repair) -> Result<report::Repair, RepoError> {
@@ -286,6 +309,7 @@ pub fn status(conclusion: Conclusion) -> Status {
         Conclusion::NotReproducible => Status::NotReproducible,
         Conclusion::NeverPassed => Status::NeverPassed,
         Conclusion::Unported => Status::Unported,
+        Conclusion::Culprit => Status::Culprit,
         Conclusion::Budget => Status::Budget,
         Conclusion::Interrupted => Status::Interrupted,
     }

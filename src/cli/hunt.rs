@@ -1,7 +1,10 @@
 //! One hunt from the command line to the report.
 
 use crate::change::trees::Trees;
+use crate::cli::announce::Announcing;
+use crate::cli::announce::Herald;
 use crate::cli::args::options;
+use crate::cli::args::options::Effort;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
 use crate::cli::finding::Sources;
@@ -14,6 +17,7 @@ use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::reproduce::Reproduced;
 use crate::cli::reproduce::criteria;
 use crate::cli::saved;
+use crate::cli::saved::Asked;
 use crate::cli::saved::Saved;
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
@@ -37,6 +41,7 @@ use crate::plural::count;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::report::text;
 use crate::revision::CommitId;
 use crate::world::cache;
 use crate::world::cache::Observations;
@@ -66,13 +71,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use std::time::Instant;
 
 /// Plans are adjusted at most so often in one hunt.
 const MAX_ADJUSTMENTS: usize = 6;
 
 /// What a hunt is started with.
-pub struct Task<'t> {
+pub struct Task<'t, 'h> {
     /// The plan.
     pub plan: &'t Plan,
     /// The repository.
@@ -85,11 +91,13 @@ pub struct Task<'t> {
     pub interrupt: Arc<AtomicBool>,
     /// Where progress goes.
     pub progress: Progress,
+    /// Who is told of the first bad commit at once.
+    pub herald: &'t mut Herald<'h>,
 }
 
 /// Runs a hunt to its end, and writes what it found into the journal.
-pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
-    let Task { plan, location, around, saved, interrupt, mut progress } = task;
+pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
+    let Task { plan, location, around, saved, interrupt, mut progress, herald } = task;
     let begin = Instant::now();
     if let Some(audit) = &plan.args.effort.audit {
         files::replace(Path::new(audit), b"").map_err(|error| {
@@ -115,7 +123,6 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let root = sandboxes(around, location, &saved.id)?;
     let build_cache = build_cache(plan, location, &root);
     let log = saved.segment.path().to_owned();
-    let id = saved.id.clone();
     let start = Start {
         plan,
         location: location.clone(),
@@ -127,6 +134,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         reader: reading.thread().clone(),
         progress,
         limits,
+        before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
     };
     let criteria = criteria(plan, None)?;
     let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
@@ -141,7 +149,13 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         signature: None,
         fetched: None,
         is_hopeless: false,
+        herald,
+        id: saved.id,
+        log,
+        begin: (begin, saved.seconds_before),
     };
+    let Effort { until, reduction, .. } = plan.args.effort;
+    hunt.session.append(&Asked { until, reduction }.note()).map_err(|error| session_failure(&error))?;
     if let Some(cache) = build_cache {
         hunt.session.use_build_cache(cache);
     }
@@ -150,8 +164,8 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         let after = UserState::read(location).with_work_tree(location);
         hunt.describe_run(&mut report, &before, &after);
         report.seconds = saved.seconds_before + begin.elapsed().as_secs_f64();
-        report.hunt = Some(id);
-        report.log = Some(Untrusted::from(log.to_string_lossy().as_ref()));
+        report.hunt = Some(hunt.id.clone());
+        report.log = Some(Untrusted::from(hunt.log.to_string_lossy().as_ref()));
         hunt.write_down(&report)?;
         Ok(report)
     });
@@ -195,7 +209,7 @@ pub(super) fn build_cache_directory(location: &Location) -> PathBuf {
 const PRECHECK_USELESS: &str =
     "The command of `--precheck` fails at the bad revision, which can be built; it is not used.";
 
-pub(super) struct Hunt<'h> {
+pub(super) struct Hunt<'h, 't> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
     /// Who has what a partial clone lacks.
@@ -212,9 +226,16 @@ pub(super) struct Hunt<'h> {
     fetched: Option<String>,
     /// Whether the command cannot be run at all, so that there is no hunt to go on with.
     pub(super) is_hopeless: bool,
+    herald: &'h mut Herald<'t>,
+    /// Its name.
+    id: String,
+    /// Its journal.
+    log: PathBuf,
+    /// When this run began, and how many seconds earlier ones took.
+    begin: (Instant, f64),
 }
 
-impl Hunt<'_> {
+impl Hunt<'_, '_> {
     fn run(&mut self) -> Result<Report, Failure> {
         // A clean run contradicted an incremental one before the hunt was resumed: it does so again.
         let mut adjustments = Adjustments { is_clean: self.session.is_voided(), ..Adjustments::default() };
@@ -242,7 +263,23 @@ impl Hunt<'_> {
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
             let failed = |error: SessionError| session_failure(&error);
-            let halt = drive(engine, (&store, &history, &order), &mut self.session, &board).map_err(failed)?;
+            let signature = self.signature.as_ref();
+            let mut laboratory = Announcing {
+                session: &mut self.session,
+                board: &board,
+                sources: Sources {
+                    plan: self.plan,
+                    adjustments: &adjustments,
+                    history: &history,
+                    store: &store,
+                    signature,
+                    beside: None,
+                },
+                location: self.location,
+                herald: self.herald,
+                hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
+            };
+            let halt = drive(engine, (&store, &history, &order), &mut laboratory, &board).map_err(failed)?;
             self.session.land_all().map_err(failed)?;
             let n_refused = board.borrow().n_refused as u64;
             match &*halt {
@@ -258,6 +295,7 @@ impl Hunt<'_> {
                     finding.conclusion = *conclusion;
                     let mut report = self.report(&finding, &adjustments, &store)?;
                     report.probes.refused = n_refused;
+                    report.notes.extend(self.cut_short(&finding));
                     self.say_of_fixes(&finding, &store, &mut report)?;
                     if let Err(failure) = self.keep(&finding, &store) {
                         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
@@ -280,6 +318,28 @@ impl Hunt<'_> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// What to say of a reduction that took its time and was ended.
+    fn cut_short(&self, finding: &Finding) -> Option<Untrusted> {
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported | Conclusion::Range);
+        let changes = [("sufficient", &finding.sufficient), ("necessary", &finding.necessary)];
+        let cut = changes.into_iter().filter_map(|(name, change)| Some((name, change.as_ref()?)));
+        let cut: Vec<String> = cut
+            .filter(|(_, change)| !change.is_minimal)
+            .map(|(name, change)| format!("{} of the {name} change", count(change.units.len(), "unit")))
+            .collect();
+        if !has_ended || cut.is_empty() {
+            return None;
+        }
+        let bound = self.session.bound();
+        // In whole seconds, as it can be typed.
+        let twice = bound.saturating_mul(2).as_secs().max(1);
+        let (took, cut) = (text::duration(bound.as_secs_f64()), cut.join(" and "));
+        Some(Untrusted::from(format!(
+            "The reduction was ended after {took} (`--effort`), with {cut} left that may hold more than is needed; \
+             `git idd resume --effort {twice}s` goes on."
+        )))
     }
 
     /// Fetches the history behind the borders of a shallow clone; returns whether there is more to search now.
@@ -331,7 +391,10 @@ impl Hunt<'_> {
             self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new()).map_err(failed)?;
         let bare = bare.with_promisor(self.promisor.clone());
-        let held = self.plan.held(adjustments, &bare)?;
+        // A patch that does not apply makes no hunt that could be gone on with.
+        let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
+            self.is_hopeless |= failure.status == Status::Usage;
+        })?;
         self.session.product_digest = self.plan.product_plan(&held).map(|plan| plan.digest());
         let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
         Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
@@ -339,7 +402,7 @@ impl Hunt<'_> {
 
     fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
         let signature = self.signature.as_ref();
-        let beside = &self.session.beside;
+        let beside = Some(&self.session.beside);
         finding::report(finding, Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside })
     }
 

@@ -3,6 +3,7 @@
 //! [`args`] reads the command line, [`plan`] resolves it against the repository, [`hunt`] runs a hunt in a
 //! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
 
+mod announce;
 pub mod args;
 mod browser;
 mod cc;
@@ -27,6 +28,7 @@ mod record;
 mod reproduce;
 pub mod saved;
 pub mod session;
+mod spent;
 mod story;
 pub mod suite;
 pub mod tally;
@@ -40,12 +42,11 @@ use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
 use crate::cli::failure::warn;
 use crate::cli::plan::Surroundings;
-use crate::cli::progress::Volume;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
-use crate::report::text::Look;
+use crate::revision::CommitId;
 use crate::world::repo::locate;
 use std::ffi::OsString;
 use std::io;
@@ -88,9 +89,13 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &around, console) {
-        Ok(Answer::Report(report, notice)) => {
+        Ok(Answer::Report(report, notice, announced)) => {
             tell_error(&report, console);
-            let code = put(rendered(&report, console), console).unwrap_or(console.code(report.status));
+            let text = match announced {
+                Some(commit) => rest(&report, commit, console),
+                None => rendered(&report, console),
+            };
+            let code = put(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
                 notice.give(&report, &around, console);
             }
@@ -122,10 +127,15 @@ fn rendered(report: &Report, console: Console) -> io::Result<Vec<u8>> {
     if console.is_json {
         report::json::write(report, &mut out)?;
     } else {
-        let is_verbose = console.volume == Volume::Verbose;
-        let look = Look { style: console.out_style, is_raw: !console.is_terminal, is_verbose };
-        report::text::write(report, look, &mut out)?;
+        report::text::write(report, console.look(), &mut out)?;
     }
+    Ok(out)
+}
+
+/// What of a report is still to be printed behind the commit.
+fn rest(report: &Report, announced: CommitId, console: Console) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    announce::write_rest(report, announced, console.look(), &mut out)?;
     Ok(out)
 }
 

@@ -1,11 +1,15 @@
-//! `--notify`: a command of the user's that is told how a hunt ended.
+//! `--notify`: a command of the user's that is told of the first bad commit, and how a hunt ended.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::cli::commands::Console;
@@ -25,27 +29,64 @@ use crate::world::run::process::Printed;
 /// How long it may take: whoever waits for the exit code of a hunt does not wait for a mail.
 const MAX_TIME: Duration = Duration::from_secs(60);
 
-/// What is to be run at the end of a hunt.
-#[derive(Debug, Clone)]
+/// What is to be run when there is something to tell.
+#[derive(Debug)]
 pub struct Notice {
+    words: Words,
+    /// The command that was started while the hunt goes on.
+    earlier: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Clone)]
+struct Words {
     /// A shell line.
-    pub line: String,
+    line: String,
     /// The test that was hunted with.
-    pub test: Untrusted,
+    test: Untrusted,
     /// Set when the user interrupts.
-    pub interrupt: Arc<AtomicBool>,
+    interrupt: Arc<AtomicBool>,
 }
 
 impl Notice {
+    /// A shell line, for a hunt with this test.
+    ///
+    /// - `interrupt`: set when the user interrupts.
+    pub fn new(line: String, test: Untrusted, interrupt: &Arc<AtomicBool>) -> Self {
+        let words = Words { line, test, interrupt: Arc::clone(interrupt) };
+        Self { words, earlier: Mutex::default() }
+    }
+
+    /// As [`give`](Self::give), without waiting for it.
+    pub fn give_meanwhile(&self, report: Report, around: &Surroundings, console: Console) {
+        self.wait();
+        let (words, around) = (self.words.clone(), around.clone());
+        let given = thread::spawn(move || words.give(&report, &around, console));
+        *self.earlier.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
+    }
+
+    /// Waits for what was started, so that nobody is told of the end first.
+    fn wait(&self) {
+        if let Some(earlier) = self.earlier.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It has said itself what went wrong.
+            let _ = earlier.join();
+        }
+    }
+
     /// Runs the line where the program was started, with the finding to read and its gist in the environment: `IDD_STATUS`, `IDD_COMMIT`
     /// (the first bad revision, if one is known) and `IDD_SUMMARY`, one line. What it prints goes to stderr; what becomes of it
     /// changes nothing, and is warned of.
     ///
     /// Whoever interrupts a hunt is there to see its end: then nothing is run.
     pub fn give(&self, report: &Report, around: &Surroundings, console: Console) {
-        if report.status == Status::Interrupted {
-            return;
+        self.wait();
+        if report.status != Status::Interrupted {
+            self.words.give(report, around, console);
         }
+    }
+}
+
+impl Words {
+    fn give(&self, report: &Report, around: &Surroundings, console: Console) {
         if let Err(said) = self.tell(report, around) {
             // Nobody can be told that stderr is closed.
             let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());

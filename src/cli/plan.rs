@@ -16,13 +16,16 @@ use crate::hunt::Again;
 use crate::hunt::Order;
 use crate::hunt::Walk;
 use crate::hunt::history::History;
+use crate::hunt::stage::Stage;
 use crate::reduce::Reducer;
 use crate::report::Status;
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::cache::CommandParts;
 use crate::world::cache::ProbePlan;
 use crate::world::files;
 use crate::world::files::OnDisk;
+use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::division::DivisionError;
 use crate::world::repo::division::Divisions;
@@ -264,6 +267,12 @@ impl Plan {
             },
             is_retried: effort.retry,
             is_audited: effort.audit.is_some(),
+            until: match effort.until {
+                _ if self.is_minimize => Stage::Fix,
+                options::Until::Commit => Stage::Commit,
+                options::Until::Change => Stage::Change,
+                options::Until::Fix => Stage::Fix,
+            },
             port: !effort.no_port && !self.is_minimize,
             check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
             may_widen: self.args.test.signature == options::SignatureMode::Auto && !adjustments.signature_is_exit,
@@ -277,7 +286,7 @@ impl Plan {
 
     /// What is put into every tree under these adjustments.
     pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Held, Failure> {
-        let failed = |error: crate::world::repo::RepoError| Failure::from_error(&error);
+        let failed = |error: RepoError| Failure::from_error(&error);
         let mut held = Held::default();
         if !adjustments.hold_nothing {
             held.files.extend(self.held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
@@ -289,7 +298,7 @@ impl Plan {
             }
             Some(Overlay::Patch(patch)) => {
                 let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
-                held.overlay = Some((bad, store.apply(bad, patch).map_err(failed)?));
+                held.overlay = Some((bad, self.overlaid(bad, patch, store)?));
             }
         }
         let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
@@ -298,6 +307,16 @@ impl Plan {
             held.files.insert(path.clone(), file);
         }
         Ok(held)
+    }
+
+    /// The bad revision with the patch of `--overlay`.
+    fn overlaid(&self, bad: TreeId, patch: &[u8], store: &TreeStore) -> Result<TreeId, Failure> {
+        let name = self.args.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
+        store.apply(bad, patch).map_err(|error| match error {
+            RepoError::Patch { said } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
+                .with_hint("`--overlay` takes a patch for the bad revision, as `git diff --binary` and `git format-patch` print it"),
+            other => Failure::from_error(&other),
+        })
     }
 
     /// What the key of a product is made of, beside its bytes; `None` if products are not compared.

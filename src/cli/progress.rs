@@ -97,7 +97,11 @@ impl Progress {
                 if self.is_terminal { self.transient(&text) } else { self.line(&text) }
             }
             Event::Culprit { revision } => {
-                self.line("Found the first bad revision; reducing it.");
+                self.line("Found the first bad revision; testing it and the one before it in fresh checkouts.");
+                self.revision(*revision);
+            }
+            Event::Proved { revision } => {
+                self.line("Proved the first bad commit:");
                 self.revision(*revision);
             }
             Event::Porting { revision } => {

@@ -53,7 +53,7 @@ pub(super) enum Reproduced {
     No(Conclusion, Option<ErrorReport>),
 }
 
-impl Hunt<'_> {
+impl Hunt<'_, '_> {
     /// Runs the test at the bad revision twice and takes the signature.
     pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
         use crate::change::trees::Trees;

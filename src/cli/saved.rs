@@ -7,6 +7,7 @@ use crate::cli::estimate::Pace;
 use crate::cli::failure;
 use crate::cli::failure::Failure;
 use crate::cli::plan::Plan;
+use crate::cli::spent::Spent;
 use crate::hunt::finding::Finding;
 use crate::plural::count;
 use crate::report::Report;
@@ -47,6 +48,9 @@ use std::time::Duration;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
+/// How the note begins that says what is looked for.
+const ASKED: &str = "asked ";
+
 /// How the note begins that says what is left to do.
 const AHEAD: &str = "ahead ";
 
@@ -61,6 +65,8 @@ pub struct Saved {
     pub segment: Segment,
     /// What the journal held already.
     pub replay: Option<Replay>,
+    /// What earlier runs of this hunt spent.
+    pub spent: Spent,
     /// Seconds that earlier runs of this hunt took.
     pub seconds_before: f64,
     /// The hunt that this worktree had before.
@@ -142,6 +148,8 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.jobs = None;
     saved.args.effort.budget = None;
     saved.args.effort.max_probes = None;
+    saved.args.effort.until = options::Until::default();
+    saved.args.effort.reduction = None;
     saved.args.effort.audit = None;
     saved.args.effort.notify = None;
     saved.args.effort.fetch = false;
@@ -158,16 +166,21 @@ pub fn is_same(plan: &Plan, other: &str) -> Result<bool, Failure> {
     Ok(digest(plan)? == other)
 }
 
-/// Opens the journal for `plan`: the unfinished one of this worktree if it is the same hunt, else a new one.
-pub fn open(plan: &Plan, location: &Location) -> Result<Saved, Failure> {
+/// Opens the journal for `plan`: the one of this worktree if it is the same hunt and goes on, else a new one.
+///
+/// - `is_continued`: whether the hunt goes on although it has ended. It does so in any case where more is asked for than was found.
+pub fn open(plan: &Plan, location: &Location, is_continued: bool) -> Result<Saved, Failure> {
     let lock = lock(location)?;
     let digest = digest(plan)?;
     if let Some(id) = current(location)
         && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
     {
         end_leftovers(&replay);
-        if replay.plan.digest == digest && is_unfinished(replay.status.as_deref()) {
-            return reopen(id, lock, location);
+        if replay.plan.digest == digest {
+            let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
+            if is_continued || is_further || is_unfinished(replay.status.as_deref()) {
+                return reopen(id, lock, location);
+            }
         }
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -180,7 +193,16 @@ pub fn open(plan: &Plan, location: &Location) -> Result<Saved, Failure> {
     sign(&mut segment)?;
     let previous = current(location);
     point_to(location, &id)?;
-    Ok(Saved { id, segment, replay: None, seconds_before: 0.0, previous, remarks: Vec::new(), lock })
+    Ok(Saved {
+        id,
+        segment,
+        replay: None,
+        spent: Spent::default(),
+        seconds_before: 0.0,
+        previous,
+        remarks: Vec::new(),
+        lock,
+    })
 }
 
 fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Failure> {
@@ -198,7 +220,8 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     let finding = replay.finding.as_ref();
     let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
     let (seconds_before, previous) = (seconds.unwrap_or(0.0), Some(id.clone()));
-    Ok(Saved { id, segment, replay: Some(replay), seconds_before, previous, remarks, lock })
+    let spent = last_note(location, &id, Spent::read)?.unwrap_or_default();
+    Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, previous, remarks, lock })
 }
 
 /// Writes down who works on the hunt from now on.
@@ -308,6 +331,53 @@ pub fn current_plan(location: &Location) -> Result<(String, SavedPlan), Failure>
         Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
     })?;
     Ok((id, plan))
+}
+
+/// What a run of a hunt is to find, and how long the reduction may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// What is looked for.
+    pub until: options::Until,
+    /// How long the reduction may take.
+    pub reduction: Option<options::Bound>,
+}
+
+impl Asked {
+    /// The note that [`asked`] reads.
+    pub fn note(self) -> Record {
+        // Words and numbers of ours can be written.
+        let text = serde_json::to_string(&self).unwrap_or_default();
+        Record::Note { text: format!("{ASKED}{text}") }
+    }
+}
+
+/// What the last run of a hunt was asked for; `None` if nobody wrote that down.
+pub fn asked(location: &Location, id: &str) -> Result<Option<Asked>, Failure> {
+    last_note(location, id, |text| serde_json::from_str(text.strip_prefix(ASKED)?).ok())
+}
+
+/// What the last note says that `read` can read.
+fn last_note<T>(location: &Location, id: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Failure> {
+    let mut last = None;
+    each_record(location, id, &mut |record| {
+        if let Record::Note { text } = record
+            && let Some(said) = read(&text)
+        {
+            last = Some(said);
+        }
+    })?;
+    Ok(last)
+}
+
+/// The first bad commit that a hunt has found so far.
+pub fn first_bad(replay: &Replay) -> Option<CommitId> {
+    replay.finding.as_ref()?.pointer("/first_bad/commit")?.as_str()?.parse().ok()
+}
+
+/// Whether the reduction of a hunt was ended before its end.
+pub fn is_cut_short(replay: &Replay) -> bool {
+    let of = |change: &str| replay.finding.as_ref()?.pointer(&format!("/change/{change}/is_minimal"))?.as_bool();
+    ["sufficient", "necessary"].into_iter().any(|change| of(change) == Some(false))
 }
 
 /// The verdicts written into a journal, in the order they were reached, each revision once with its last verdict.

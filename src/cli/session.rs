@@ -19,6 +19,7 @@ use crate::cli::saved::verdict_note;
 use crate::cli::session::complaints::Complaining;
 use crate::cli::session::flights::Flight;
 use crate::cli::session::questions::Beside;
+use crate::cli::spent::Spent;
 use crate::cli::tally::Limits;
 use crate::cli::tally::Tally;
 use crate::hunt::Probe;
@@ -195,6 +196,10 @@ pub struct Session<'p> {
     pub compares_lines: bool,
     /// Where progress goes.
     pub progress: Progress,
+    /// When this run began, and how long the earlier ones took.
+    begin: (Instant, Duration),
+    /// What the hunt has spent.
+    pub spent: Spent,
 }
 
 /// What a session starts with.
@@ -219,12 +224,15 @@ pub struct Start<'p> {
     pub progress: Progress,
     /// When to stop.
     pub limits: Limits,
+    /// What earlier runs of the hunt spent, and on what.
+    pub before: (Duration, Spent),
 }
 
 impl<'p> Session<'p> {
     /// Opens a session; no sandbox is made before the first probe needs one.
     pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
-        let Start { plan, location, segment, replay, observations, root, interrupt, reader, progress, limits } = start;
+        let Start { plan, location, segment, replay, observations, root, .. } = start;
+        let Start { interrupt, reader, progress, limits, before: (seconds_before, spent), .. } = start;
         let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
         let user_state = UserState::read(&location);
         let glance = Glance::take(&location);
@@ -260,7 +268,14 @@ impl<'p> Session<'p> {
             beside: Beside::default(),
             compares_lines: plan.args.test.signature == SignatureMode::Auto,
             progress,
+            begin: (Instant::now(), seconds_before),
+            spent,
         }
+    }
+
+    /// How long reductions may take, all together.
+    pub fn bound(&self) -> Duration {
+        self.spent.bound(self.plan.args.effort.reduction)
     }
 
     /// Compiles through this cache from now on.
@@ -569,6 +584,43 @@ impl<'p> Session<'p> {
         self.user_state = state;
     }
 
+    /// Whether a probe must not be run because it is a candidate of a reduction that has taken its time.
+    fn is_too_late_for(&self, probe: &Probe) -> bool {
+        is_candidate(probe) && self.spent.reduction >= self.bound()
+    }
+
+    fn answered(&mut self, probes: &[Probe]) -> Result<Reply, SessionError> {
+        loop {
+            let mut outcomes = Vec::new();
+            let mut overheard = Vec::new();
+            let mut open = Vec::new();
+            for probe in probes {
+                match self.state(probe)? {
+                    State::Missing(ticket) => open.push(ticket),
+                    State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
+                    State::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
+                }
+            }
+            if outcomes.is_empty() && open.first().is_some_and(|ticket| self.is_too_late_for(&ticket.probe)) {
+                self.call_back(|_| true);
+                self.land_all()?;
+                return Ok(Reply::Spent);
+            }
+            if outcomes.is_empty() && !overheard.is_empty() {
+                return Ok(Reply::Overheard(overheard));
+            }
+            let goes_on = self.direct(&open)?;
+            if !outcomes.is_empty() {
+                return Ok(Reply::Outcomes(outcomes));
+            }
+            if !goes_on {
+                self.land_all()?;
+                return Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)));
+            }
+            self.land()?;
+        }
+    }
+
     fn stops(&self) -> Option<Conclusion> {
         if self.is_interrupted() {
             return Some(Conclusion::Interrupted);
@@ -585,6 +637,11 @@ impl<'p> Session<'p> {
     fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a probe is a candidate of a reduction of the culprit.
+fn is_candidate(probe: &Probe) -> bool {
+    probe.phase == Phase::Reduce && !probe.is_claim && probe.question.is_of_test()
 }
 
 impl Laboratory for Session<'_> {
@@ -608,30 +665,15 @@ impl Laboratory for Session<'_> {
         }
         self.vet(probes)?;
         self.learn_exact(probes)?;
-        loop {
-            let mut outcomes = Vec::new();
-            let mut overheard = Vec::new();
-            let mut open = Vec::new();
-            for probe in probes {
-                match self.state(probe)? {
-                    State::Missing(ticket) => open.push(ticket),
-                    State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
-                    State::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
-                }
-            }
-            if outcomes.is_empty() && !overheard.is_empty() {
-                return Ok(Reply::Overheard(overheard));
-            }
-            let goes_on = self.direct(&open)?;
-            if !outcomes.is_empty() {
-                return Ok(Reply::Outcomes(outcomes));
-            }
-            if !goes_on {
-                self.land_all()?;
-                return Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)));
-            }
-            self.land()?;
+        if !probes.first().is_some_and(is_candidate) {
+            return self.answered(probes);
         }
+        let (begin, seconds_before) = self.begin;
+        self.spent.search.get_or_insert_with(|| seconds_before + begin.elapsed());
+        let begin = Instant::now();
+        let reply = self.answered(probes);
+        self.spent.reduction += begin.elapsed();
+        reply
     }
 
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), SessionError> {
@@ -661,6 +703,10 @@ impl Laboratory for Session<'_> {
                 outcome: outcome.to_string(),
             };
             self.lock().append(&told.note())?;
+            if is_candidate(probe) && !run.is_empty() {
+                let note = self.spent.note();
+                self.lock().append(&note)?;
+            }
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
             }

@@ -11,6 +11,7 @@ use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::history::History;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::search::Asking;
 use crate::search::Search;
 use crate::search::Step;
@@ -45,6 +46,8 @@ pub enum Reply {
     Outcomes(Vec<Outcome>),
     /// Outcomes of probes behind the first, which is still out; not empty. They are not asked again before their turn.
     Overheard(Vec<(Probe, Outcome)>),
+    /// The time for reductions is used up. The first probe, which is a candidate of one, is not run and counts as no verdict.
+    Spent,
     /// No more probes: the budget is used up, or the user interrupts.
     Stop(Conclusion),
 }
@@ -73,13 +76,18 @@ pub fn drive<L: Laboratory>(
     });
     loop {
         let step = search.ask(laboratory.width());
-        laboratory.tell(&std::mem::take(&mut board.borrow_mut().events));
+        let events = std::mem::take(&mut board.borrow_mut().events);
+        laboratory.tell(&events);
         let probes = match step {
             Step::Found(halt) => return Ok(halt),
             Step::Probe(probes) => probes,
         };
         match laboratory.answer(&probes)? {
             Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
+            Reply::Spent => {
+                board.borrow_mut().is_effort_spent = true;
+                search.tell(&[Outcome::Unresolved(Reason::Skip)]);
+            }
             Reply::Overheard(known) => {
                 for (probe, outcome) in known {
                     search.overhear(probe, outcome);

@@ -73,6 +73,7 @@ impl Hunter<'_> {
         }
         self.tell(Event::Culprit { revision: pair.newer.revision });
         self.check_ends(&pair).await?;
+        self.end_with_commit(&pair, &candidates).await?;
         let mut reduced = self.necessary(pair.ends(), pair.newer.revision, false).await?;
         if self.order.check_vacuous && Self::is_only_tests(&reduced.change) {
             let paths = reduced.change.units.iter().map(|unit| unit.path.clone()).collect();
@@ -97,6 +98,7 @@ impl Hunter<'_> {
             board.finding.sufficient = Some(sufficient);
             board.finding.necessary = Some(reduced.change.clone());
         }
+        self.end_with_change(&pair, is_range).await?;
         let (fix, more) = self.fixes(&reduced, &pair).await?;
         let is_complete = fix.as_ref().is_some_and(|fix| fix.is_complete) || !self.order.port;
         {

@@ -98,6 +98,11 @@ pub enum Event {
         /// The tree.
         tree: TreeId,
     },
+    /// The first bad commit was run again, and the one before it, each in a fresh worktree; no reduction can name another.
+    Proved {
+        /// The first bad revision.
+        revision: CommitId,
+    },
     /// The culprit is known.
     Culprit {
         /// The first bad revision.

@@ -23,6 +23,8 @@ pub enum Conclusion {
     NeverPassed,
     /// Found, but the fix could not be carried to the newest revision.
     Unported,
+    /// The first bad commit is proved, and the hunt goes on: what is kept meanwhile.
+    Culprit,
     /// The budget ended the hunt.
     Budget,
     /// The user ended the hunt.

@@ -157,6 +157,9 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
     type Error = Halt;
 
     async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Halt> {
+        if self.aim.phase == Phase::Reduce && self.hunter.is_effort_spent() {
+            return Ok(false);
+        }
         let Some(probe) = self.probe(candidate)? else {
             self.note_refused(1);
             return Ok(false);
@@ -344,7 +347,7 @@ impl Hunter<'_> {
         let older = self.tree_of(&set, ends.newer, &kept)?;
         let units = self.parts(&set, ends.newer, &kept, (commit, Direction::Backward))?;
         let n_lines = set.n_lines(&kept);
-        Ok(Reduced { change: Change { older, newer: ends.newer, n_lines, units, is_minimal: true }, set, kept })
+        Ok(Reduced { change: Change { older, newer: ends.newer, n_lines, units, is_minimal: !self.is_effort_spent() }, set, kept })
     }
 
     /// A minimal change that, added to the older tree, makes the test fail.
@@ -387,7 +390,7 @@ impl Hunter<'_> {
         let newer = self.tree_of(&set, ends.older, &kept)?;
         let units = self.parts(&set, ends.older, &kept, (revision, Direction::Forward))?;
         let n_lines = set.n_lines(&kept);
-        Ok(Reduced { change: Change { older: ends.older, newer, n_lines, units, is_minimal: true }, set, kept })
+        Ok(Reduced { change: Change { older: ends.older, newer, n_lines, units, is_minimal: !self.is_effort_spent() }, set, kept })
     }
 
     /// What a necessary and a sufficient change have in common, as a part of the sufficient one; `None` if nothing.
@@ -429,7 +432,7 @@ impl Hunter<'_> {
             }
             let newer = self.tree_of(&set, older, &kept)?;
             let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
-            change = Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: true };
+            change = Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: !self.is_effort_spent() };
         }
     }
 

@@ -23,6 +23,7 @@ mod outlook;
 pub mod pair;
 pub mod prove;
 pub mod repair;
+pub mod stage;
 pub mod verdict;
 pub mod walk;
 
@@ -43,6 +44,7 @@ use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
 use crate::hunt::outlook::Outlook;
 use crate::hunt::repair::Carried;
+use crate::hunt::stage::Stage;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
@@ -162,6 +164,8 @@ pub struct Order {
     pub is_retried: bool,
     /// Whether the trees are told that a reduction refused without a probe, see [`Event::Refused`].
     pub is_audited: bool,
+    /// What is to be found.
+    pub until: Stage,
     /// Whether the fix is carried to the target.
     pub port: bool,
     /// Whether a culprit that touches only tests is taken for an empty pass, see [`Again::Hold`].
@@ -216,6 +220,8 @@ pub struct Board {
     pub events: Vec<Event>,
     /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
     pub n_refused: usize,
+    /// Whether the time for reductions is used up: no further candidate is probed then.
+    pub is_effort_spent: bool,
     tested: HashMap<CommitId, Tested>,
     /// What the walk stands before, if it was told.
     outlook: Option<Outlook>,
@@ -232,6 +238,7 @@ impl Board {
             finding: Finding::new(bad),
             events: Vec::new(),
             n_refused: 0,
+            is_effort_spent: false,
             tested: HashMap::new(),
             outlook: None,
             confirmed: HashSet::new(),

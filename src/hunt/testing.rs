@@ -19,6 +19,7 @@ use crate::hunt::drive::Laboratory;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
+use crate::hunt::stage::Stage;
 use crate::outcome::Outcome;
 use crate::reduce::Reducer;
 use crate::revision::CommitId;
@@ -69,6 +70,9 @@ fn side(path: &[u8], content: &[u8]) -> FileSide {
 }
 
 /// Merges line by line if no side adds or removes lines; otherwise two changed sides conflict.
+///
+/// A merge by hunks (git's, diffy's) takes edits of neighbouring lines for a conflict. The files here are lists of facts: with it
+/// repairs would not fit, and no property of the engines would be tested by that.
 fn merge_file(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     if base == theirs || ours == theirs {
         return Some(ours.to_vec());
@@ -222,6 +226,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         level: Level::Line,
         is_retried: false,
         is_audited: false,
+        until: Stage::Fix,
         port: true,
         check_vacuous: true,
         may_release: true,

@@ -12,6 +12,8 @@ use serde::ser::SerializeStruct;
 pub enum Status {
     /// The culprit was found; unless switched off, its fix holds at HEAD.
     Found,
+    /// The first bad commit is proved, and the hunt goes on: for what is kept and told meanwhile, no run ends so.
+    Culprit,
     /// The work could not be done.
     Error,
     /// Several candidates are left.
@@ -54,8 +56,9 @@ const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str
 }
 
 /// Every status, in the order of the exit codes.
-pub const TABLE: [Row; 12] = [
+pub const TABLE: [Row; 13] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
+    row(Status::Culprit, "culprit", 0, "The first bad commit is proved; the hunt goes on, or was stopped after that."),
     row(Status::Error, "error", 1, "The work could not be done; the message says why."),
     row(Status::Range, "range", 2, "No single commit can be named; the candidates are listed."),
     row(Status::BadPasses, "bad_passes", 3, "The test passes at the bad revision."),
@@ -134,6 +137,7 @@ mod tests {
         let codes: Vec<String> = TABLE.iter().map(|row| format!("{} {}", row.code, row.word)).collect();
         insta::assert_snapshot!(codes.join("\n"), @r"
         0 found
+        0 culprit
         1 error
         2 range
         3 bad_passes

@@ -45,6 +45,24 @@ pub fn write(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()>
     Page { report, look, out }.write()
 }
 
+/// Writes the begin of [`write`] that is known as soon as the first bad commit is: which one it is, between which two, and the failure.
+pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page { report, look, out };
+    report.first_bad.as_ref().map_or(Ok(()), |first_bad| page.culprit(&first_bad.commit))?;
+    page.facts()
+}
+
+/// Writes what [`write`] does, without what [`write_culprit`] has written.
+pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page { report, look, out };
+    if is_found(report.status) {
+        page.others()?;
+    } else {
+        writeln!(page.out, "\n{}", Terminal.line(&report.sentence))?;
+    }
+    page.body()
+}
+
 struct Page<'a> {
     report: &'a Report,
     look: Look,
@@ -53,9 +71,13 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn write(&mut self) -> io::Result<()> {
-        let report = self.report;
         self.headline()?;
         self.facts()?;
+        self.body()
+    }
+
+    fn body(&mut self) -> io::Result<()> {
+        let report = self.report;
         self.candidates()?;
         self.changes()?;
         self.repairs(&report.repairs)?;
@@ -69,7 +91,6 @@ impl Page<'_> {
 
     fn headline(&mut self) -> io::Result<()> {
         let report = self.report;
-        let style = self.look.style;
         let Some(first_bad) = report.first_bad.as_ref().filter(|_| is_found(report.status)) else {
             return if self.has_sentence() {
                 writeln!(self.out, "{}", Terminal.line(&report.sentence))
@@ -77,12 +98,23 @@ impl Page<'_> {
                 Ok(())
             };
         };
-        let commit = &first_bad.commit;
+        self.culprit(&first_bad.commit)?;
+        self.others()
+    }
+
+    fn culprit(&mut self, commit: &Commit) -> io::Result<()> {
+        let style = self.look.style;
         writeln!(self.out, "{} is the first bad commit", style.paint(Role::Commit, commit.commit))?;
         writeln!(self.out, "Author: {}", Terminal.line(&commit.author))?;
         writeln!(self.out, "Date:   {}", commit.date)?;
-        writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))?;
-        let others: Vec<&Commit> = report.culprits.iter().filter(|other| other.commit != commit.commit).collect();
+        writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))
+    }
+
+    /// What the first bad commit is not alone in, and what is to be said of it.
+    fn others(&mut self) -> io::Result<()> {
+        let report = self.report;
+        let first = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+        let others: Vec<&Commit> = report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
         if !others.is_empty() {
             let with = if report.interaction { "It breaks the test only together with:" } else { "Culprits, too:" };
             writeln!(self.out, "\n{with}")?;
@@ -395,7 +427,7 @@ impl Page<'_> {
 }
 
 fn is_found(status: Status) -> bool {
-    matches!(status, Status::Found | Status::Unported)
+    matches!(status, Status::Found | Status::Unported | Status::Culprit)
 }
 
 /// What to do next.
@@ -411,6 +443,7 @@ fn advice(status: Status) -> Option<&'static str> {
             "read the kept outputs; `--build <cmd>` and `--timeout <duration>` are the usual remedy"
         }
         Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
+        Status::Culprit => "`git idd status` says how far the hunt is; if it was stopped, `git idd resume` goes on",
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
         Status::NeverPassed => "give a revision that passes with `--good <rev>`",
         Status::Unported => {

@@ -307,6 +307,10 @@ fn overlay_puts_a_directory_or_a_patch_over_every_revision() {
         assert_eq!(report.fix.unwrap().lines, 1, "the overlay is no part of the fix");
     }
     check_error(&fixture, &["--overlay", "nowhere", TEST], 129, "failed to read the overlay `nowhere`");
+    fs::write(fixture.place().join("bad.patch"), "--- a/value\n+++ b/value\n@@ -7 +7 @@\n-never\n+x\n").unwrap();
+    let said = "the overlay `../bad.patch` does not apply to `value`: hunk 1 (`@@ -7 +7 @@`) does not fit";
+    check_error(&fixture, &["--overlay", "../bad.patch", TEST], 129, said);
+    assert!(run(&fixture, &["show"], 0).0.contains("is the first bad commit"), "the hunt before is still there");
     // Relative to where the command is given.
     let output = fixture.command(&["--json", "--overlay", "../over", "./t/run"]).output().unwrap();
     check_found(&json::read(&output.stdout).unwrap(), "change 4");
@@ -477,7 +481,7 @@ fn a_command_is_told_how_the_hunt_ended() {
     fixture.git(&["config", "idd.notify", &format!("echo $IDD_STATUS >>{}", told.display())]);
     run(&fixture, &["--no-cache", "--max-probes", "3", "--", TEST], 6);
     run(&fixture, &["resume", "--max-probes", "100"], 0);
-    assert_eq!(take(), "budget\nfound\n");
+    assert_eq!(take(), "budget\nculprit\nfound\n");
     run(&fixture, &["show"], 0);
     run(&fixture, &["status"], 0);
     assert!(!told.exists());

@@ -30,6 +30,7 @@ mod product;
 mod record;
 mod resume;
 mod scan;
+mod stages;
 mod switch;
 mod tidy;
 mod together;

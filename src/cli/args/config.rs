@@ -66,7 +66,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 22] = [
+pub const SETTINGS: [Setting; 24] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -83,6 +83,8 @@ pub const SETTINGS: [Setting; 22] = [
     Setting::one("suite", "idd.suite"),
     Setting::one("level", "idd.level"),
     Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
+    Setting::one("until", "idd.until"),
+    Setting::one("effort", "idd.effort"),
     Setting::one("build_cache", "idd.buildCache"),
     Setting::one("jobs", "idd.jobs"),
     Setting::one("budget", "idd.budget"),

@@ -169,6 +169,20 @@ pub struct Effort {
     #[arg(long)]
     pub fetch: bool,
 
+    /// What to look for; `git idd resume --until <stage>` goes on from there.
+    #[arg(long, value_enum, value_name = "STAGE", default_value_t)]
+    #[serde(default)]
+    pub until: Until,
+
+    /// How long the reduction may take, all runs of a hunt together: `30m`, or `unlimited`; the smallest change found by then is the
+    /// answer (default: 10 times what the search took, at least 5 minutes).
+    ///
+    /// A candidate whose answer is known costs nothing. What proves the answer, repairs, and the port of the fix are not bounded.
+    /// `git idd resume --effort <duration>` reduces further.
+    #[arg(id = "effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
+    #[serde(default)]
+    pub reduction: Option<Bound>,
+
     /// Do not carry the fix to HEAD.
     #[arg(long)]
     pub no_port: bool,
@@ -185,12 +199,45 @@ pub struct Effort {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
-    /// Shell line to run when the hunt has ended; it reads the finding.
+    /// Shell line to run once the first bad commit is proved, and when the hunt has ended; it reads the finding.
     ///
-    /// `IDD_STATUS`, `IDD_COMMIT` (the first bad revision) and `IDD_SUMMARY` (one line) are in its environment. It runs where `git idd` was
-    /// started, also after an error, but not if the hunt was interrupted; it does not change the exit code.
+    /// `IDD_STATUS` (`culprit` the first time), `IDD_COMMIT` (the first bad revision) and `IDD_SUMMARY` (one line) are in its environment.
+    /// It runs where `git idd` was started, also after an error, but not if the hunt was interrupted; it does not change the exit code.
+    /// The hunt goes on while it runs.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
+}
+
+/// What a hunt is to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum, Serialize, Deserialize)]
+pub enum Until {
+    /// The first bad commit, as `git bisect run` does.
+    Commit,
+    /// The minimal change inside it, too.
+    Change,
+    /// A fix for HEAD, too.
+    #[default]
+    Fix,
+}
+
+impl Until {
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Change => "change",
+            Self::Fix => "fix",
+        }
+    }
+}
+
+/// How long something may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bound {
+    /// This long.
+    Within(Duration),
+    /// As long as it needs.
+    Unlimited,
 }
 
 /// What is kept of a run that is too long.
@@ -356,6 +403,14 @@ pub struct Allowance {
     #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
+    /// What to look for (default: as before).
+    #[arg(id = "new_until", long = "until", value_enum, value_name = "STAGE")]
+    pub until: Option<Until>,
+
+    /// How long the reduction may take, with the time that it took already: `30m`, or `unlimited` (default: as before).
+    #[arg(id = "new_effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
+    pub reduction: Option<Bound>,
+
     /// Fetch what a partial or shallow clone lacks from now on.
     #[arg(id = "new_fetch", long = "fetch")]
     pub fetch: bool,
@@ -367,6 +422,8 @@ impl Allowance {
         effort.jobs = self.jobs.or(effort.jobs);
         effort.budget = self.budget.or(effort.budget);
         effort.max_probes = self.max_probes.or(effort.max_probes);
+        effort.until = self.until.unwrap_or(effort.until);
+        effort.reduction = self.reduction.or(effort.reduction);
         effort.fetch |= self.fetch;
     }
 }
@@ -564,6 +621,10 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
             .map_err(|_| "a duration is written as `90s`, `5m`, `1h30m`, or as a number of seconds".to_owned())?,
     };
     if duration.is_zero() { Err("the duration is zero".to_owned()) } else { Ok(duration) }
+}
+
+fn parse_bound(text: &str) -> Result<Bound, String> {
+    if text == "unlimited" { Ok(Bound::Unlimited) } else { parse_duration(text).map(Bound::Within) }
 }
 
 fn parse_regex(text: &str) -> Result<String, String> {

@@ -7,6 +7,7 @@ use crate::hunt::drive::Engine;
 use crate::hunt::drive::drive;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
+use crate::hunt::stage::Stage;
 use crate::hunt::testing;
 use crate::hunt::testing::Files;
 use crate::hunt::testing::MemoryTrees;
@@ -47,6 +48,7 @@ fn history_of(good: TreeId, bad: TreeId) -> History {
 
 fn order() -> Order {
     Order {
+        until: Stage::Fix,
         port: false,
         check_vacuous: false,
         may_release: false,

@@ -26,6 +26,7 @@ pub mod keep;
 pub mod locate;
 pub mod object;
 pub mod origin;
+mod patch;
 pub mod paths;
 pub mod pattern;
 pub mod private;
@@ -96,6 +97,12 @@ pub enum RepoError {
     Unsupported {
         /// The kind, in the plural.
         what: &'static str,
+    },
+    /// A patch cannot be applied; the caller says which one.
+    #[error("the patch {said}")]
+    Patch {
+        /// What is wrong with it, and where.
+        said: String,
     },
     /// libgit2 failed; the hunt stops.
     #[error("failed to {attempt}")]

@@ -19,6 +19,7 @@ use crate::world::repo::division::Marks;
 use crate::world::repo::edit;
 use crate::world::repo::graph::oid;
 use crate::world::repo::graph::tree_id;
+use crate::world::repo::patch;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::resolve::resolve;
 use git2::Diff;
@@ -148,12 +149,14 @@ impl TreeStore {
         Ok((text, n_lines, has_binary))
     }
 
-    /// A tree with a patch applied to it.
+    /// A tree with a patch applied to it, as `git diff` and `git format-patch` print them.
+    ///
+    /// Errors: [`RepoError::Patch`] if the patch cannot be read or does not apply.
     pub fn apply(&self, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoError> {
-        let failed = |source| RepoError::git("apply the overlay to the bad revision", source);
-        let diff = Diff::from_buffer(patch).map_err(failed)?;
-        let mut index = self.repository.apply_to_tree(&self.tree(tree)?, &diff, None).map_err(failed)?;
-        Ok(tree_id(index.write_tree_to(&self.repository).map_err(failed)?))
+        let edits = patch::edits(&self.repository, &self.tree(tree)?, patch)?;
+        let written = edit::edit(&self.repository, oid(tree.0), edits)?;
+        let said = "names a path that git refuses, or a file where a directory is";
+        written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned() })
     }
 
     /// The paths that differ between two trees, newer side where there is one, sorted.
@@ -401,7 +404,7 @@ pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u
     None
 }
 
-fn mode_of(mode: i32) -> Option<Mode> {
+pub(super) fn mode_of(mode: i32) -> Option<Mode> {
     match mode {
         0o100_644 | 0o100_664 | 0o100_600 => Some(Mode::Regular),
         0o100_755 => Some(Mode::Executable),
@@ -411,7 +414,7 @@ fn mode_of(mode: i32) -> Option<Mode> {
     }
 }
 
-fn mode_bits(mode: Mode) -> i32 {
+pub(super) fn mode_bits(mode: Mode) -> i32 {
     match mode {
         Mode::Regular => 0o100_644,
         Mode::Executable => 0o100_755,

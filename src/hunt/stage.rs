@@ -1,0 +1,110 @@
+//! The stages of a hunt: the commit, the change inside it, the fix. Each is an answer by itself.
+
+use crate::hunt::Again;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Evidence;
+use crate::hunt::finding::Expected;
+use crate::hunt::pair::Pair;
+use crate::hunt::pair::is_test_path;
+use crate::outcome::Outcome;
+use crate::revision::CommitId;
+use std::collections::BTreeSet;
+
+/// What a hunt is to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The first bad commit.
+    Commit,
+    /// The minimal change inside it, too.
+    Change,
+    /// A fix, too.
+    Fix,
+}
+
+impl Hunter<'_> {
+    /// Says that the first bad commit is proved, before anything in it is reduced; ends there if no more is asked for.
+    ///
+    /// - `candidates`: the commits between the two sides of the pair, whose ends were run in fresh worktrees.
+    ///
+    /// Nothing is said where only the reduction can tell commits apart, or where the tests of the commit fail by themselves, so that
+    /// the pass before it was empty. Cost: one probe if the commit changes tests and something else.
+    pub(super) async fn end_with_commit(&self, pair: &Pair, candidates: &[CommitId]) -> Result<(), Halt> {
+        let is_last = self.order.until == Stage::Commit;
+        if let Some(paths) = self.failing_tests(pair).await? {
+            return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(()) };
+        }
+        // A merge that fails while its parents pass stays the first bad commit, whatever it brought together.
+        let is_merge = pair.is_exact && self.history.get(pair.newer.revision).parents.len() > 1;
+        let is_one = candidates.len() < 2 || is_merge;
+        if is_one {
+            self.board.borrow_mut().finding.evidence = ends(pair);
+            self.tell(Event::Proved { revision: pair.newer.revision });
+        }
+        if !is_last {
+            return Ok(());
+        }
+        if !is_one {
+            self.board.borrow_mut().finding.range = candidates.to_vec();
+        }
+        self.prove(pair).await?;
+        Err(Halt::Concluded(if is_one { Conclusion::Found } else { Conclusion::Range }))
+    }
+
+    /// Ends with the reduced change if no fix is asked for.
+    pub(super) async fn end_with_change(&self, pair: &Pair, is_range: bool) -> Result<(), Halt> {
+        if self.order.until > Stage::Change {
+            return Ok(());
+        }
+        self.prove(pair).await?;
+        Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Found }))
+    }
+
+    /// The test files of a pair's difference if they alone, put into the passing side, make it fail.
+    async fn failing_tests(&self, pair: &Pair) -> Result<Option<Vec<Vec<u8>>>, Halt> {
+        if !self.order.check_vacuous {
+            return Ok(None);
+        }
+        let set = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
+        let (mut tests, mut paths) = (set.full(), BTreeSet::new());
+        for unit in &set.full() {
+            let path = set.describe(unit).path();
+            if is_test_path(path) {
+                paths.insert(path.to_vec());
+            } else {
+                tests.remove(unit);
+            }
+        }
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let Some(tree) = self.trees.compose(&set, pair.older.tree, &set.close(&tests))? else { return Ok(None) };
+        let is_all = tree == pair.newer.tree;
+        let fails = is_all || self.probe(tree, pair.newer.revision, Phase::Search).await == Outcome::Fail;
+        Ok(fails.then(|| paths.into_iter().collect()))
+    }
+
+    /// Whether the time for reductions is used up.
+    pub(super) fn is_effort_spent(&self) -> bool {
+        self.board.borrow().is_effort_spent
+    }
+}
+
+/// What the runs of both ends have shown.
+fn ends(pair: &Pair) -> Vec<Evidence> {
+    let shown = |claim: &str, revision, tree, expected, seen| Evidence {
+        claim: claim.to_owned(),
+        revision,
+        tree,
+        expected,
+        seen,
+    };
+    let (older, newer) = (&pair.older, &pair.newer);
+    vec![
+        shown("the last good revision passes", older.revision, older.tree, Expected::Pass, Outcome::Pass),
+        shown("the first bad revision fails", newer.revision, newer.tree, Expected::Fail, Outcome::Fail),
+    ]
+}

@@ -1,0 +1,216 @@
+//! Patches as `git diff` and `git format-patch` print them, applied to a tree.
+//!
+//! No fuzz: a hunk applies where all of its context stands, at its line or at the place nearest to it. What does not apply is told by
+//! file and hunk.
+
+use crate::change::Mode;
+use crate::world::repo::RepoError;
+use crate::world::repo::edit::Entry;
+use crate::world::repo::store::entry_at;
+use crate::world::repo::store::mode_bits;
+use crate::world::repo::store::mode_of;
+use diffy::ApplyError;
+use diffy::Patch;
+use diffy::patch_set::FileMode;
+use diffy::patch_set::FileOperation;
+use diffy::patch_set::FilePatch;
+use diffy::patch_set::ParseOptions;
+use diffy::patch_set::PatchKind;
+use diffy::patch_set::PatchSet;
+use git2::Oid;
+use git2::Repository;
+use git2::Tree;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// How git writes a commit of another repository as text.
+const SUBPROJECT: &str = "Subproject commit ";
+
+/// Mode and content of a file; nothing, if there is none.
+type File = Option<(Mode, Vec<u8>)>;
+
+/// What a patch makes of a tree, path by path.
+///
+/// Errors: [`RepoError::Patch`] where it cannot be read or does not apply.
+pub(super) fn edits(
+    repository: &Repository,
+    tree: &Tree<'_>,
+    patch: &[u8],
+) -> Result<Vec<(Vec<u8>, Entry)>, RepoError> {
+    let is_of_git = patch.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"diff --git "));
+    let options = if is_of_git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
+    let patch = &without_signatures(patch)[..];
+    let mut patching = Patching { repository, tree, files: BTreeMap::new() };
+    for file in PatchSet::parse_bytes(patch, options) {
+        let file = file.map_err(|error| refused(format!("cannot be read: {error}")))?;
+        patching.apply(&file)?;
+    }
+    patching.files.into_iter().map(|(path, file)| Ok((path, entry(repository, file)?))).collect()
+}
+
+/// A patch without the line that stands before the signature of a mail.
+///
+/// Behind a deleted line without an end diffy 0.5.2 takes it for one more deleted line.
+fn without_signatures(patch: &[u8]) -> Cow<'_, [u8]> {
+    if !patch.starts_with(b"From ") {
+        return Cow::Borrowed(patch);
+    }
+    let lines: Vec<&[u8]> = patch.split_inclusive(|byte| *byte == b'\n').collect();
+    // A line of a hunk is followed by another one, or by the header of what comes next.
+    let is_signature = |line: &[u8]| {
+        !line.first().is_none_or(|first| b" +-@\\\n\r".contains(first))
+            && !line.starts_with(b"diff ")
+            && !line.starts_with(b"From ")
+    };
+    let next = lines.iter().skip(1).map(|line| is_signature(line)).chain([false]);
+    let kept = lines.iter().zip(next).filter(|(line, is_signature)| !(*is_signature && line.trim_ascii_end() == b"--"));
+    Cow::Owned(kept.flat_map(|(line, _)| line.iter().copied()).collect())
+}
+
+fn refused(said: String) -> RepoError {
+    RepoError::Patch { said }
+}
+
+/// What is wrong with one file of a patch.
+fn does_not_apply(path: &[u8], why: &str) -> RepoError {
+    refused(format!("does not apply to `{}`: {why}", String::from_utf8_lossy(path)))
+}
+
+fn entry(repository: &Repository, file: File) -> Result<Entry, RepoError> {
+    let Some((mode, text)) = file else { return Ok(None) };
+    let id = match mode {
+        Mode::Submodule => {
+            let text = String::from_utf8_lossy(&text);
+            let id = text.strip_prefix(SUBPROJECT).and_then(|id| Oid::from_str(id.trim_end()).ok());
+            id.ok_or_else(|| refused("names no commit of a submodule".to_owned()))?
+        }
+        Mode::Regular | Mode::Executable | Mode::Symlink => {
+            repository.blob(&text).map_err(|source| RepoError::git("write a file", source))?
+        }
+    };
+    Ok(Some((mode_bits(mode), id)))
+}
+
+/// A tree with the first files of a patch applied.
+struct Patching<'a> {
+    repository: &'a Repository,
+    tree: &'a Tree<'a>,
+    files: BTreeMap<Vec<u8>, File>,
+}
+
+impl Patching<'_> {
+    fn apply(&mut self, part: &FilePatch<'_, [u8]>) -> Result<(), RepoError> {
+        // Renames and copies are told in headers of their own, where paths have no prefix.
+        let operation = match part.operation() {
+            renamed @ (FileOperation::Rename { .. } | FileOperation::Copy { .. }) => renamed.strip_prefix(0),
+            other => other.strip_prefix(1),
+        };
+        let mode = part.new_mode().copied().map(mode_of_header);
+        match &operation {
+            FileOperation::Create(path) => {
+                self.is_free(path)?;
+                let text = patched(path, &[], part.patch())?;
+                self.files.insert(path.to_vec(), Some((mode.unwrap_or(Mode::Regular), text)));
+            }
+            FileOperation::Delete(path) => {
+                let (_, text) = self.present(path)?;
+                if !patched(path, &text, part.patch())?.is_empty() {
+                    return Err(does_not_apply(path, "the file has more than what the patch deletes"));
+                }
+                self.files.insert(path.to_vec(), None);
+            }
+            FileOperation::Modify { original, modified } => {
+                // With other names in front than `a/` and `b/` they may differ: the file is the one that is there.
+                let path = if self.file(modified)?.is_some() { modified } else { original };
+                let (before, text) = self.present(path)?;
+                let text = patched(path, &text, part.patch())?;
+                self.files.insert(path.to_vec(), Some((mode.unwrap_or(before), text)));
+            }
+            FileOperation::Rename { from, to } | FileOperation::Copy { from, to } => {
+                let (before, text) = self.present(from)?;
+                self.is_free(to)?;
+                let text = patched(from, &text, part.patch())?;
+                if operation.is_rename() {
+                    self.files.insert(from.to_vec(), None);
+                }
+                self.files.insert(to.to_vec(), Some((mode.unwrap_or(before), text)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A file as the patch has left it so far.
+    fn file(&self, path: &[u8]) -> Result<File, RepoError> {
+        if let Some(file) = self.files.get(path) {
+            return Ok(file.clone());
+        }
+        let Some((bits, id)) = entry_at(self.repository, self.tree, path) else { return Ok(None) };
+        let Some(mode) = mode_of(bits) else { return Ok(None) };
+        if mode == Mode::Submodule {
+            return Ok(Some((mode, format!("{SUBPROJECT}{id}\n").into_bytes())));
+        }
+        let blob =
+            self.repository.find_blob(id).map_err(|source| RepoError::git("read a file of the history", source))?;
+        Ok(Some((mode, blob.content().to_vec())))
+    }
+
+    fn present(&self, path: &[u8]) -> Result<(Mode, Vec<u8>), RepoError> {
+        self.file(path)?.ok_or_else(|| does_not_apply(path, "there is no such file"))
+    }
+
+    fn is_free(&self, path: &[u8]) -> Result<(), RepoError> {
+        match self.file(path)? {
+            Some(_) => Err(does_not_apply(path, "the file is there already")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn mode_of_header(mode: FileMode) -> Mode {
+    match mode {
+        FileMode::Regular => Mode::Regular,
+        FileMode::Executable => Mode::Executable,
+        FileMode::Symlink => Mode::Symlink,
+        FileMode::Gitlink => Mode::Submodule,
+    }
+}
+
+/// The text of a file with its part of a patch.
+fn patched(path: &[u8], text: &[u8], part: &PatchKind<'_, [u8]>) -> Result<Vec<u8>, RepoError> {
+    match part {
+        PatchKind::Text(hunks) => {
+            diffy::apply_bytes(text, hunks).map_err(|error| does_not_apply(path, &unfit(text, hunks, &error)))
+        }
+        PatchKind::Binary(blocks) => {
+            let failed = |error: &dyn Display| does_not_apply(path, &format!("its binary part: {error}"));
+            let new = blocks.apply(text).map_err(|error| failed(&error))?;
+            // What goes back tells whether this is the file that the patch was made for.
+            let old = blocks.apply_reverse(&new).map_err(|error| failed(&error))?;
+            if old == text { Ok(new) } else { Err(failed(&"the file is another one")) }
+        }
+    }
+}
+
+/// Which hunk does not fit, and why, if it is the line ends.
+fn unfit(text: &[u8], patch: &Patch<'_, [u8]>, error: &ApplyError) -> String {
+    // The error has its number, from 1, in its text only.
+    let said = error.to_string();
+    let number = said.rsplit('#').next().and_then(|number| number.parse::<usize>().ok()).unwrap_or(1);
+    let Some(hunk) = number.checked_sub(1).and_then(|index| patch.hunks().get(index)) else { return said };
+    let ends_dos = |line: &[u8]| line.ends_with(b"\r\n");
+    let lines = || text.split_inclusive(|byte| *byte == b'\n');
+    let is_dos = |line: &diffy::Line<'_, [u8]>| match line {
+        diffy::Line::Context(line) | diffy::Line::Delete(line) => ends_dos(line),
+        diffy::Line::Insert(_) => false,
+    };
+    let line_ends = match (hunk.lines().iter().any(is_dos), lines().any(ends_dos)) {
+        (true, false) => "; the lines of the patch end with CR LF, those of the file with LF",
+        (false, true) => "; the lines of the file end with CR LF, those of the patch with LF",
+        _ => "",
+    };
+    format!("hunk {number} (`@@ -{} +{} @@`) does not fit{line_ends}", hunk.old_range(), hunk.new_range())
+}
+
+#[cfg(test)]
+mod tests;
