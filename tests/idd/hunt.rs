@@ -82,6 +82,7 @@ fixtures! {
     generated_file: "generated-file",
     gitignore_added_late: "gitignore-added-late",
     good_fails: "good-fails",
+    half_of_a_replaced_line: "half-of-a-replaced-line",
     hang: "hang",
     held_is_culprit: "held-is-culprit",
     hostile_tree: "hostile-tree",
