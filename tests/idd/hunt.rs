@@ -84,6 +84,7 @@ fixtures! {
     good_fails: "good-fails",
     half_of_a_replaced_line: "half-of-a-replaced-line",
     hang: "hang",
+    header_without_body: "header-without-body",
     held_is_culprit: "held-is-culprit",
     hostile_tree: "hostile-tree",
     huge_culprit: "huge-culprit",
