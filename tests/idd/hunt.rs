@@ -122,6 +122,7 @@ fixtures! {
     test_edits_tracked_file: "test-edits-tracked-file",
     test_needs_newer_api: "test-needs-newer-api",
     two_commits_interact: "two-commits-interact",
+    unwrapped_body: "unwrapped-body",
     vacuous_pass: "vacuous-pass",
     version_stamp: "version-stamp",
 }
