@@ -71,6 +71,7 @@ macro_rules! fixtures {
 fixtures! {
     bad_passes: "bad-passes",
     binary_crlf_symlink_nonutf8: "binary-crlf-symlink-nonutf8",
+    body_emptied: "body-emptied",
     broken_window: "broken-window",
     crash: "crash",
     culprit_mends_build: "culprit-mends-build",
