@@ -123,6 +123,7 @@ fixtures! {
     test_edits_tracked_file: "test-edits-tracked-file",
     test_needs_newer_api: "test-needs-newer-api",
     two_commits_interact: "two-commits-interact",
+    type_changed_alone: "type-changed-alone",
     unwrapped_body: "unwrapped-body",
     vacuous_pass: "vacuous-pass",
     version_stamp: "version-stamp",
