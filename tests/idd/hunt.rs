@@ -84,6 +84,7 @@ fixtures! {
     generated_file: "generated-file",
     gitignore_added_late: "gitignore-added-late",
     good_fails: "good-fails",
+    guard_without_variable: "guard-without-variable",
     half_of_a_replaced_line: "half-of-a-replaced-line",
     hang: "hang",
     header_without_body: "header-without-body",
