@@ -73,6 +73,7 @@ fixtures! {
     binary_crlf_symlink_nonutf8: "binary-crlf-symlink-nonutf8",
     body_emptied: "body-emptied",
     broken_window: "broken-window",
+    call_without_its_guard: "call-without-its-guard",
     crash: "crash",
     culprit_mends_build: "culprit-mends-build",
     escape_sequences: "escape-sequences",
