@@ -74,6 +74,7 @@ fixtures! {
     body_emptied: "body-emptied",
     broken_window: "broken-window",
     call_without_its_guard: "call-without-its-guard",
+    clean_up_dropped: "clean-up-dropped",
     crash: "crash",
     culprit_mends_build: "culprit-mends-build",
     escape_sequences: "escape-sequences",
