@@ -75,6 +75,7 @@ fixtures! {
     broken_window: "broken-window",
     call_without_its_guard: "call-without-its-guard",
     clean_up_dropped: "clean-up-dropped",
+    comment_cut: "comment-cut",
     crash: "crash",
     culprit_mends_build: "culprit-mends-build",
     escape_sequences: "escape-sequences",
