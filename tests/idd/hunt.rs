@@ -104,6 +104,7 @@ fixtures! {
     merge_culprit: "merge-culprit",
     merge_only_fails: "merge-only-fails",
     moved_function: "moved-function",
+    nesting_dropped: "nesting-dropped",
     never_passed: "never-passed",
     no_build_flag: "no-build-flag",
     no_known_good: "no-known-good",
