@@ -79,6 +79,7 @@ fixtures! {
     crash: "crash",
     culprit_mends_build: "culprit-mends-build",
     escape_sequences: "escape-sequences",
+    exception_from_elsewhere: "exception-from-elsewhere",
     field_without_initialisation: "field-without-initialisation",
     fixed_and_broken_again: "fixed-and-broken-again",
     fixed_port: "fixed-port",
