@@ -85,6 +85,7 @@ fixtures! {
     fixed_port: "fixed-port",
     flaky: "flaky",
     forward_port_conflict: "forward-port-conflict",
+    function_emptied: "function-emptied",
     generated_file: "generated-file",
     gitignore_added_late: "gitignore-added-late",
     good_fails: "good-fails",
