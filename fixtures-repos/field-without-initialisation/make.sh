@@ -87,7 +87,8 @@ n_wrong=0
 check() {
     if [ "$2" = "$3" ]; then echo "ok: $1"; else echo "not ok: $1"; n_wrong=1; fi
 }
-check 'two words' "$(printf 'red green\n' | ./words 2>&1 | tr '\n' ' ')" 'red green 2 words '
+check 'two words' "$(printf 'red green\n' | ./words 2>/dev/null | tr '\n' ' ')" 'red green '
+check 'their number' "$(printf 'red green\n' | ./words 2>&1 >/dev/null)" '2 words'
 check 'a comment' "$(printf '# colours\nred\n' | ./words 2>/dev/null)" red
 check 'a later comment' "$(printf 'red\n#green\n' | ./words 2>/dev/null)" red
 check 'nothing' "$(./words 2>&1 </dev/null)" '0 words'
