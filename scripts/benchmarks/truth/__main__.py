@@ -15,14 +15,15 @@ Columns, one row for each hunt:
               at HEAD, or the suite, or the build before it, fails as a whole and did not
   warnings    new ones with the fix (with that by people): neither HEAD nor the revision before the culprit has them. -Wall -Wextra, -Xlint,
               pyflakes (or syntax errors alone, where it is not installed), of the files that the fix changes
-  sanitizer   C: reports of AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer in test and suite with the fix (with that by people) that HEAD
-              does not have; n/a: it does not build so
+  sanitizer   C: reports of AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer in test and suite with the fix (with that by
+              people) that HEAD does not have; n/a: it does not build so
   runs        search, reduce, port, verify, checks, suite, as far as the program counts them; then those of `git bisect run`
 
 A dash: not known, or there is none. The last lines count the cases that are right in each column.
 
-Compilers are found by PATH, where scripts stand in for them that add the options; a build that calls them by their path has no warnings. Functions are
-found by universal-ctags (C, Java). Rows are appended to --out; what is there already is not measured again. No times are kept.
+Compilers are found by PATH, where scripts stand in for them that add the options; a build that calls them by their path has no
+warnings. Functions are found by universal-ctags (C, Java). Rows are appended to --out; what is there already is not measured again. No
+times are kept.
 """
 
 import argparse
@@ -101,11 +102,17 @@ def measure_copy(case, todo, done, programs, arguments):
         for label, mode in todo:
             row = {"case": case["name"], "program": label, "mode": mode}
             row.update(hunting.hunt(programs[label], case, mode, arguments.budget))
-            row.update(judging.finding(case, row["report"], ends, arguments.limit))
+            row.update(judging.finding(case, row["report"], arguments.limit, judged_trees(arguments.out, case["name"])))
             keep(arguments.out.resolve(), row)
             print(f"{case['name']} {label} {mode}: {row['report']['status']}", file=sys.stderr, flush=True)
     except Exception as error:  # noqa: BLE001
         print(f"{case['name']}: cannot be measured: {error!r}", file=sys.stderr, flush=True)
+
+
+def judged_trees(path, name):
+    """What was judged of a case already, by tree: both hunts of a program often recommend the same."""
+    fixes = [row["fixed"] for row in read(path) if row["case"] == name and row.get("fixed")]
+    return {fixed["tree"]: fixed for fixed in fixes}
 
 
 def read(path):

@@ -26,11 +26,14 @@ exec {real} "$@" {added} 2>>"$TRUTH_DIAGNOSTICS"
 C_COMPILERS = ("cc", "gcc", "clang", "tcc")
 WARNING = re.compile(r"^(.*?):\d+(?::\d+)?: (warning|error): (.*)$")
 PYFLAKES = re.compile(r"^(.*?):\d+(?::\d+)?:? (.*)$")
-FAILING = re.compile(r"\b(fail(ed|s|ure|ing)?|errors?|not ok|bad|differs|traceback|segmentation fault|aborted|timeout)\b|\w(Error|Exception)\b|^\d+\) \w", re.I)
+FAILING = re.compile(r"\b(fail(ed|s|ure|ing)?|errors?|not ok|bad|differs|traceback|segmentation fault|aborted|timeout)\b"
+                     r"|\w(Error|Exception)\b|^\d+\) \w", re.I)
 # Sums and boasts, which change with each test that is mended.
-SUMMARY = re.compile(r"\b\d+ (tests? )?(failed|failures?|errors?|passed|bad)\b|(failures|errors?|failed|fails): *\d+|^make(\[\d+\])?: |\b(no|without) (errors?|failures?)\b", re.I)
+SUMMARY = re.compile(r"\b\d+ (tests? )?(failed|failures?|errors?|passed|bad)\b|(failures|errors?|failed|fails): *\d+"
+                     r"|^make(\[\d+\])?: |\b(no|without) (errors?|failures?)\b", re.I)
 MASKED = [(re.compile(pattern), by) for pattern, by in (
-    (r"0x[0-9a-fA-F]+", "0x"), (r"/tmp/\S*?/(repo/)?", "/"), (r"\b\d+(\.\d+)? ?m?s\b", "T"), (r"\.(java|py|c):\d+", r".\1"), (r"line \d+", "line"), (r"@[0-9a-f]{5,}", "@"), (r"^\d+\) ", ") "))]
+    (r"0x[0-9a-fA-F]+", "0x"), (r"/tmp/\S*?/(repo/)?", "/"), (r"\b\d+(\.\d+)? ?m?s\b", "T"), (r"\.(java|py|c):\d+", r".\1"),
+    (r"line \d+", "line"), (r"@[0-9a-f]{5,}", "@"), (r"^\d+\) ", ") "))]
 REPORT = re.compile(r"ERROR: \w+Sanitizer: ([\w-]+)|(Direct|Indirect) leak of|runtime error: (.*)")
 FRAME = re.compile(r"^ *#\d+ 0x[0-9a-f]+ in (\S+) (\S+)")
 
@@ -98,9 +101,8 @@ def warnings(case, tree, limit):
     with tempfile.TemporaryDirectory() as scratch:
         place = Place(case, scratch, tree, limit)
         if case["lang"] == "python":
-            flakes = subprocess.run(["python3", "-m", "pyflakes", "--version"], capture_output=True).returncode == 0
-            tool = "pyflakes" if flakes else "compileall -q -f"
-            output, _ = place.sh(f"git ls-files -z -- '*.py' | xargs -0 python3 -m {tool} 2>&1")
+            tool = "pyflakes" if shutil.which("pyflakes") else "python3 -m compileall -q -f"
+            output, _ = place.sh(f"git ls-files -z -- '*.py' | xargs -0 {tool} 2>&1")
             pattern, found = PYFLAKES, collections.Counter()
             for line in output.splitlines():
                 if hit := pattern.match(line):
@@ -163,12 +165,24 @@ def ends(case, limit):
     human = subprocess.run(["git", "-C", repo, "diff", "--binary", f"{case['fix']}^", case["fix"], "--", *case.get("fix_paths", ["."])],
                            capture_output=True, check=True).stdout
     fixed = places.patched_tree(repo, bad, human)
-    judge = lambda tree: None if tree is None else {
-        "suite": suite(case, tree, limit), "warnings": warnings(case, tree, limit), "sanitizers": sanitizers(case, tree, limit)}
     touched = places.touched(repo, f"{case['fix']}^", case["fix"], case.get("fix_paths", ["."]))
-    return {"lang": case["lang"], "human_lines": cases.human_lines(case), "human_touches": sorted(touched), "head": judge(bad), "human": judge(fixed),
-            "before_culprit": {"warnings": warnings(case, git(repo, "rev-parse", f"{case['culprit']}^"), limit)},
-            "bisect": bisect_of(case)}
+    return {
+        "lang": case["lang"],
+        "human_lines": cases.human_lines(case),
+        "human_touches": sorted(touched),
+        "head": judged(case, git(repo, "rev-parse", f"{bad}^{{tree}}"), limit),
+        "human": fixed and judged(case, fixed, limit),
+        "before_culprit": {"warnings": warnings(case, git(repo, "rev-parse", f"{case['culprit']}^"), limit)},
+        "bisect": bisect_of(case),
+    }
+
+
+def judged(case, tree, limit):
+    """All that is asked of a tree. The clones that it is asked in have the objects of the case's repository, this tree included."""
+    found = {"tree": tree}
+    for name, ask in (("suite", suite), ("warnings", warnings), ("sanitizers", sanitizers)):
+        found[name] = ask(case, tree, limit)
+    return found
 
 
 def bisect_of(case):
@@ -177,18 +191,18 @@ def bisect_of(case):
     return plain and {name: plain[name] for name in ("answer", "probes")}
 
 
-def finding(case, report, ends, limit):
-    """Where the change lies, and what the recommended fix does."""
+def finding(case, report, limit, known):
+    """Where the change lies, and what the recommended fix does; `known` are the trees of the case that were judged already."""
     common = hunting.side(report, "common") if "common" in (report.get("change") or {}) else hunting.side(report, "necessary")
     row = {"touches": common and change_touches(case, report, hunting.text(common["patch"])), "fixed": None}
     fix = report.get("fix")
     if fix and fix.get("complete", True):
         bad = git(case["repo"], "rev-parse", f"{case['bad']}^{{commit}}")
         tree = places.patched_tree(case["repo"], bad, hunting.text(fix["patch"]))
-        if tree:
-            # The clones that judge it have the objects of the case's repository, this tree included.
-            row["fixed"] = {"suite": suite(case, tree, limit), "warnings": warnings(case, tree, limit), "sanitizers": sanitizers(case, tree, limit),
-                            "files": git(case["repo"], "diff", "--name-only", bad, tree).splitlines()}
+        if tree and tree in known:
+            row["fixed"] = known[tree]
+        elif tree:
+            row["fixed"] = {**judged(case, tree, limit), "files": git(case["repo"], "diff", "--name-only", bad, tree).splitlines()}
     return row
 
 

@@ -20,7 +20,8 @@ def tables(rows):
         of_key = [verdict for row, verdict in judged if (row["program"], row["mode"]) == key]
         count = lambda name: f"{sum(v[name] is True for v in of_key)} of {sum(v[name] is not None for v in of_key)}"
         sums.append([key[0], "yes" if key[1] == "suite" else "no", len(of_key), *map(count, VERDICTS)])
-    names = ["program", "suite given", "cases", "culprit right", "in place", "a fix", "suite not worse", "no new warning", "no new report", "all of them"]
+    names = ["program", "suite given", "cases", "culprit right", "in place", "a fix", "suite not worse", "no new warning", "no new report",
+             "all of them"]
     return f"{text}\n\nCases that are right, of those where it could be told:\n\n{table(names, sums)}"
 
 
@@ -92,7 +93,7 @@ def cells(row, ends, verdict):
     return [row["case"], row["program"], "yes" if row["mode"] == "suite" else "no", report["status"], culprit, size("necessary"), size("sufficient"),
             size("common"), in_place(row, ends), fix.get("scope") or (fix and "fix") or None,
             f"{fix['lines']} / {ends['human_lines']}" if fix else None, suite_cell(fixed, ends),
-            both("warnings"), both("sanitizers") if ends["lang"] == "c" else None,
+            both("warnings"), both("sanitizers") or "n/a" if ends["lang"] == "c" else None,
             *(probes.get(name) for name in ("search", "reduce", "port", "verify", "checks", "suite")), (ends["bisect"] or {}).get("probes")]
 
 
