@@ -11,8 +11,8 @@ Columns, one row for each hunt:
   in place    whether what they have in common (where a program does not say: the necessary change) lies in functions, types or
               variables that the fix by people touches: `yes` all of them, `partly`, `no`
   fix         how much of the culprit the recommended fix takes back, and its lines / those of the fix by people
-  suite       failing lines of the project's suite: at HEAD > with the recommended fix (with the fix by people); WORSE: lines fail that do not
-              at HEAD, or the suite, or the build before it, fails as a whole and did not
+  suite       failing lines of the project's suite: at HEAD > with the recommended fix (with the fix by people); WORSE: lines fail that do
+              so neither at HEAD nor with the fix by people, or the suite, or the build before it, fails as a whole and did not
   warnings    new ones with the fix (with that by people): neither HEAD nor the revision before the culprit has them. -Wall -Wextra, -Xlint,
               pyflakes (or syntax errors alone, where it is not installed), of the files that the fix changes
   sanitizer   C: reports of AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer in test and suite with the fix (with that by

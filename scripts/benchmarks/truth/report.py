@@ -54,17 +54,21 @@ def in_place(row, ends):
 
 
 def is_worse(suite, ends):
-    """Whether more fails than at HEAD; None where there is no suite."""
-    head = (ends["head"] or {}).get("suite")
+    """Whether more fails than at HEAD and with the fix by people; None where there is no suite.
+
+    Where people's fix fails a test of HEAD, the test asked for what was wrong: any right fix fails it.
+    """
+    head, human = ((ends.get(name) or {}).get("suite") for name in ("head", "human"))
     if suite is None or head is None:
         return None
-    return bool(new_lines(suite, head)) or (suite["exit"] != 0 and head["exit"] == 0)
+    is_human_well = human is None or human["exit"] == 0
+    return bool(new_lines(suite, head, human)) or suite["exit"] is None or (suite["exit"] != 0 and head["exit"] == 0 and is_human_well)
 
 
-def new_lines(suite, head):
-    """How many failing lines there are that HEAD does not have."""
-    known = dict(map(tuple, head["failing"]))
-    return sum(max(0, n - known.get(line, 0)) for line, n in suite["failing"])
+def new_lines(suite, *known):
+    """How many failing lines there are that none of the known suites has."""
+    known = [dict(map(tuple, one["failing"])) for one in known if one]
+    return sum(max(0, n - max(one.get(line, 0) for one in known)) for line, n in suite["failing"])
 
 
 def new_of(name, judged, ends, files=None):

@@ -97,6 +97,8 @@ class Report(unittest.TestCase):
     def test_worse_is_what_fails_only_with_the_fix(self):
         worse = lambda code, *failing: report.is_worse({"exit": code, "failing": failing}, self.ENDS)
         self.assertEqual([worse(1, ["a", 2]), worse(0), worse(1, ["a", 3]), worse(1, ["b", 1])], [False, False, True, True])
+        expected = {**self.ENDS, "human": {"suite": {"exit": 1, "failing": [["b", 1]]}}}
+        self.assertEqual([report.is_worse({"exit": 1, "failing": [[line, 1]]}, expected) for line in "bc"], [False, True])
         passing = {"head": {"suite": {"exit": 0, "failing": []}}}
         self.assertEqual([report.is_worse({"exit": code, "failing": []}, passing) for code in (0, 1, None)], [False, True, True])
 
