@@ -131,6 +131,20 @@ replace() { _edit "$1" replace "$2" ''; }
 swap() { _edit "$1" swap "$2" "$3" </dev/null; }
 drop() { _edit "$1" replace "$2" '' </dev/null; }
 
+# rewrite <file> <text>: puts standard input in the place of the function or type that begins in the only line with this
+# text, up to the next line that begins with a closing brace.
+rewrite() {
+    cat >.git/edit.in
+    TEXT=$2 awk '
+        index($0, ENVIRON["TEXT"]) == 1 && !/;$/ { while ((getline line < ".git/edit.in") > 0) print line; is_inside = 1 }
+        !is_inside { print }
+        is_inside && /^}/ { is_inside = 0; n_hits++ }
+        END { exit n_hits != 1 }
+    ' "$1" >.git/edit.out || die "no such function in $1: $2"
+    cat .git/edit.out >"$1"
+    rm .git/edit.in .git/edit.out
+}
+
 # finish: leaves main checked out and clean, and prints the id of HEAD.
 finish() {
     [ "$(git symbolic-ref --short HEAD)" = main ] || die 'not on main'

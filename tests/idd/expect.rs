@@ -43,10 +43,18 @@ pub struct Finding {
     sufficient_lines_max: Option<u64>,
     sufficient_files: Option<Vec<String>>,
     sufficient_contains: Option<Vec<String>>,
+    sufficient_lacks: Option<Vec<String>>,
     necessary_lines: Option<u64>,
+    necessary_contains: Option<Vec<String>>,
+    necessary_lacks: Option<Vec<String>>,
+    /// What the sufficient and the necessary change share.
+    common_contains: Option<Vec<String>>,
     fix_lines_max: Option<u64>,
     fix_files: Option<Vec<String>>,
     fix_contains: Option<Vec<String>>,
+    fix_lacks: Option<Vec<String>>,
+    /// How much of the culprit the fix takes back: `lines`, `statements`, `declarations`, `files`, `revert`.
+    fix_rung: Option<String>,
     fix_complete: Option<bool>,
     n_repairs_min: Option<usize>,
     repair_lines_max: Option<u64>,
@@ -135,12 +143,21 @@ impl Finding {
         check.at_most("sufficient_lines_max", self.sufficient_lines_max, sufficient.map(|change| change.lines));
         check.equal("sufficient_files", self.sufficient_files.as_deref().map(set), sufficient.map(files));
         check.contains("sufficient_contains", self.sufficient_contains.as_ref(), sufficient.map(|it| &it.patch));
+        check.lacks("sufficient_lacks", self.sufficient_lacks.as_ref(), sufficient.map(|it| &it.patch));
         check.equal("necessary_lines", self.necessary_lines, necessary.map(|change| change.lines));
+        check.contains("necessary_contains", self.necessary_contains.as_ref(), necessary.map(|it| &it.patch));
+        check.lacks("necessary_lacks", self.necessary_lacks.as_ref(), necessary.map(|it| &it.patch));
+        let printed = serde_json::to_value(report).expect("a report is plain data");
+        let word = |pointer: &str| printed.pointer(pointer).and_then(|value| value.as_str()).map(str::to_owned);
+        let common = word("/change/common/patch").map(Untrusted::from);
+        check.contains("common_contains", self.common_contains.as_ref(), common.as_ref());
         let fix = report.fix.as_ref();
         check.at_most("fix_lines_max", self.fix_lines_max, fix.map(|fix| fix.lines));
         check.equal("fix_complete", self.fix_complete, fix.map(|fix| fix.complete));
         check.equal("fix_files", self.fix_files.as_deref().map(set), fix.map(|fix| files_of_patch(&fix.patch)));
         check.contains("fix_contains", self.fix_contains.as_ref(), fix.map(|fix| &fix.patch));
+        check.lacks("fix_lacks", self.fix_lacks.as_ref(), fix.map(|fix| &fix.patch));
+        check.equal("fix_rung", self.fix_rung.clone(), word("/fix/scope"));
         if self.fix_complete == Some(true) {
             check.equal("fix.tested", Some(Outcome::Pass), fix.map(|fix| fix.tested));
         }
@@ -190,6 +207,15 @@ impl Check {
             self.found.push(format!("{name}: `{line}` is not in\n{patch}"));
         }
     }
+
+    /// A patch that is not there lacks nothing: that is what the other fields are for.
+    fn lacks(&mut self, name: &str, unwanted: Option<&Vec<String>>, found: Option<&Untrusted>) {
+        let patch = found.map(text).unwrap_or_default();
+        let changed: Vec<&str> = patch.lines().filter(|line| line.starts_with(['+', '-'])).collect();
+        for text in unwanted.into_iter().flatten().filter(|text| changed.iter().any(|line| line.contains(*text))) {
+            self.found.push(format!("{name}: `{text}` is in\n{patch}"));
+        }
+    }
 }
 
 fn text(text: &Untrusted) -> String {
@@ -222,7 +248,13 @@ fn a_wrong_report_is_complained_about_field_by_field() {
         culprit_subjects = []
         sufficient_lines_max = 2
         sufficient_contains = ["+x"]
+        sufficient_lacks = ["z"]
+        necessary_contains = ["-x"]
+        necessary_lacks = ["z"]
+        common_contains = ["+x"]
         fix_contains = ["+y"]
+        fix_lacks = ["z"]
+        fix_rung = "lines"
         fix_complete = true
         fix_lines_max = 2
         max_probes = 3
@@ -234,6 +266,13 @@ fn a_wrong_report_is_complained_about_field_by_field() {
     let expect = Expect::read(text);
     let mut report = Report::new(git_idd::report::Status::Range, "");
     report.probes.run = 4;
+    report.change.necessary = Some(Change {
+        patch: Untrusted::from("@@ -1 +1 @@ z\n-y\n+z\n".to_owned()),
+        lines: 2,
+        files: Vec::new(),
+        units: Vec::new(),
+        is_minimal: true,
+    });
     let found: Vec<String> = expect.finding.complaints(&report);
     let names: Vec<&str> = found.iter().filter_map(|complaint| complaint.split(':').next()).collect();
     let expected = [
@@ -242,9 +281,13 @@ fn a_wrong_report_is_complained_about_field_by_field() {
         "first_bad_subject",
         "sufficient_lines_max",
         "sufficient_contains",
+        "necessary_contains",
+        "necessary_lacks",
+        "common_contains",
         "fix_lines_max",
         "fix_complete",
         "fix_contains",
+        "fix_rung",
         "fix.tested",
         "max_probes",
     ];

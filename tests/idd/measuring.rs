@@ -72,24 +72,30 @@ fn bench_record_measures_a_program_in_all_ways() {
     );
 }
 
-/// Runs Python in the directory of `bench chain`.
-fn python<S: AsRef<OsStr>>(arguments: &[S]) {
+/// Runs Python in the directory of a benchmark.
+fn python<S: AsRef<OsStr>>(bench: &str, arguments: &[S]) {
     let benchmarks = fixture::root().join("scripts/benchmarks");
     let mut python = Command::new("python3");
-    python.arg("-B").args(arguments).current_dir(benchmarks.join("chain"));
-    let output = python.env("PYTHONPATH", benchmarks.join("common")).output().unwrap();
+    python.arg("-B").args(arguments).current_dir(benchmarks.join(bench));
+    let places = std::env::join_paths(["common", "hunt"].map(|name| benchmarks.join(name))).unwrap();
+    let output = python.env("PYTHONPATH", places).output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{stdout}{stderr}");
 }
 
 #[test]
+fn bench_truth_finds_declarations_and_counts_what_fails() {
+    python("truth", &["-m", "unittest", "-q", "test_truth"]);
+}
+
+#[test]
 fn bench_chain_compares_chains_and_counts_what_fails() {
-    python(&["-m", "unittest", "-q", "test_metrics", "test_driver"]);
+    python("chain", &["-m", "unittest", "-q", "test_metrics", "test_driver"]);
 }
 
 #[test]
 fn bench_chain_has_faults_and_case_studies_that_fail_as_they_say() {
-    python(&["cases.py"]);
+    python("chain", &["cases.py"]);
     // One program of the six: all take a minute.
-    python(&["faults.py", "check", "scheduler"]);
+    python("chain", &["faults.py", "check", "scheduler"]);
 }
