@@ -58,11 +58,15 @@ pub enum Reason {
     Skip,
     /// The test passed without having tested anything, or is not there at all.
     TestAbsent,
+    /// The test shows what is wanted, but compiler or interpreter complain of something anew.
+    Complaint,
+    /// The test shows what is wanted, but the suite fails anew.
+    Suite,
 }
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Build,
         Self::Timeout,
         Self::Signal,
@@ -73,6 +77,8 @@ impl Reason {
         Self::Path,
         Self::Skip,
         Self::TestAbsent,
+        Self::Complaint,
+        Self::Suite,
     ];
 
     /// Whether products of an earlier build could be to blame, and not the tree itself.
@@ -93,6 +99,8 @@ impl Reason {
             Self::Path => "path",
             Self::Skip => "skip",
             Self::TestAbsent => "test-absent",
+            Self::Complaint => "complaint",
+            Self::Suite => "suite",
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Read from names alone, so that every language will do. It says what is shown and applied, and never which candidates are
 //! tried: names forbid too much (a twelfth of what they forbid is right).
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use crate::change::named::Named;
@@ -14,6 +13,10 @@ use crate::change::subset::Subset;
 /// What one edit does with names.
 struct Edit {
     units: Subset,
+    /// The declaration that it is in, by its place among the groups of that level.
+    place: Option<usize>,
+    /// Whether it stands outside of all bodies: its lines are not indented.
+    is_outside: bool,
     /// Names in its inserted text, and those that it defines there.
     inserted: [BTreeSet<Vec<u8>>; 2],
     /// The same for its deleted text.
@@ -27,32 +30,35 @@ impl ChangeSet {
     ///   value.
     /// - A name that only the older version has and whose last definition `subset` deletes: with all edits that delete a mention.
     ///
-    /// Names are compared in the changed files; those in quotes do not count. Cost: no probe.
+    /// Names are compared in the changed files; those in quotes do not count. What one body defines is nothing to another one,
+    /// unless it is a member of something. Cost: no probe.
     #[must_use]
     pub fn with_definitions(&self, subset: &Subset) -> Subset {
         let edits = self.named_edits();
+        let members = self.members();
         let (older, newer) = self.names();
         let only_newer: BTreeSet<&Vec<u8>> = newer.difference(&older).collect();
         let only_older: BTreeSet<&Vec<u8>> = older.difference(&newer).collect();
         let mut taken = subset.clone();
         loop {
             let is_taken = |edit: &&Edit| edit.units.is_subset(&taken);
-            let mut wanted: BTreeSet<&Vec<u8>> = BTreeSet::new();
-            edits.iter().filter(is_taken).for_each(|edit| wanted.extend(&edit.inserted[0]));
-            wanted.retain(|name| only_newer.contains(name));
-            let mut n_definitions: BTreeMap<&Vec<u8>, usize> = BTreeMap::new();
-            let mut gone: BTreeSet<&Vec<u8>> = BTreeSet::new();
-            for edit in &edits {
-                for name in edit.deleted[1].iter().filter(|name| only_older.contains(name)) {
-                    gone.insert(name);
-                    *n_definitions.entry(name).or_default() += usize::from(!is_taken(&edit));
-                }
-            }
-            gone.retain(|name| n_definitions[name] == 0);
+            // A name that is known at one place is known at the other.
+            let reaches = |name: &Vec<u8>, definer: &Edit, user: &Edit| {
+                definer.place == user.place || definer.is_outside || members.contains(name)
+            };
+            let users: Vec<&Edit> = edits.iter().filter(is_taken).collect();
+            let is_wanted = |name: &&Vec<u8>, definer: &Edit| {
+                let uses = |user: &&Edit| user.inserted[0].contains(*name) && reaches(name, definer, user);
+                only_newer.contains(name) && users.iter().any(uses)
+            };
+            let is_gone = |name: &&Vec<u8>, user: &Edit| {
+                let definers = || edits.iter().filter(|edit| edit.deleted[1].contains(*name) && reaches(name, edit, user));
+                only_older.contains(name) && definers().next().is_some() && definers().all(|edit| is_taken(&edit))
+            };
             let mut more = taken.clone();
             for edit in edits.iter().filter(|edit| !is_taken(edit)) {
-                if edit.inserted[1].iter().any(|name| wanted.contains(name))
-                    || edit.deleted[0].iter().any(|name| gone.contains(name))
+                if edit.inserted[1].iter().any(|name| is_wanted(&name, edit))
+                    || edit.deleted[0].iter().any(|name| is_gone(&name, edit))
                 {
                     more = more.union(&edit.units);
                 }
@@ -66,8 +72,10 @@ impl ChangeSet {
     }
 
     fn named_edits(&self) -> Vec<Edit> {
+        let places = self.groups(Level::Unit);
         let edit = |group| {
             let units = self.subset(group);
+            let place = places.iter().position(|place| units.has_any_of(place));
             let (mut inserted, mut deleted) = (Vec::new(), Vec::new());
             for unit in &units {
                 let text = self.describe(unit);
@@ -81,9 +89,23 @@ impl ChangeSet {
                 defined.extend(declared(text).map(<[u8]>::to_vec));
                 [owned(&named.all), defined]
             };
-            Edit { units, inserted: names(&inserted), deleted: names(&deleted) }
+            let is_outside = [&inserted, &deleted].into_iter().all(|text| !is_indented(text));
+            Edit { units, place, is_outside, inserted: names(&inserted), deleted: names(&deleted) }
         };
         self.groups(Level::Line).iter().map(edit).collect()
+    }
+
+    /// Names that stand after a dot or an arrow somewhere in the changed files.
+    fn members(&self) -> BTreeSet<Vec<u8>> {
+        let mut members = BTreeSet::new();
+        for side in self.files().iter().flat_map(|pair| [&pair.older, &pair.newer]).flatten() {
+            let text = side.text().unwrap_or_default();
+            let tokens: Vec<&[u8]> = tokens(text).collect();
+            let is_access = |before: &[u8]| matches!(before, b"." | b">");
+            let pairs = tokens.windows(2).filter(|pair| is_access(pair[0]) && is_word(pair[1][0]));
+            members.extend(pairs.map(|pair| pair[1].to_vec()));
+        }
+        members
     }
 
     /// All names of the changed files, on the older side and on the newer one.
@@ -99,6 +121,21 @@ impl ChangeSet {
     }
 }
 
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// The words and signs of a text, each sign on its own.
+fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.chunk_by(|one, two| is_word(*one) && is_word(*two)).filter(|token| !token[0].is_ascii_whitespace())
+}
+
+/// Whether the first line that holds something begins with white space.
+fn is_indented(text: &[u8]) -> bool {
+    let first = text.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    first.is_some_and(|line| line[0].is_ascii_whitespace())
+}
+
 /// Words that stand before a name without declaring it.
 const NO_TYPES: [&[u8]; 24] = [
     b"return", b"else", b"case", b"goto", b"throw", b"throws", b"new", b"in", b"not", b"and", b"or", b"if", b"elif", b"while",
@@ -107,11 +144,7 @@ const NO_TYPES: [&[u8]; 24] = [
 
 /// The names that a text seems to declare: after another word or the stars of a type, before what ends a declarator.
 fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    let tokens: Vec<&[u8]> = text
-        .chunk_by(move |one, two| is_word(*one) && is_word(*two))
-        .filter(|token| !token[0].is_ascii_whitespace())
-        .collect();
+    let tokens: Vec<&[u8]> = tokens(text).collect();
     let mut found = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         if !is_word(token[0]) || token[0].is_ascii_digit() {
@@ -185,6 +218,16 @@ mod tests {
             "void f(void)\n{\n  g();\n  h();\n}\n",
             "int left",
             &["-int left;", "-use(left);"],
+        );
+    }
+
+    #[test]
+    fn what_one_function_defines_is_nothing_to_another() {
+        check(
+            "void f(void)\n{\n  a();\n}\nvoid g(void)\n{\n  b();\n}\n",
+            "void f(void)\n{\n  int n = 1;\n  a();\n  use(n);\n}\nvoid g(void)\n{\n  int n = 2;\n  b();\n}\n",
+            "use(n)",
+            &["+int n = 1;", "+use(n);"],
         );
     }
 

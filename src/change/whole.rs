@@ -7,6 +7,8 @@
 //! Source: the anti-patterns of Tan, Yoshida, Prasad and Roychoudhury (FSE 2016) name the transformations that make such code;
 //! here they cannot be formed, where the paper refuses them afterwards.
 
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use similar::Algorithm;
@@ -23,6 +25,9 @@ use crate::change::pairing::align;
 /// More combinations of an older and a newer statement than this are not compared.
 const MAX_COMBINATIONS: usize = 4096;
 
+/// A statement of fewer words stands in many places: it did not move.
+const MIN_WORDS_MOVED: usize = 3;
+
 /// Lines of both versions whose changes are one edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Edit {
@@ -30,11 +35,13 @@ pub(super) struct Edit {
     pub(super) newer: Vec<Range<u32>>,
     /// Whether it is a member of a container that one side alone has: then what comes beside it may have replaced it.
     pub(super) is_member: bool,
+    /// In how many bodies it stands.
+    depth: usize,
 }
 
 impl Edit {
     fn of(older: Vec<Range<u32>>, newer: Vec<Range<u32>>) -> Self {
-        Self { older, newer, is_member: false }
+        Self { older, newer, is_member: false, depth: 0 }
     }
 }
 
@@ -57,8 +64,9 @@ impl Whole {
     /// Declarations correspond as `pairs` says. Statements of one body correspond in order: first equal ones, then those of one
     /// kind that have half of their tokens in common. What is left between two of them on both sides was replaced and is one edit,
     /// so that a body is never emptied. A statement that one side alone has is one edit with all that is in it. One that both
-    /// have with another header is an edit of the header, and edits inside. A control statement around what stood there already
-    /// is an edit of its own.
+    /// have with another header is an edit of the header, and edits inside; where nothing of the body corresponds, that comes and goes
+    /// with the header. A control statement around what stood there already is an edit of its own. A statement that goes at one
+    /// place and comes at another is one edit.
     ///
     /// Cost: that of a difference, and the product of older and newer statements of each gap up to 4096.
     pub(super) fn of(older: &Outline, newer: &Outline, pairs: &[(usize, usize)]) -> Self {
@@ -70,8 +78,11 @@ impl Whole {
             n_numbers: 0,
             edits: Vec::new(),
             cuts: Vec::new(),
+            depth: 0,
+            joined: BTreeSet::new(),
         };
         comparing.all(pairs);
+        comparing.join_moved();
         let Comparing { older_numbers, newer_numbers, edits, mut cuts, .. } = comparing;
         let owners = |outline: &Outline, numbers: &[Option<usize>]| {
             outline.item_of.iter().map(|item| item.and_then(|item| numbers[item])).collect()
@@ -92,9 +103,37 @@ struct Comparing<'a> {
     n_numbers: usize,
     edits: Vec<Edit>,
     cuts: Vec<(u32, u32)>,
+    depth: usize,
+    /// The numbers of items that correspond, and do not only replace each other.
+    joined: BTreeSet<usize>,
 }
 
 impl Comparing<'_> {
+    /// Joins statements that go at one place and come, the same, at another; only where there is one of each.
+    fn join_moved(&mut self) {
+        let alone = |outline: &Outline, numbers: &[Option<usize>], others: &[Option<usize>]| {
+            let there: BTreeSet<usize> = others.iter().flatten().copied().collect();
+            let is_alone = |index: &usize| {
+                let item = &outline.items[*index];
+                let is_gone = numbers[*index].is_some_and(|number| !there.contains(&number));
+                is_gone && item.declaration.is_none() && item.words.len() >= MIN_WORDS_MOVED
+            };
+            let mut by_digest: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+            for index in (0..outline.items.len()).filter(is_alone) {
+                by_digest.entry(outline.items[index].digest).or_default().push(index);
+            }
+            by_digest
+        };
+        let older = alone(self.older, &self.older_numbers, &self.newer_numbers);
+        let newer = alone(self.newer, &self.newer_numbers, &self.older_numbers);
+        for (digest, rows) in older {
+            if let ([row], Some([column])) = (&rows[..], newer.get(&digest).map(Vec::as_slice)) {
+                let (one, two) = (self.older, self.newer).at(*row, *column);
+                self.edits.push(Edit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
+            }
+        }
+    }
+
     fn all(&mut self, pairs: &[(usize, usize)]) {
         let of = |outline: &Outline, declaration: usize| {
             outline.items.iter().position(|item| item.declaration == Some(declaration))
@@ -118,6 +157,7 @@ impl Comparing<'_> {
 
     fn join(&mut self, older: usize, newer: usize) {
         let number = self.number();
+        self.joined.insert(number);
         self.older_numbers[older] = Some(number);
         self.newer_numbers[newer] = Some(number);
         let (older, newer) = (&self.older.items[older].lines, &self.newer.items[newer].lines);
@@ -195,7 +235,8 @@ impl Comparing<'_> {
         let lines = |outline: &Outline, items: &[usize]| {
             items.iter().map(|index| outline.items[*index].lines.clone()).collect()
         };
-        self.edits.push(Edit::of(lines(self.older, older), lines(self.newer, newer)));
+        let edit = Edit::of(lines(self.older, older), lines(self.newer, newer));
+        self.edits.push(Edit { depth: self.depth, ..edit });
     }
 
     /// Compares two items that correspond.
@@ -209,14 +250,39 @@ impl Comparing<'_> {
             self.edits.push(Edit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
             return;
         }
-        if one.header_digest != two.header_digest {
-            self.edits.push(Edit::of(single(&one.header_lines), single(&two.header_lines)));
-        }
+        let is_new_header = one.header_digest != two.header_digest;
+        let header = Edit { depth: self.depth, ..Edit::of(single(&one.header_lines), single(&two.header_lines)) };
+        let n_edits = self.edits.len();
+        self.depth += 1;
         if is_in_body || one.role == Role::Whole {
             self.body(&one.children, &two.children);
         } else {
             self.members(&one.children, &two.children);
         }
+        self.depth -= 1;
+        if !is_new_header {
+            return;
+        }
+        let mut edit = header;
+        // A new header over another body: neither version had it over this one.
+        if is_in_body && !self.has_own_in_common(one, two) {
+            let of_body = self.edits[n_edits..].iter().filter(|of_body| of_body.depth == edit.depth + 1);
+            let (older, newer): (Vec<_>, Vec<_>) = of_body.map(|edit| (edit.older.clone(), edit.newer.clone())).unzip();
+            edit.older.extend(older.into_iter().flatten());
+            edit.newer.extend(newer.into_iter().flatten());
+        }
+        self.edits.push(edit);
+    }
+
+    /// Whether some statement of one body corresponds to one of the other; clauses (`else`, `catch`) do not count.
+    fn has_own_in_common(&self, one: &Item, two: &Item) -> bool {
+        let own = |outline: &Outline, numbers: &[Option<usize>], item: &Item| -> BTreeSet<Option<usize>> {
+            let own = item.children.iter().filter(|child| !outline.items[**child].kind.ends_with("_clause"));
+            own.map(|child| numbers[*child]).collect()
+        };
+        let corresponds = |number: &Option<usize>| number.is_some_and(|number| self.joined.contains(&number));
+        let (older, newer) = (own(self.older, &self.older_numbers, one), own(self.newer, &self.newer_numbers, two));
+        (older.is_empty() && newer.is_empty()) || older.intersection(&newer).any(corresponds)
     }
 
     /// Compares the statements of a body.
@@ -316,6 +382,7 @@ impl Comparing<'_> {
             }
             (row, column) = (start + length, other + length);
         }
+        edit.depth = self.depth;
         self.edits.push(edit);
     }
 }

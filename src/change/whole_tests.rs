@@ -94,6 +94,25 @@ fn a_wrapper_comes_with_the_indentation_of_what_it_wraps_and_changes_inside_are_
 }
 
 #[test]
+fn a_header_with_another_body_comes_and_goes_with_it() {
+    check(
+        "a.py",
+        "def f(a):\n    if removed:\n        drop(a)\n    elif extra:\n        keep(a)\n",
+        "def f(a):\n    if error:\n        errors.append(error)\n    elif removed:\n        drop(a)\n    elif extra:\n        keep(a)\n",
+        &["-if removed: / +if error: / +errors.append(error) / +elif removed:"],
+    );
+}
+
+#[test]
+fn a_statement_that_moves_is_one_edit() {
+    check_body(
+        "  a(1);\n  b(2);\n  if (x != NULL)\n    y = transform(x);\n  c(3);\n",
+        "  if (x != NULL)\n    y = transform(x);\n  a(1);\n  b(2);\n  c(3);\n",
+        &["+if (x != NULL) / +y = transform(x); / -if (x != NULL) / -y = transform(x);"],
+    );
+}
+
+#[test]
 fn a_body_is_not_emptied() {
     check_body(
         "  int i;\n  i = first(a);\n  return i;\n",

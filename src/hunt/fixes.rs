@@ -8,6 +8,7 @@
 //! change that is known to be necessary.
 
 use crate::change::Level;
+use crate::change::Subset;
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
 use crate::change::trees::Rung;
@@ -27,6 +28,9 @@ use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
+/// More edits than this are not carried one by one.
+const MAX_EDITS: usize = 200;
+
 /// A reversal that may become the fix.
 struct Reversal {
     scope: Scope,
@@ -34,6 +38,8 @@ struct Reversal {
     commit: Option<CommitId>,
     base: TreeId,
     patched: TreeId,
+    /// What it takes back of the culprit; `None` for a commit of several.
+    units: Option<Subset>,
     n_lines: usize,
 }
 
@@ -60,7 +66,7 @@ impl Hunter<'_> {
                 let known = fixes.iter().find(|fix| fix.reverted == reversal.patched).cloned();
                 let fix = match known {
                     Some(known) => Fix { scope: reversal.scope, commit: reversal.commit, ..known },
-                    None => self.try_fix(reversal, target, pair).await?,
+                    None => self.try_fix(reversal, target, (necessary, pair)).await?,
                 };
                 fixes.push(fix);
             }
@@ -120,7 +126,8 @@ impl Hunter<'_> {
             let units = if scope == Scope::Revert { units } else { set.with_definitions(&units) };
             if let Some(patched) = self.trees.compose(set, change.newer, &units)? {
                 let n_lines = set.n_lines(&units);
-                reversals.push(Reversal { scope, commit: None, base: change.newer, patched, n_lines });
+                let (base, units) = (change.newer, Some(units));
+                reversals.push(Reversal { scope, commit: None, base, patched, units, n_lines });
             }
         }
         let culprits = self.board.borrow().finding.culprits.clone();
@@ -130,17 +137,26 @@ impl Hunter<'_> {
                 let (base, patched) = (self.view(commit)?, self.view(parent)?);
                 let set = self.trees.change_set(base, patched)?;
                 let n_lines = set.n_lines(&set.full());
-                reversals.push(Reversal { scope: Scope::Revert, commit: Some(commit), base, patched, n_lines });
+                let (scope, commit, units) = (Scope::Revert, Some(commit), None);
+                reversals.push(Reversal { scope, commit, base, patched, units, n_lines });
             }
         }
         Ok(reversals)
     }
 
     /// Merges a reversal into the newest revision and tests it there. Cost: one probe, one run of checks and suite each.
-    async fn try_fix(&self, reversal: &Reversal, target: CommitId, pair: &Pair) -> Result<Fix, Halt> {
+    async fn try_fix(
+        &self,
+        reversal: &Reversal,
+        target: CommitId,
+        (necessary, pair): (&Reduced, &Pair),
+    ) -> Result<Fix, Halt> {
         self.tell(Event::Porting { revision: target });
         let bare = self.view(target)?;
-        let merged = self.trees.merge(reversal.base, bare, reversal.patched, Favor::Neither)?;
+        let merged = match self.trees.merge(reversal.base, bare, reversal.patched, Favor::Neither)? {
+            Merged::Conflict => self.by_edits(reversal, bare, necessary)?,
+            clean @ Merged::Clean(..) => clean,
+        };
         let (probed, rung, tested) = match merged {
             Merged::Clean(tree, rung) if tree != bare => {
                 let tested = self.probe(tree, target, Phase::Port).await;
@@ -157,6 +173,37 @@ impl Hunter<'_> {
             self.ask_beside(&mut fix, pair).await?;
         }
         Ok(fix)
+    }
+
+    /// Merges a reversal edit by edit: those of the necessary change have to apply, of the others those that still stand there.
+    ///
+    /// A newer commit that rewrote one of many edits does not keep the others from being taken back.
+    fn by_edits(&self, reversal: &Reversal, bare: TreeId, necessary: &Reduced) -> Result<Merged, Halt> {
+        let Reduced { set, kept, .. } = necessary;
+        let Some(units) = reversal.units.as_ref().filter(|_| reversal.scope > Scope::Lines) else {
+            return Ok(Merged::Conflict);
+        };
+        let edits: Vec<Subset> =
+            set.groups(Level::Line).iter().map(|group| set.subset(group)).filter(|edit| edit.is_subset(units)).collect();
+        if edits.len() > MAX_EDITS {
+            return Ok(Merged::Conflict);
+        }
+        let (mut tree, mut last) = (bare, Rung::Lines);
+        let is_needed = |edit: &Subset| !edit.intersection(kept).is_empty();
+        let (needed, others): (Vec<Subset>, Vec<Subset>) = edits.into_iter().partition(is_needed);
+        for (edit, is_needed) in needed.iter().map(|edit| (edit, true)).chain(others.iter().map(|edit| (edit, false))) {
+            let patched = self.trees.compose(set, reversal.base, &set.close(edit))?;
+            let merged = match patched.filter(|patched| *patched != reversal.base) {
+                Some(patched) => self.trees.merge(reversal.base, tree, patched, Favor::Neither)?,
+                None => Merged::Conflict,
+            };
+            match merged {
+                Merged::Clean(with, rung) => (tree, last) = (with, last.max(rung)),
+                Merged::Conflict if is_needed => return Ok(Merged::Conflict),
+                Merged::Conflict => {}
+            }
+        }
+        Ok(Merged::Clean(tree, last))
     }
 
     /// Asks the checks and the suite about a fix.

@@ -82,6 +82,9 @@ impl Aim {
     }
 }
 
+/// Of a result of more parts than this none is tried alone.
+const MAX_PARTS: usize = 16;
+
 /// Where a reduction begins.
 pub(super) struct Start<'s> {
     set: &'s ChangeSet,
@@ -193,6 +196,25 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
     }
 }
 
+/// The first part of a reduced subset that is enough alone; else all of it.
+///
+/// A reduction only ever takes out, and what is left can be a cause with two edits that make up for each other: none of them goes
+/// alone. Cost: at most one probe for each part.
+async fn one_part<J: Judge>(set: &ChangeSet, kept: Subset, finest: Level, judge: &mut J) -> Result<Subset, J::Error> {
+    let part = |group| set.close(&set.subset(group).intersection(&kept));
+    let mut parts: Vec<Subset> = set.groups(finest).iter().map(part).filter(|part| !part.is_empty()).collect();
+    if !(2..=MAX_PARTS).contains(&parts.len()) {
+        return Ok(kept);
+    }
+    parts.sort_by_key(|part| set.n_lines(part));
+    for part in parts {
+        if part != kept && judge.is_interesting(&part, &|_, _| Vec::new()).await? {
+            return Ok(part);
+        }
+    }
+    Ok(kept)
+}
+
 impl Hunter<'_> {
     /// Keeps what a reduction has come to: should the hunt be stopped, that is a valid answer, only not a minimal one.
     fn keep_best(&self, direction: Direction, base: TreeId, tree: TreeId) {
@@ -280,6 +302,9 @@ impl Hunter<'_> {
         if judge.precheck.take().is_some() {
             kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
         }
+        if phase == Phase::Reduce && !self.order.reducer.is_plain() {
+            kept = one_part(set, kept, finest, &mut judge).await?;
+        }
         if self.order.is_retried && phase == Phase::Reduce {
             // Until the second result is there, the first one is the best.
             judge.aim.keeps = None;
@@ -323,6 +348,8 @@ impl Hunter<'_> {
         let set = self.edits(ends.newer, ends.older)?;
         let mut aim = Aim::between(ends, "the necessary change", Direction::Backward);
         aim.is_reversed = is_reversed;
+        // A second way keeps nothing before it has come to its end: the first result is complete.
+        aim.keeps = aim.keeps.filter(|_| !is_reversed);
         let asks = |question| Probe { question, ..Probe::of(ends.newer, revision, Phase::Reduce) };
         aim.asks_suite = self.order.has_suite && self.asker.one(asks(Question::IsSuiteQuick)).await == Outcome::Pass;
         let levels: &[Level] = if self.order.has_suite && !aim.asks_suite {
@@ -336,11 +363,16 @@ impl Hunter<'_> {
             let tree = self.tree_of(&set, ends.newer, &kept)?;
             let asked = Probe { question: Question::Suite(ends.into()), ..asks(Question::Test) };
             if levels.len() == 1 || self.asker.one(Probe { tree, ..asked }).await == Outcome::Pass {
-                return self.taken_back(set, ends, kept, revision);
+                let mut reduced = self.taken_back(set, ends, kept, revision)?;
+                // Where the suite ended it at a coarse level, a finer part may do for the test.
+                reduced.change.is_minimal &= *level == levels[0];
+                return Ok(reduced);
             }
         }
         let all = set.full();
-        self.taken_back(set, ends, all, revision)
+        let mut reduced = self.taken_back(set, ends, all, revision)?;
+        reduced.change.is_minimal = false;
+        Ok(reduced)
     }
 
     fn taken_back(&self, set: Rc<ChangeSet>, ends: Ends, kept: Subset, commit: CommitId) -> Result<Reduced, Halt> {

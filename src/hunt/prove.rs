@@ -11,6 +11,7 @@ use crate::hunt::finding::Expected;
 use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
@@ -72,8 +73,11 @@ impl Hunter<'_> {
     async fn show(&self, claims: Vec<Claim>) -> usize {
         let probe = |claim: &Claim| Probe::claim(claim.tree, claim.revision, claim.question);
         let probes: Vec<Probe> = claims.iter().map(probe).collect();
-        let seen = self.asker.all(&probes).await;
-        for (claim, seen) in claims.iter().zip(&seen) {
+        let mut seen = self.asker.all(&probes).await;
+        for (claim, seen) in claims.iter().zip(&mut seen) {
+            if claim.unit.is_some() && !claim.expected.accepts(*seen) {
+                *seen = self.shown_beside(probe(claim), *seen).await;
+            }
             self.note_shown(claim.unit, *seen);
         }
         let evidence: Vec<Evidence> = claims
@@ -90,6 +94,19 @@ impl Hunter<'_> {
         let n_disagreements = evidence.iter().filter(|evidence| !evidence.holds()).count();
         self.board.borrow_mut().finding.evidence = evidence;
         n_disagreements
+    }
+
+    /// What a tree shows in which the test shows what is wanted: if the reduction turned it down, why.
+    ///
+    /// Cost: none, since the reduction has asked.
+    async fn shown_beside(&self, probe: Probe, seen: Outcome) -> Outcome {
+        let Question::Exact(ends) = probe.question else { return seen };
+        let asked = Probe::of(probe.tree, probe.revision, Phase::Reduce);
+        match self.is_whole(asked, ends.into(), seen == Outcome::Pass).await {
+            [Outcome::Pass, Outcome::Pass] => seen,
+            [Outcome::Pass, _] => Outcome::Unresolved(Reason::Suite),
+            _ => Outcome::Unresolved(Reason::Complaint),
+        }
     }
 
     fn note_shown(&self, unit: Option<UnitOf>, outcome: Outcome) {
@@ -126,7 +143,9 @@ impl Hunter<'_> {
         }
         let probes: Vec<Probe> = open.iter().map(|(_, probe)| *probe).collect();
         let seen = self.asker.all(&probes).await;
-        for ((unit, _), seen) in open.into_iter().zip(seen) {
+        for ((unit, probe), seen) in open.into_iter().zip(seen) {
+            let wanted = if unit.is_sufficient { Outcome::Fail } else { Outcome::Pass };
+            let seen = if seen == wanted { self.shown_beside(probe, seen).await } else { seen };
             self.note_shown(Some(unit), seen);
         }
     }

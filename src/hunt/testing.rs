@@ -170,6 +170,8 @@ pub struct Oracle<'t, J> {
     judge: J,
     width: usize,
     n_asked: usize,
+    /// Whether compiler or interpreter would complain of a tree.
+    pub complains: Option<fn(&Files) -> bool>,
     /// Used probes in order, each tree of a phase once: what a cache would not have answered.
     pub used: Vec<(Phase, TreeId)>,
 }
@@ -177,7 +179,7 @@ pub struct Oracle<'t, J> {
 impl<'t, J: Fn(&Files) -> Outcome> Oracle<'t, J> {
     /// Is asked up to `width` probes at once, and answers now one, now several of them, now one out of turn.
     pub fn new(trees: &'t MemoryTrees, judge: J, width: usize) -> Self {
-        Self { trees, judge, width, n_asked: 0, used: Vec::new() }
+        Self { trees, judge, width, n_asked: 0, complains: None, used: Vec::new() }
     }
 
     /// Number of different trees that were probed in a phase.
@@ -196,7 +198,14 @@ impl<J: Fn(&Files) -> Outcome> Laboratory for Oracle<'_, J> {
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
         assert!(!probes.is_empty() && probes.len() <= self.width);
         self.n_asked += 1;
-        let answer = |probe: &Probe| (self.judge)(&self.trees.files(probe.tree));
+        let answer = |probe: &Probe| {
+            let files = self.trees.files(probe.tree);
+            match (probe.question.is_of_test(), self.complains) {
+                (false, Some(complains)) if complains(&files) => Outcome::Fail,
+                (false, _) => Outcome::Pass,
+                (true, _) => (self.judge)(&files),
+            }
+        };
         if let [_, .., last] = probes
             && self.n_asked.is_multiple_of(3)
         {

@@ -88,32 +88,74 @@ fn text_of(change: Option<&Change>) -> Vec<u8> {
 #[test]
 fn retry_keeps_the_smaller_of_two_results() {
     let has = |text: &str, letters: &str| letters.chars().all(|letter| text.contains(letter));
-    let judge = |text: &str| fails_if(has(text, "ab") || has(text, "e"));
+    let judge = |text: &str| fails_if(has(text, "e") && (has(text, "a") || has(text, "b")));
     let lines = ["a", "b", "c", "d", "e"];
-    assert_eq!(text_of(minimized(&order(), &lines, judge).sufficient.as_ref()), b"a\nb\n");
+    assert_eq!(text_of(minimized(&order(), &lines, judge).necessary.as_ref()), b"a\nb\n");
     let retried = Order { is_retried: true, ..order() };
-    assert_eq!(text_of(minimized(&retried, &lines, judge).sufficient.as_ref()), b"e\n");
+    assert_eq!(text_of(minimized(&retried, &lines, judge).necessary.as_ref()), b"e\n");
     let turned: Vec<&str> = lines.into_iter().rev().collect();
-    assert_eq!(text_of(minimized(&retried, &turned, judge).sufficient.as_ref()), b"e\n");
+    assert_eq!(text_of(minimized(&retried, &turned, judge).necessary.as_ref()), b"e\n");
 }
 
 #[test]
-fn of_a_line_that_replaces_another_the_sufficient_change_has_the_half_that_matters_and_the_fix_has_both() {
+fn the_sufficient_change_is_grown_around_the_necessary_one() {
+    let judge = |text: &str| fails_if(text.contains('b') || text.contains('d') && text.contains('e'));
+    let finding = minimized(&order(), &["a", "b", "c", "d", "e"], judge);
+    assert_eq!(text_of(finding.necessary.as_ref()), b"b\nd\n");
+    assert_eq!(text_of(finding.sufficient.as_ref()), b"b\n");
+    assert!(finding.common.is_some());
+}
+
+#[test]
+fn two_changes_without_a_common_line_are_told() {
+    // Taking out `a` mends it, and `b` alone breaks it: such a test is not monotone.
+    let judge = |text: &str| match text {
+        "" | "b\nc\n" => Outcome::Pass,
+        "a\n" | "c\n" => Outcome::Unresolved(Reason::Build),
+        _ => Outcome::Fail,
+    };
+    let finding = minimized(&order(), &["a", "b", "c"], judge);
+    assert_eq!(text_of(finding.necessary.as_ref()), b"a\n");
+    assert_eq!(text_of(finding.sufficient.as_ref()), b"b\n");
+    assert_eq!(finding.common, None);
+    assert!(finding.notes.iter().any(|note| note.contains("have none in common")));
+}
+
+#[test]
+fn hits_that_the_suite_or_the_compiler_turn_down_are_none() {
+    let judge = |text: &str| fails_if(text.contains('a'));
+    let trees = MemoryTrees::default();
+    let history = history(&trees, &[], &["a", "b", "c"]);
+    let judge = |files: &Files| judge(std::str::from_utf8(&files[&b"f"[..]]).unwrap());
+    let mut oracle = Oracle::new(&trees, judge, 2);
+    // What is left without `a` must not have `b` either: somebody would complain of it.
+    oracle.complains = Some(|files| files[&b"f"[..]].starts_with(b"b"));
+    let board = Board::new(BAD);
+    let order = Order { asks_complaints: true, ..order() };
+    drive(Engine::Minimize, (&trees, &history, &order), &mut oracle, &board).unwrap();
+    assert_eq!(text_of(board.borrow().finding.necessary.as_ref()), b"a\nb\n");
+    assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"a\n");
+}
+
+#[test]
+fn of_a_line_that_replaces_another_both_halves_are_shown_unless_half_lines_are_asked_for() {
     let lines: (&[&str], &[&str]) = (&["same", "add(1)"], &["same", "add(2)"]);
     let finding = |judge: fn(&str) -> Outcome, order: &Order| {
         let finding = minimized_pair(&MemoryTrees::default(), order, lines, judge);
         [&finding.sufficient, &finding.necessary].map(|change| String::from_utf8(text_of(change.as_ref())).unwrap())
     };
+    let half = Order { level: Level::HalfLine, ..order() };
     let new_is_bad = |text: &str| fails_if(text.contains("add(2)"));
-    assert_eq!(finding(new_is_bad, &order()), ["add(2)\n", "add(1)\nadd(2)\n"]);
+    assert_eq!(finding(new_is_bad, &order()), ["add(2)\nadd(1)\n", "add(1)\nadd(2)\n"]);
+    assert_eq!(finding(new_is_bad, &half), ["add(2)\n", "add(1)\nadd(2)\n"]);
     let old_is_missing = |text: &str| fails_if(!text.contains("add(1)"));
-    assert_eq!(finding(old_is_missing, &order()), ["add(1)\n", "add(1)\nadd(2)\n"]);
+    assert_eq!(finding(old_is_missing, &half), ["add(1)\n", "add(1)\nadd(2)\n"]);
     let both = |text: &str| fails_if(text.contains("add(2)") && !text.contains("add(1)"));
-    assert_eq!(finding(both, &order())[0], "add(2)\nadd(1)\n");
+    assert_eq!(finding(both, &half)[0], "add(2)\nadd(1)\n");
     let hunks = Order { level: Level::Hunk, ..order() };
     assert_eq!(finding(new_is_bad, &hunks)[0], "add(2)\nadd(1)\n");
     for (reducer, expected) in [(Reducer::Fast, "add(2)\n"), (Reducer::Ddmin, "add(2)\nadd(1)\n")] {
-        assert_eq!(finding(new_is_bad, &Order { reducer, ..order() })[0], expected);
+        assert_eq!(finding(new_is_bad, &Order { reducer, ..half.clone() })[0], expected);
     }
 }
 
@@ -198,7 +240,7 @@ proptest! {
             }
         };
         let trees = MemoryTrees::default();
-        let finding = minimized_pair(&trees, &Order { reducer, ..order() }, (&older, &newer), judge);
+        let finding = minimized_pair(&trees, &Order { reducer, level: Level::HalfLine, ..order() }, (&older, &newer), judge);
         let change = finding.sufficient.unwrap();
         let set = trees.change_set(change.older, change.newer).unwrap().with_single_lines();
         prop_assert_eq!(set.units().len(), change.n_lines);
