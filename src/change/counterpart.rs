@@ -74,9 +74,31 @@ impl ChangeSet {
     }
 
     /// All groups of a level that hold some of `subset`, with what they need.
+    ///
+    /// A row of a table and a member of a type is a declaration of its own: the others do not come with it.
     pub fn widened(&self, subset: &Subset, level: Level) -> Subset {
+        let mut inner = subset.clone();
+        if level >= Level::Unit {
+            subset.iter().filter(|unit| self.is_member(*unit)).for_each(|unit| inner.remove(unit));
+        }
         let mut wide = subset.clone();
-        self.groups(level).iter().filter(|group| subset.has_any_of(group)).for_each(|group| wide.insert_group(group));
+        self.groups(level).iter().filter(|group| inner.has_any_of(group)).for_each(|group| wide.insert_group(group));
+        if level == Level::Unit {
+            // Comments are no part of a declaration to the reduction, but they are to a reader.
+            let code = wide.clone();
+            let around = self.groups(Level::Hunk).iter().filter(|hunk| code.has_any_of(hunk));
+            around.for_each(|hunk| wide = wide.union(&self.subset(hunk).intersection(self.trivia())));
+        }
         self.complete(&wide)
+    }
+
+    /// Whether a unit changes a member of a container that stands on one side alone, as a whole.
+    fn is_member(&self, unit: UnitId) -> bool {
+        let Unit { file, kind } = &self.units()[unit.index()];
+        let (Some(whole), Some((older, newer))) = (&self.text(*file).whole, lines_of(kind)) else { return false };
+        let holds = |lines: &[Range<u32>], changed: &Range<u32>| {
+            !changed.is_empty() && lines.iter().any(|lines| lines.start <= changed.start && changed.end <= lines.end)
+        };
+        whole.edits.iter().any(|edit| edit.is_member && (holds(&edit.older, older) || holds(&edit.newer, newer)))
     }
 }

@@ -59,11 +59,10 @@ impl Parting {
 
     /// Lines of statements that correspond, or replace each other, are compared with each other alone.
     pub(super) fn of_whole(whole: &Whole) -> Self {
-        let n_owners = whole.owners.0.iter().chain(&whole.owners.1).flatten().max().map_or(0, |last| last + 1);
         Self {
             moved: Vec::new(),
             owners: whole.owners.clone(),
-            is_alone: vec![false; n_owners],
+            is_alone: whole.is_alone.clone(),
             cuts: whole.cuts.clone(),
         }
     }

@@ -164,6 +164,8 @@ pub struct ChangeSet {
     /// The partitions of all units, coarse before fine; each level has one at least, its last is the level itself.
     rungs: Vec<(Level, Vec<Group>)>,
     named_together: [Vec<Group>; 2],
+    /// Units that change comments and white space alone.
+    trivia: Subset,
     needs: Needs,
     plausible: Plausible,
 }
@@ -248,11 +250,14 @@ impl ChangeSet {
             file_spans,
             rungs: Vec::new(),
             named_together: Default::default(),
+            trivia: Subset::empty(0),
             needs,
             plausible: Plausible::default(),
         };
         let is_trivia: Vec<bool> = (0..set.units.len()).map(|unit| set.is_trivia(UnitId::at(unit), &parsed)).collect();
         let atom_of = set.join_edits(&hunks, &parsed, &is_trivia);
+        set.trivia = set.empty();
+        (0..is_trivia.len()).filter(|unit| is_trivia[*unit]).for_each(|unit| set.trivia.insert(UnitId::at(unit)));
         let (units, files) = (&set.units, &set.file_spans);
         let tied = tied_files(set.files.len(), &written);
         let ladder = Ladder { units, files, tied: &tied, hunks: &hunks, parsed: &parsed, is_trivia: &is_trivia, atom_of: &atom_of };
@@ -367,6 +372,21 @@ impl ChangeSet {
         &self.named_together
     }
 
+    /// The edits that share no name with another one that only one version has: each of them can stand alone.
+    pub fn independent_edits(&self) -> Vec<&Group> {
+        let mut shared = self.empty();
+        self.named_together[0].iter().for_each(|group| shared.insert_group(group));
+        let is_text = |group: &Group| {
+            self.subset(group).iter().any(|unit| {
+                let text = self.describe(unit);
+                text.deleted.is_empty() && text.inserted.is_empty()
+                    || !text.deleted.trim_ascii().is_empty()
+                    || !text.inserted.trim_ascii().is_empty()
+            })
+        };
+        self.groups(Level::Line).iter().filter(|group| !shared.has_any_of(group) && is_text(group)).collect()
+    }
+
     /// A group as a subset; not closed.
     pub fn subset(&self, group: &Group) -> Subset {
         let mut subset = self.empty();
@@ -430,6 +450,11 @@ impl ChangeSet {
             older_lines,
             newer_lines,
         }
+    }
+
+    /// The units that change comments and white space alone.
+    pub(super) fn trivia(&self) -> &Subset {
+        &self.trivia
     }
 
     pub(super) fn text(&self, file: usize) -> &TextPair {

@@ -54,6 +54,8 @@ pub(super) struct Whole {
     pub(super) cuts: Vec<(u32, u32)>,
     /// Per older and per newer line whose it is: equal numbers for items that correspond or replace each other.
     pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
+    /// Per number whether it is that of a member of a container that one side alone has: one may have become another.
+    pub(super) is_alone: Vec<bool>,
 }
 
 impl Whole {
@@ -80,17 +82,19 @@ impl Whole {
             cuts: Vec::new(),
             depth: 0,
             joined: BTreeSet::new(),
+            alone: BTreeSet::new(),
         };
         comparing.all(pairs);
         comparing.join_moved();
-        let Comparing { older_numbers, newer_numbers, edits, mut cuts, .. } = comparing;
+        let Comparing { older_numbers, newer_numbers, edits, mut cuts, n_numbers, alone, .. } = comparing;
+        let is_alone = (0..n_numbers).map(|number| alone.contains(&number)).collect();
         let owners = |outline: &Outline, numbers: &[Option<usize>]| {
             outline.item_of.iter().map(|item| item.and_then(|item| numbers[item])).collect()
         };
         let owners = (owners(older, &older_numbers), owners(newer, &newer_numbers));
         cuts.sort_unstable();
         cuts.dedup();
-        Self { edits, cuts, owners }
+        Self { edits, cuts, owners, is_alone }
     }
 }
 
@@ -106,6 +110,8 @@ struct Comparing<'a> {
     depth: usize,
     /// The numbers of items that correspond, and do not only replace each other.
     joined: BTreeSet<usize>,
+    /// The numbers of members of containers that one side alone has.
+    alone: BTreeSet<usize>,
 }
 
 impl Comparing<'_> {
@@ -155,6 +161,12 @@ impl Comparing<'_> {
         self.n_numbers - 1
     }
 
+    fn number_alone(&mut self) -> usize {
+        let number = self.number();
+        self.alone.insert(number);
+        number
+    }
+
     fn join(&mut self, older: usize, newer: usize) {
         let number = self.number();
         self.joined.insert(number);
@@ -202,7 +214,7 @@ impl Comparing<'_> {
         if item.role == Role::Whole {
             self.edit(&[index], &[]);
         } else {
-            self.older_numbers[index] = Some(self.number());
+            self.older_numbers[index] = Some(self.number_alone());
             self.edits.push(Edit { is_member: true, ..Edit::of(single(&item.header_lines), Vec::new()) });
             item.children.iter().for_each(|child| self.older_alone(*child));
         }
@@ -217,7 +229,7 @@ impl Comparing<'_> {
         if item.role == Role::Whole {
             self.edit(&[], &[index]);
         } else {
-            self.newer_numbers[index] = Some(self.number());
+            self.newer_numbers[index] = Some(self.number_alone());
             self.edits.push(Edit { is_member: true, ..Edit::of(Vec::new(), single(&item.header_lines)) });
             item.children.iter().for_each(|child| self.newer_alone(*child));
         }

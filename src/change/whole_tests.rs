@@ -140,7 +140,7 @@ fn a_comment_is_one_edit() {
         "a.c",
         "/* one\n * two\n * three\n */\nint a;\n",
         "/* uno\n * due\n * tre\n */\nint b;\n",
-        &["-/* one / -* two / -* three / -*/ / -int a; / +/* uno / +* due / +* tre / +*/ / +int b;"],
+        &["-/* one / +/* uno / -* two / +* due / -* three / +* tre", "-int a; / +int b;"],
     );
     check(
         "a.c",
@@ -158,6 +158,19 @@ fn rows_of_a_table_and_members_of_a_type_are_edits_of_their_own() {
         "struct s {\n  int a;\n  int b;\n};\n",
         "struct s {\n  int a;\n  long b;\n  int c;\n};\n",
         &["-int b; / +long b;", "+int c;"],
+    );
+}
+
+#[test]
+fn each_replaced_row_of_a_table_is_an_edit() {
+    check(
+        "a.c",
+        "struct unit t[] = {\n    { \"metre\", \"length\", 1 * 1e1 },\n    { \"inch\", \"length\", 2 * 1e1 },\n};\n",
+        "struct unit t[] = {\n    { \"metre\", \"length\", 1e1 * 1 },\n    { \"inch\", \"length\", 1e1 * 2 },\n};\n",
+        &[
+            "-{ \"metre\", \"length\", 1 * 1e1 }, / +{ \"metre\", \"length\", 1e1 * 1 },",
+            "-{ \"inch\", \"length\", 2 * 1e1 }, / +{ \"inch\", \"length\", 1e1 * 2 },",
+        ],
     );
 }
 

@@ -46,8 +46,8 @@ struct Reversal {
 impl Hunter<'_> {
     /// Tries the reversals of the culprit at the newest revision, from the smallest to the largest, and puts them on the board.
     ///
-    /// Each is closed: it has the definitions that it needs. Where none passes, the whole declarations and then the lines alone are
-    /// [carried](Self::port) step by step. Returns the recommended one, or else the one that got farthest, and the commits that
+    /// Each is closed: it has the definitions that it needs. Where none passes, the whole declarations are [carried](Self::port)
+    /// step by step. Returns the recommended one, or else the one that got farthest, and the commits that
     /// were found on the way to break the test again.
     ///
     /// Cost: at most five probes, and one more for each of several culprits; as many runs of checks and suite; and what `port`
@@ -73,8 +73,7 @@ impl Hunter<'_> {
         }
         let mut culprits = Vec::new();
         if fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
-            for scope in [Scope::Declarations, Scope::Lines] {
-                let Some(reversal) = reversals.iter().find(|reversal| reversal.scope == scope) else { continue };
+            if let Some(reversal) = reversals.iter().find(|reversal| reversal.scope == Scope::Declarations) {
                 let change = Change {
                     older: reversal.patched,
                     newer: reversal.base,
@@ -84,16 +83,12 @@ impl Hunter<'_> {
                 };
                 let (mut fix, more) = self.port(&change, pair.newer.revision).await?;
                 culprits = more;
-                (fix.scope, fix.reverted) = (scope, reversal.patched);
+                (fix.scope, fix.reverted) = (Scope::Declarations, reversal.patched);
                 if fix.is_complete {
                     self.ask_beside(&mut fix, pair).await?;
                 }
-                let is_done = fix.is_complete;
-                fixes.retain(|other| other.scope != scope);
+                fixes.retain(|other| other.scope != Scope::Declarations);
                 fixes.push(fix);
-                if is_done {
-                    break;
-                }
             }
             fixes.sort_by_key(|fix| fix.scope);
         }
@@ -175,7 +170,7 @@ impl Hunter<'_> {
         Ok(fix)
     }
 
-    /// Merges a reversal edit by edit: those of the necessary change have to apply, of the others those that still stand there.
+    /// Merges a reversal edit by edit: those of the necessary change have to apply, and of the others at least half.
     ///
     /// A newer commit that rewrote one of many edits does not keep the others from being taken back.
     fn by_edits(&self, reversal: &Reversal, bare: TreeId, necessary: &Reduced) -> Result<Merged, Halt> {
@@ -188,7 +183,7 @@ impl Hunter<'_> {
         if edits.len() > MAX_EDITS {
             return Ok(Merged::Conflict);
         }
-        let (mut tree, mut last) = (bare, Rung::Lines);
+        let (mut tree, mut last, mut n_left) = (bare, Rung::Lines, 0);
         let is_needed = |edit: &Subset| !edit.intersection(kept).is_empty();
         let (needed, others): (Vec<Subset>, Vec<Subset>) = edits.into_iter().partition(is_needed);
         for (edit, is_needed) in needed.iter().map(|edit| (edit, true)).chain(others.iter().map(|edit| (edit, false))) {
@@ -200,10 +195,11 @@ impl Hunter<'_> {
             match merged {
                 Merged::Clean(with, rung) => (tree, last) = (with, last.max(rung)),
                 Merged::Conflict if is_needed => return Ok(Merged::Conflict),
-                Merged::Conflict => {}
+                Merged::Conflict => n_left += 1,
             }
         }
-        Ok(Merged::Clean(tree, last))
+        // Where most of it was rewritten since, nothing says that the rest belongs together.
+        Ok(if 2 * n_left > others.len() { Merged::Conflict } else { Merged::Clean(tree, last) })
     }
 
     /// Asks the checks and the suite about a fix.

@@ -67,7 +67,7 @@ pub const TABLE: [Row; 13] = [
     row(Status::NotReproducible, "not_reproducible", 5, "The test answers differently when it is run again."),
     row(Status::Budget, "budget", 6, "The budget is used up; `git idd resume` goes on."),
     row(Status::NeverPassed, "never_passed", 7, "The test passes at no revision that can be reached."),
-    row(Status::Unported, "unported", 8, "The change was found, but its fix could not be carried to HEAD."),
+    row(Status::Unported, "unported", 8, "The change was found, but no fix for HEAD can be recommended."),
     row(Status::Usage, "usage", 129, "The command line or the configuration is wrong."),
     row(Status::Interrupted, "interrupted", 130, "Stopped by the user; `git idd resume` goes on."),
 ];

@@ -87,14 +87,14 @@ fn text_of(change: Option<&Change>) -> Vec<u8> {
 
 #[test]
 fn retry_keeps_the_smaller_of_two_results() {
-    let has = |text: &str, letters: &str| letters.chars().all(|letter| text.contains(letter));
-    let judge = |text: &str| fails_if(has(text, "e") && (has(text, "a") || has(text, "b")));
+    let has = |text: &str, letters: &str| letters.chars().any(|letter| text.contains(letter));
+    let judge = |text: &str| fails_if(has(text, "abc") && has(text, "de"));
     let lines = ["a", "b", "c", "d", "e"];
-    assert_eq!(text_of(minimized(&order(), &lines, judge).necessary.as_ref()), b"a\nb\n");
+    assert_eq!(text_of(minimized(&order(), &lines, judge).necessary.as_ref()), b"a\nb\nc\n");
     let retried = Order { is_retried: true, ..order() };
-    assert_eq!(text_of(minimized(&retried, &lines, judge).necessary.as_ref()), b"e\n");
+    assert_eq!(text_of(minimized(&retried, &lines, judge).necessary.as_ref()), b"d\ne\n");
     let turned: Vec<&str> = lines.into_iter().rev().collect();
-    assert_eq!(text_of(minimized(&retried, &turned, judge).necessary.as_ref()), b"e\n");
+    assert_eq!(text_of(minimized(&retried, &turned, judge).necessary.as_ref()), b"e\nd\n");
 }
 
 #[test]

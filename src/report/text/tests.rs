@@ -21,7 +21,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     bad:       444444444444 release: 1.4 (2026-05-08)
     failure:   exit code 1, `assertion `n < max` failed`
 
-    A minimal change that makes the test fail (2 of 40 lines):
+    The change that breaks the test (2 of 40 lines):
 
     diff --git a/src/parse.c b/src/parse.c
     --- a/src/parse.c
@@ -35,7 +35,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     Repairs that made revisions testable (`git idd show --json` has their patches):
       222222222222: 1 line of the newer 333333333333, known verdict unchanged
 
-    Fix for HEAD (2 lines, tested: pass):
+    Fix for HEAD (2 lines: the whole declarations; tested: pass):
 
     diff --git a/src/parse.c b/src/parse.c
     --- a/src/parse.c
@@ -46,7 +46,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     +while (n < max)
      return n;
 
-    Only this test was run with it; nothing else was checked.
+    Only this test was run with it, not the other tests (`--suite`).
     It was carried there by syntax, since a merge conflicts.
     `git idd apply` puts it into the working tree.
 
