@@ -74,7 +74,9 @@ impl Atoms {
         for edit in edits {
             let members: Vec<usize> = places.within(&edit.older, &edit.newer).collect();
             if !edit.is_member {
-                members.iter().for_each(|unit| is_covered[*unit - span.start as usize] = true);
+                for unit in &members {
+                    is_covered[*unit - span.start as usize] = true;
+                }
             }
             self.join_all(members);
         }
@@ -143,7 +145,10 @@ impl Places {
     /// The units that change one of these lines.
     fn within<'a>(&'a self, older: &'a [Range<u32>], newer: &'a [Range<u32>]) -> impl Iterator<Item = usize> + 'a {
         let of = |places: &'a BTreeMap<u32, usize>, lines: &'a [Range<u32>]| {
-            lines.iter().filter(|lines| lines.start < lines.end).flat_map(move |lines| places.range(lines.clone()).map(|(_, unit)| *unit))
+            lines
+                .iter()
+                .filter(|lines| lines.start < lines.end)
+                .flat_map(move |lines| places.range(lines.clone()).map(|(_, unit)| *unit))
         };
         of(&self.older, older).chain(of(&self.newer, newer))
     }

@@ -11,6 +11,9 @@ use crate::change::set::UnitKind;
 use crate::change::subset::Subset;
 use crate::change::subset::UnitId;
 
+/// The older and the newer path of a file.
+type Paths<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
+
 /// What some units change in one file, seen from older to newer.
 #[derive(Default)]
 struct Touched {
@@ -27,7 +30,9 @@ impl Touched {
     }
 
     fn has(&self, older: &Range<u32>, newer: &Range<u32>) -> bool {
-        let any = |lines: &BTreeSet<u32>, range: &Range<u32>| !range.is_empty() && lines.range(range.clone()).next().is_some();
+        let any = |lines: &BTreeSet<u32>, range: &Range<u32>| {
+            !range.is_empty() && lines.range(range.clone()).next().is_some()
+        };
         any(&self.older_lines, older) || any(&self.newer_lines, newer)
     }
 }
@@ -47,7 +52,7 @@ impl ChangeSet {
     /// - `reversed`: the difference of the same two trees, the other way round.
     /// - Result: whole edits, with what they need.
     pub fn counterpart(&self, reversed: &Self, subset: &Subset) -> Subset {
-        let mut touched: BTreeMap<(Option<&[u8]>, Option<&[u8]>), Touched> = BTreeMap::new();
+        let mut touched: BTreeMap<Paths, Touched> = BTreeMap::new();
         for unit in subset {
             let text = reversed.describe(unit);
             let file = touched.entry((text.newer_path, text.older_path)).or_default();

@@ -48,11 +48,12 @@ impl ChangeSet {
             };
             let users: Vec<&Edit> = edits.iter().filter(is_taken).collect();
             let is_wanted = |name: &&Vec<u8>, definer: &Edit| {
-                let uses = |user: &&Edit| user.inserted[0].contains(*name) && reaches(name, definer, user);
-                only_newer.contains(name) && users.iter().any(uses)
+                let mentions = |user: &&Edit| user.inserted[0].contains(*name) && reaches(name, definer, user);
+                only_newer.contains(name) && users.iter().any(mentions)
             };
             let is_gone = |name: &&Vec<u8>, user: &Edit| {
-                let definers = || edits.iter().filter(|edit| edit.deleted[1].contains(*name) && reaches(name, edit, user));
+                let definers =
+                    || edits.iter().filter(|edit| edit.deleted[1].contains(*name) && reaches(name, edit, user));
                 only_older.contains(name) && definers().next().is_some() && definers().all(|edit| is_taken(&edit))
             };
             let mut more = taken.clone();
@@ -138,8 +139,30 @@ fn is_indented(text: &[u8]) -> bool {
 
 /// Words that stand before a name without declaring it.
 const NO_TYPES: [&[u8]; 24] = [
-    b"return", b"else", b"case", b"goto", b"throw", b"throws", b"new", b"in", b"not", b"and", b"or", b"if", b"elif", b"while",
-    b"await", b"yield", b"del", b"raise", b"is", b"instanceof", b"extends", b"implements", b"assert", b"sizeof",
+    b"return",
+    b"else",
+    b"case",
+    b"goto",
+    b"throw",
+    b"throws",
+    b"new",
+    b"in",
+    b"not",
+    b"and",
+    b"or",
+    b"if",
+    b"elif",
+    b"while",
+    b"await",
+    b"yield",
+    b"del",
+    b"raise",
+    b"is",
+    b"instanceof",
+    b"extends",
+    b"implements",
+    b"assert",
+    b"sizeof",
 ];
 
 /// The names that a text seems to declare: after another word or the stars of a type, before what ends a declarator.
@@ -155,7 +178,9 @@ fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
             before -= 1;
         }
         let is_typed = before > 0 && is_word(tokens[before - 1][0]) && !NO_TYPES.contains(&tokens[before - 1]);
-        let ends = tokens.get(index + 1).is_none_or(|next| matches!(*next, b";" | b"=" | b"," | b")" | b"[" | b"(" | b"{" | b":"));
+        let ends = tokens
+            .get(index + 1)
+            .is_none_or(|next| matches!(*next, b";" | b"=" | b"," | b")" | b"[" | b"(" | b"{" | b":"));
         if is_typed && ends {
             found.push(*token);
         }

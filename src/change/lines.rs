@@ -233,7 +233,8 @@ fn steps(
         (index <= tokens.end && side.starts[index] == line).then_some(index)
     };
     for (older_line, newer_line) in &parting.cuts {
-        if let (Some(older_cut), Some(newer_cut)) = (at(older, *older_line, &deleted), at(newer, *newer_line, &inserted))
+        if let (Some(older_cut), Some(newer_cut)) =
+            (at(older, *older_line, &deleted), at(newer, *newer_line, &inserted))
             && older_cut >= row
             && newer_cut >= column
         {

@@ -37,7 +37,9 @@ impl Needs {
         loop {
             let n_units = complete.len();
             for needed in &self.needed {
-                if !complete.contains(needed) && self.dependents[needed.index()].iter().any(|unit| complete.contains(*unit)) {
+                if !complete.contains(needed)
+                    && self.dependents[needed.index()].iter().any(|unit| complete.contains(*unit))
+                {
                     complete.insert(needed);
                 }
             }

@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn statements_stand_in_statements_and_have_lines_of_their_own() {
-        let outline = of_c("/* f */\nint f(int a)\n{\n  while (a) {\n    a--;\n\n    g(a,\n      1);\n  }\n  return 0;\n}\n");
+        let outline =
+            of_c("/* f */\nint f(int a)\n{\n  while (a) {\n    a--;\n\n    g(a,\n      1);\n  }\n  return 0;\n}\n");
         assert_eq!(
             shown(&outline),
             [

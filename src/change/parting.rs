@@ -38,12 +38,7 @@ impl Parting {
     /// - `whole`: what is known of statements; their lines are told apart, too.
     ///
     /// Cost: up to three comparisons of the texts.
-    pub(super) fn of(
-        parsed: &Parsed,
-        whole: Option<&Whole>,
-        older: (&[u8], &Lines),
-        newer: (&[u8], &Lines),
-    ) -> Self {
+    pub(super) fn of(parsed: &Parsed, whole: Option<&Whole>, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Self {
         let owned = match whole {
             Some(whole) => Self::of_whole(whole),
             None => Self { owners: parsed.owners(), is_alone: parsed.is_alone.clone(), ..Self::default() },

@@ -260,7 +260,15 @@ impl ChangeSet {
         (0..is_trivia.len()).filter(|unit| is_trivia[*unit]).for_each(|unit| set.trivia.insert(UnitId::at(unit)));
         let (units, files) = (&set.units, &set.file_spans);
         let tied = tied_files(set.files.len(), &written);
-        let ladder = Ladder { units, files, tied: &tied, hunks: &hunks, parsed: &parsed, is_trivia: &is_trivia, atom_of: &atom_of };
+        let ladder = Ladder {
+            units,
+            files,
+            tied: &tied,
+            hunks: &hunks,
+            parsed: &parsed,
+            is_trivia: &is_trivia,
+            atom_of: &atom_of,
+        };
         (set.rungs, set.named_together) = (ladder.rungs(), ladder.named_together());
         set
     }

@@ -316,9 +316,8 @@ impl Comparing<'_> {
             self.rest(older, newer);
             return;
         }
-        let similar = |row: usize, column: usize| {
-            similarity(&self.older.items[older[row]], &self.newer.items[newer[column]])
-        };
+        let similar =
+            |row: usize, column: usize| similarity(&self.older.items[older[row]], &self.newer.items[newer[column]]);
         let pairs = align(older.len(), newer.len(), similar);
         let (mut row, mut column) = (0, 0);
         for (paired_row, paired_column) in pairs {
@@ -341,8 +340,12 @@ impl Comparing<'_> {
     /// What is left between statements that correspond.
     fn rest(&mut self, older: &[usize], newer: &[usize]) {
         if older.is_empty() || newer.is_empty() {
-            older.iter().for_each(|index| self.older_left(*index));
-            newer.iter().for_each(|index| self.newer_left(*index));
+            for index in older {
+                self.older_left(*index);
+            }
+            for index in newer {
+                self.newer_left(*index);
+            }
         } else if let Some(at) = wrapper(self.newer, newer, &digests(self.older, older)) {
             let item = &self.newer.items[newer[at]];
             self.newer_numbers[newer[at]] = Some(self.number());

@@ -180,10 +180,7 @@ fn java_and_python_have_the_same_edits() {
         "A.java",
         "class A {\n  int f() {\n    return 1;\n  }\n}\n",
         "class A {\n  int f() {\n    try {\n      return 1;\n    } catch (E e) {\n      log(e);\n    }\n  }\n\n  int g() {\n    return 2;\n  }\n}\n",
-        &[
-            "+try { / -return 1; / +return 1; / +} catch (E e) { / +log(e); / +}",
-            "+ / +int g() { / +return 2; / +}",
-        ],
+        &["+try { / -return 1; / +return 1; / +} catch (E e) { / +log(e); / +}", "+ / +int g() { / +return 2; / +}"],
     );
     check(
         "a.py",

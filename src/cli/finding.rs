@@ -245,7 +245,12 @@ impl Sources<'_> {
     /// What is complained of with a fix.
     fn complaints(self, fix: &found::Fix) -> Vec<Untrusted> {
         let known = self.beside.and_then(|beside| beside.complaints.get(&fix.probed));
-        known.into_iter().filter(|_| fix.has_complaints).flatten().map(|complaint| Untrusted::from(complaint.as_str())).collect()
+        known
+            .into_iter()
+            .filter(|_| fix.has_complaints)
+            .flatten()
+            .map(|complaint| Untrusted::from(complaint.as_str()))
+            .collect()
     }
 
     fn repair(self, repair: &found::Repair) -> Result<report::Repair, RepoError> {

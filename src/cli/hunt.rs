@@ -403,7 +403,10 @@ impl Hunt<'_, '_> {
     fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
         let signature = self.signature.as_ref();
         let beside = Some(&self.session.beside);
-        finding::report(finding, Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside })
+        finding::report(
+            finding,
+            Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside },
+        )
     }
 
     /// Counts, disturbances and notices.
@@ -460,7 +463,9 @@ impl Hunt<'_, '_> {
             && let Some(fix) = &finding.fix
             && let Some(command) = suite::obvious(store, fix.older).map_err(|error| Failure::from_error(&error))?
         {
-            let note = format!("`--suite '{command}'` chooses a fix by all tests of the project, where this one sees too little.");
+            let note = format!(
+                "`--suite '{command}'` chooses a fix by all tests of the project, where this one sees too little."
+            );
             report.notes.push(Untrusted::from(note));
         }
         Ok(())

@@ -7,8 +7,8 @@ pub mod complaints;
 mod flights;
 pub mod questions;
 
-use crate::cli::chronicle::Told;
 use crate::cli::args::options::SignatureMode;
+use crate::cli::chronicle::Told;
 use crate::cli::estimate::Ahead;
 use crate::cli::plan::Plan;
 use crate::cli::precheck::Check;

@@ -27,7 +27,8 @@ pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, 
             None => String::new(),
         })
     };
-    let has_target = |makefile: &str, target: &str| makefile.lines().any(|line| line.starts_with(&format!("{target}:")));
+    let has_target =
+        |makefile: &str, target: &str| makefile.lines().any(|line| line.starts_with(&format!("{target}:")));
     for makefile in ["Makefile", "makefile", "GNUmakefile"] {
         let makefile = text(makefile)?;
         for (target, command) in [("check", "make check"), ("test", "make test")] {
@@ -50,7 +51,9 @@ pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, 
     }
     let is_of_pytest = !text("pytest.ini")?.is_empty()
         || !text("tox.ini")?.is_empty()
-        || ["pyproject.toml", "setup.cfg"].iter().try_fold(false, |found, path| Ok(found || text(path)?.contains("pytest")))?;
+        || ["pyproject.toml", "setup.cfg"]
+            .iter()
+            .try_fold(false, |found, path| Ok(found || text(path)?.contains("pytest")))?;
     Ok(is_of_pytest.then_some("pytest"))
 }
 

@@ -52,11 +52,7 @@ impl Hunter<'_> {
     ///
     /// Cost: at most five probes, and one more for each of several culprits; as many runs of checks and suite; and what `port`
     /// costs.
-    pub(super) async fn fixes(
-        &self,
-        necessary: &Reduced,
-        pair: &Pair,
-    ) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
+    pub(super) async fn fixes(&self, necessary: &Reduced, pair: &Pair) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
         let target = if self.order.port { self.port_target().await? } else { pair.newer.revision };
         let is_reachable = self.history.path(target, pair.newer.revision).is_some();
         let mut fixes: Vec<Fix> = Vec::new();
@@ -99,7 +95,9 @@ impl Hunter<'_> {
         let recommended = fixes.iter().find(is_recommended).cloned();
         let farthest = || {
             let partial = fixes.iter().filter(|fix| fix.tested == Outcome::Pass && !fix.is_complete && self.order.port);
-            partial.min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len())).cloned()
+            partial
+                .min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len()))
+                .cloned()
         };
         let best = recommended.or_else(farthest);
         self.board.borrow_mut().finding.fixes = fixes;
@@ -178,8 +176,12 @@ impl Hunter<'_> {
         let Some(units) = reversal.units.as_ref().filter(|_| reversal.scope > Scope::Lines) else {
             return Ok(Merged::Conflict);
         };
-        let edits: Vec<Subset> =
-            set.groups(Level::Line).iter().map(|group| set.subset(group)).filter(|edit| edit.is_subset(units)).collect();
+        let edits: Vec<Subset> = set
+            .groups(Level::Line)
+            .iter()
+            .map(|group| set.subset(group))
+            .filter(|edit| edit.is_subset(units))
+            .collect();
         if edits.len() > MAX_EDITS {
             return Ok(Merged::Conflict);
         }

@@ -391,7 +391,9 @@ impl Hunter<'_> {
         }
         for edit in edits {
             let edit = set.close(&set.subset(edit));
-            let Some(tree) = self.trees.compose(set, ends.newer, &edit)?.filter(|tree| *tree != ends.newer) else { continue };
+            let Some(tree) = self.trees.compose(set, ends.newer, &edit)?.filter(|tree| *tree != ends.newer) else {
+                continue;
+            };
             if self.is_effort_spent() || !set.is_plausible(&edit) {
                 continue;
             }
@@ -409,7 +411,11 @@ impl Hunter<'_> {
         let older = self.tree_of(&set, ends.newer, &kept)?;
         let units = self.parts(&set, ends.newer, &kept, (commit, Direction::Backward))?;
         let n_lines = set.n_lines(&kept);
-        Ok(Reduced { change: Change { older, newer: ends.newer, n_lines, units, is_minimal: !self.is_effort_spent() }, set, kept })
+        Ok(Reduced {
+            change: Change { older, newer: ends.newer, n_lines, units, is_minimal: !self.is_effort_spent() },
+            set,
+            kept,
+        })
     }
 
     /// A minimal change that, added to the older tree, makes the test fail.
@@ -452,7 +458,11 @@ impl Hunter<'_> {
         let newer = self.tree_of(&set, ends.older, &kept)?;
         let units = self.parts(&set, ends.older, &kept, (revision, Direction::Forward))?;
         let n_lines = set.n_lines(&kept);
-        Ok(Reduced { change: Change { older: ends.older, newer, n_lines, units, is_minimal: !self.is_effort_spent() }, set, kept })
+        Ok(Reduced {
+            change: Change { older: ends.older, newer, n_lines, units, is_minimal: !self.is_effort_spent() },
+            set,
+            kept,
+        })
     }
 
     /// What a necessary and a sufficient change have in common, as a part of the sufficient one; `None` if nothing.

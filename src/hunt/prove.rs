@@ -170,7 +170,13 @@ impl Hunter<'_> {
         if let Some(fix) = &finding.fix {
             let bare = self.view(fix.revision)?;
             if bare != newer.tree {
-                claim("the newest revision reached by the fix fails", fix.revision, bare, Expected::Fail, Question::Test);
+                claim(
+                    "the newest revision reached by the fix fails",
+                    fix.revision,
+                    bare,
+                    Expected::Fail,
+                    Question::Test,
+                );
             }
             claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass, Question::Test);
         }

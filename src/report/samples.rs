@@ -67,7 +67,11 @@ pub fn found() -> Report {
         is_minimal: true,
     };
     Report {
-        signature: Some(Signature { ending: "exit code 1".into(), line: Some("assertion `n < max` failed".into()), compared: Some("output".to_owned()) }),
+        signature: Some(Signature {
+            ending: "exit code 1".into(),
+            line: Some("assertion `n < max` failed".into()),
+            compared: Some("output".to_owned()),
+        }),
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x22, "parse: split lines")),
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),

@@ -123,8 +123,12 @@ impl Session<'_> {
         let Some((changed, nearest)) = nearest else { return Files::default() };
         let changed: BTreeSet<Vec<u8>> = changed.into_iter().collect();
         let trees = (nearest, tree);
-        let sources: BTreeSet<Vec<u8>> =
-            self.complaining.touched.sources_up_to(c::MAX_UNITS, &repository, trees, &c::is_source).into_iter().collect();
+        let sources: BTreeSet<Vec<u8>> = self
+            .complaining
+            .touched
+            .sources_up_to(c::MAX_UNITS, &repository, trees, &c::is_source)
+            .into_iter()
+            .collect();
         let of = |checker| -> Vec<Vec<u8>> {
             let mine = changed.iter().filter(|path| Checker::of(path) == Some(checker));
             mine.take(MAX_FILES).cloned().collect()

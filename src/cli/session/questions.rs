@@ -68,7 +68,8 @@ impl Session<'_> {
             let wanted = signature.and_then(|signature| signature.line.clone());
             let is_failure_line = |line: &str| wanted.as_ref().is_some_and(|wanted| normalise(line) == *wanted);
             let is_known = wanted.is_some().then_some(&is_failure_line as &dyn Fn(&str) -> bool);
-            let exact = (!older.is_empty() && !newer.is_empty()).then(|| Arc::new(Exact::new(&older, &newer, is_known)));
+            let exact =
+                (!older.is_empty() && !newer.is_empty()).then(|| Arc::new(Exact::new(&older, &newer, is_known)));
             let exactness = exact.as_ref().map_or(Exactness::Normalised, |exact| exact.exactness);
             self.beside.exactness = self.beside.exactness.max(Some(exactness));
             if exact.as_ref().is_some_and(|exact| exact.is_mute) && !self.beside.is_mute {
@@ -81,12 +82,7 @@ impl Session<'_> {
     }
 
     /// Runs of a tree that show what is known of it; at least two of them if it is not interrupted.
-    fn runs_of(
-        &mut self,
-        tree: TreeId,
-        revision: CommitId,
-        wanted: Outcome,
-    ) -> Result<Vec<Observation>, SessionError> {
+    fn runs_of(&mut self, tree: TreeId, revision: CommitId, wanted: Outcome) -> Result<Vec<Observation>, SessionError> {
         let probe = Probe::of(tree, revision, Phase::Verify);
         let key = self.key(&probe);
         let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
@@ -186,28 +182,33 @@ impl Session<'_> {
         let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
         let is_quick = suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE);
         if !is_quick {
-            self.progress.say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
+            self.progress.say(
+                "The suite takes more than 20 times as long as the test; it is run at the end of each level only.",
+            );
         }
         Ok(Some(is_quick))
     }
 
     /// Says that a revision fails otherwise than the bad one, once for each line.
     pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), SessionError> {
-        let is_other = matches!(
-            outcome,
-            Outcome::Unresolved(Reason::Other | Reason::Assertion | Reason::Memory | Reason::Signal)
-        );
+        let is_other =
+            matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion | Reason::Memory | Reason::Signal));
         if probe.phase != Phase::Search || !(is_other || outcome == Outcome::Fail) {
             return Ok(());
         }
         let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
         let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
-        let hunted = self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
+        let hunted =
+            self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
         if line == hunted || !self.beside.told_lines.insert(line.clone()) {
             return Ok(());
         }
-        let counts = if outcome == Outcome::Fail { "it counts as the same failure" } else { "it is not the failure that is hunted" };
+        let counts = if outcome == Outcome::Fail {
+            "it counts as the same failure"
+        } else {
+            "it is not the failure that is hunted"
+        };
         let (revision, hunted) = (probe.revision.short(), if hunted.is_empty() { "no line" } else { &hunted });
         self.progress.say(&format!("{revision} fails with another line, {counts}: `{line}` (hunted: `{hunted}`)."));
         Ok(())

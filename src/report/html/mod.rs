@@ -324,7 +324,11 @@ fn fix(report: &Report, out: &mut Markup) {
         Rung::Renamed => "by a merge by syntax, with the names of today",
         Rung::Reduced => "by a new reduction where it conflicted",
     };
-    out.leaf("p", &[("class", "lead")], format!("{lines} for {place} ({}), carried there {means}; tested: {}.", fix.scope.words(), fix.tested));
+    out.leaf(
+        "p",
+        &[("class", "lead")],
+        format!("{lines} for {place} ({}), carried there {means}; tested: {}.", fix.scope.words(), fix.tested),
+    );
     let suite = match fix.suite {
         Suite::Same => "The other tests say the same as without it.",
         Suite::Worse => "With it the suite fails where it did not fail before.",

@@ -65,11 +65,7 @@ impl Exact {
     /// Learns from at least one run of either end.
     ///
     /// - `is_failure_line`: whether a line is the failure line of the signature; `None` if the signature has none.
-    pub fn new(
-        older: &[Observation],
-        newer: &[Observation],
-        is_failure_line: Option<&dyn Fn(&str) -> bool>,
-    ) -> Self {
+    pub fn new(older: &[Observation], newer: &[Observation], is_failure_line: Option<&dyn Fn(&str) -> bool>) -> Self {
         let lines_of = |runs: &[Observation]| -> Vec<BTreeSet<String>> { runs.iter().map(lines).collect() };
         let (older_lines, newer_lines) = (lines_of(older), lines_of(newer));
         let noise = noise_of(&older_lines).union(&noise_of(&newer_lines)).cloned().collect();
