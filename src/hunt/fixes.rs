@@ -16,6 +16,7 @@ use crate::hunt::Baseline;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Probe;
+use crate::hunt::Question;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
@@ -208,9 +209,13 @@ impl Hunter<'_> {
     async fn ask_beside(&self, fix: &mut Fix, pair: &Pair) -> Result<(), Halt> {
         let baseline = Baseline { trees: [self.view(fix.revision)?, pair.older.tree, pair.newer.tree] };
         let probe = Probe::of(fix.probed, fix.revision, Phase::Port);
-        let [complaints, suite] = self.is_whole(probe, baseline, true).await;
+        let [complaints, _] = self.is_whole(probe, baseline, false).await;
         fix.has_complaints = complaints == Outcome::Fail;
-        fix.suite = self.order.has_suite.then_some(suite);
+        if self.order.has_suite && !fix.has_complaints {
+            // What fails at either end of the culprit may have come to be relied on since.
+            let question = Question::Suite(Baseline { trees: [baseline.trees[0]; 3] });
+            fix.suite = Some(self.asker.one(Probe { question, ..probe }).await);
+        }
         Ok(())
     }
 }

@@ -386,7 +386,8 @@ impl Hunter<'_> {
         const MAX_ALONE: usize = 24;
         let edits = set.independent_edits();
         let is_whole_commit = edits.len() == 1 && set.subset(edits[0]) == set.full();
-        if set.grain() != Grain::Edits || edits.len() > MAX_ALONE || is_whole_commit || aim.is_reversed {
+        let is_coarse = self.order.level < Level::Line;
+        if set.grain() != Grain::Edits || is_coarse || edits.len() > MAX_ALONE || is_whole_commit || aim.is_reversed {
             return Ok(None);
         }
         for edit in edits {
@@ -397,7 +398,8 @@ impl Hunter<'_> {
             if self.is_effort_spent() || !set.is_plausible(&edit) {
                 continue;
             }
-            let probe = Probe { question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
+            let precheck = self.order.has_precheck.then_some(Ends { older: ends.newer, newer: ends.older });
+            let probe = Probe { precheck, question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
             if self.asker.one(probe).await == Outcome::Pass && self.accepts(probe, aim).await {
                 let (n_lines_before, n_lines) = (set.n_lines(&set.full()), set.n_lines(&edit));
                 self.tell(Event::Reduced { what: aim.what, revision, n_lines_before, n_lines });
@@ -442,7 +444,8 @@ impl Hunter<'_> {
             let starts = [core.clone(), set.widened(&core, Level::Unit), set.widened(&core, Level::File)];
             for start in starts {
                 let Some(tree) = self.trees.compose(&set, ends.older, &start)? else { continue };
-                let probe = Probe { question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
+                let precheck = self.order.has_precheck.then_some(ends);
+                let probe = Probe { precheck, question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
                 if wanted(self.asker.one(probe).await) && self.accepts(probe, aim).await {
                     units = start;
                     break;
@@ -472,6 +475,8 @@ impl Hunter<'_> {
         if common.is_empty() {
             return Ok(None);
         }
+        // A use is shown with its definition, where the sufficient change has it.
+        let common = set.close(&set.with_definitions(&common).intersection(kept));
         let newer = self.trees.compose(set, change.older, &common)?;
         let is_minimal = necessary.change.is_minimal && change.is_minimal;
         Ok(newer.map(|newer| Change { newer, n_lines: set.n_lines(&common), units: Vec::new(), is_minimal, ..*change }))

@@ -118,14 +118,24 @@ fn apply_puts_the_fix_into_the_working_tree_and_touches_nothing_else() {
     ));
     check_found(&fixture.report(&[TEST]), "change 4");
     let before = fixture.state();
-    let output = fixture.command(&["apply"]).current_dir(fixture.repo().join("sub")).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (1 line) to the working tree.\n");
+    let apply = ["apply", "--rung", "lines"];
+    let output = fixture.command(&apply).current_dir(fixture.repo().join("sub")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (4 lines) to the working tree.\n");
     assert!(output.status.success());
     let after = fixture.state();
     let changed: Vec<_> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
     assert_eq!(changed.len(), 1, "{changed:?}");
-    fixture.sh("! grep -qx three value; grep -qx four value");
-    check_error(&fixture, &["apply"], 1, "patch does not apply");
+    fixture.sh("! grep -qx three value; grep -qx 3 value");
+    check_error(&fixture, &apply, 1, "patch does not apply");
+}
+
+#[test]
+fn apply_without_a_rung_takes_the_recommended_fix() {
+    let fixture = Fixture::of(HISTORY);
+    check_found(&fixture.report(&[TEST]), "change 4");
+    let output = fixture.command(&["apply"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (4 lines) to the working tree.\n");
+    assert!(output.status.success());
 }
 
 #[test]
@@ -145,9 +155,9 @@ fn reset_forgets_the_hunt_and_its_refs() {
     assert_eq!(fixture.sh("git for-each-ref refs/worktree"), "");
     check_error(&fixture, &["show"], 1, "there is no hunt in this worktree");
     run(&fixture, &["reset"], 0);
-    // What was observed is still known.
+    // What was observed is still known, but for a second run of either end.
     let report = fixture.report(&[TEST]);
-    assert_eq!(report.probes.run, report.probes.reproduce);
+    assert!(report.probes.run <= report.probes.reproduce + 2, "{:?}", report.probes);
 }
 
 #[test]
@@ -191,7 +201,7 @@ fn minimize_reduces_the_difference_of_two_revisions() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&["minimize", "HEAD~5", "HEAD", "--", TEST]);
     assert_eq!(report.status, Status::Found);
-    assert_eq!(report.change.sufficient.unwrap().lines, 1);
+    assert_eq!(report.change.common.unwrap().lines, 4);
     check_error(&fixture, &["minimize", "nothing", "HEAD", "--", TEST], 129, "nothing");
 }
 
@@ -226,7 +236,7 @@ fn first_parent_names_the_merge() {
 #[test]
 fn level_says_how_far_the_culprit_is_reduced() {
     let fixture = Fixture::of(HISTORY);
-    for (level, n_lines) in [("file", 6), ("hunk", 4), ("line", 1)] {
+    for (level, n_lines) in [("file", 6), ("hunk", 4), ("line", 4), ("half-line", 1)] {
         let report = fixture.report(&["--level", level, TEST]);
         check_found(&report, "change 4");
         assert_eq!(report.change.sufficient.unwrap().lines, n_lines, "{level}");
@@ -285,10 +295,11 @@ fn no_cache_runs_everything_again_and_no_port_stops_before_head() {
     let first = fixture.report(&[TEST]);
     assert_eq!(fixture.report(&["--no-cache", TEST]).probes.run, first.probes.run);
     let cached = fixture.report(&[TEST]);
-    assert_eq!(cached.probes.run, cached.probes.reproduce);
+    // Noise is told from what matters by two runs of either end, and a cache has one.
+    assert!(cached.probes.run <= cached.probes.reproduce + 2, "{:?}", cached.probes);
     let bare = fixture.report(&["--no-port", TEST]);
     check_found(&bare, "change 4");
-    assert_eq!(bare.probes.port, 0);
+    assert!(bare.probes.port <= 2, "reversals are tried at the first bad revision alone");
     let (fix, first_bad) = (bare.fix.unwrap(), bare.first_bad.unwrap());
     assert_eq!((fix.commit, fix.complete), (first_bad.commit.commit, false));
 }
@@ -304,7 +315,7 @@ fn overlay_puts_a_directory_or_a_patch_over_every_revision() {
         let overlay = fixture.place().join(overlay);
         let report = fixture.report(&["--overlay", overlay.to_str().unwrap(), "./t/run"]);
         check_found(&report, "change 4");
-        assert_eq!(report.fix.unwrap().lines, 1, "the overlay is no part of the fix");
+        assert_eq!(report.fixes[0].lines, 4, "the overlay is no part of the fix");
     }
     check_error(&fixture, &["--overlay", "nowhere", TEST], 129, "failed to read the overlay `nowhere`");
     fs::write(fixture.place().join("bad.patch"), "--- a/value\n+++ b/value\n@@ -7 +7 @@\n-never\n+x\n").unwrap();
@@ -330,7 +341,7 @@ fn hold_keeps_a_file_and_no_hold_lets_the_script_change() {
     fixture.sh("echo 25 > wanted");
     let report = fixture.report(&["--hold", "wanted", "sh test.sh"]);
     check_found(&report, "change 4");
-    assert_eq!(report.change.sufficient.unwrap().lines, 1);
+    assert_eq!(report.change.sufficient.unwrap().lines, 2);
     check_error(&fixture, &["--hold", "nothing", "sh test.sh"], 129, "there is no file `nothing` to hold");
 }
 
@@ -363,17 +374,21 @@ fn match_pass_match_and_signature_say_what_counts() {
 #[test]
 fn suite_tells_whether_the_fix_breaks_something_else() {
     let fixture = Fixture::of(HISTORY);
-    let report = fixture.report(&["--suite", "grep -qx four value", TEST]);
+    let report = fixture.report(&["--suite", "grep -qx 5 value", TEST]);
     assert_eq!(report.fix.unwrap().suite, Suite::Same);
     // Something relies on the change by now.
     let suite = "if grep -qx three value; then exit 0; else echo 'FAIL: three'; exit 1; fi";
     let report = fixture.report(&["--suite", suite, TEST]);
-    assert_eq!(report.fix.as_ref().unwrap().suite, Suite::Worse);
+    assert_eq!((report.status, report.fix), (Status::Unported, None));
+    let tried = report.fixes.iter().filter(|fix| !fix.patch.is_empty());
+    assert!(tried.map(|fix| fix.suite).all(|suite| suite == Suite::Worse));
     let notes: Vec<_> = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes())).collect();
     assert!(notes.iter().any(|note| note.contains("FAIL: three")), "{notes:?}");
     assert_eq!(fixture.report(&[TEST]).fix.unwrap().suite, Suite::NotRun);
-    let (text, _) = run(&fixture, &["--suite", suite, TEST], 0);
-    assert!(text.contains("With it the suite fails where it did not fail before."), "{text}");
+    let (text, _) = run(&fixture, &["--suite", suite, TEST], 8);
+    assert!(text.contains("Reversals that were tried:") && text.contains("suite worse"), "{text}");
+    assert!(!text.contains("`git idd apply` puts"), "{text}");
+    check_error(&fixture, &["apply"], 1, "recommends no fix");
 }
 
 #[test]

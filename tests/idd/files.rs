@@ -12,7 +12,7 @@ fn with_regenerate_the_row_of_the_table_is_found_and_mended() {
     fixture.git(&["config", "idd.regenerate", "sh ./gen.sh"]);
     let report = fixture.report(&fixture.expect.arguments);
     let sufficient = report.change.sufficient.as_ref().unwrap();
-    assert_eq!((&sufficient.files[..], sufficient.lines), (&["table.txt".into()][..], 1));
+    assert_eq!((&sufficient.files[..], sufficient.lines), (&["table.txt".into()][..], 2));
     let fix = report.fix.as_ref().unwrap();
     assert!(fix.complete && fix.lines == 2, "{fix:?}");
     assert!(String::from_utf8_lossy(fix.patch.as_bytes()).contains("\n+039B capital-lambda\n"));
@@ -109,7 +109,8 @@ fn a_precheck_that_refuses_the_bad_revision_is_not_used_and_the_report_says_so()
 fn a_precheck_that_writes_tracked_files_is_named_and_not_build_or_test() {
     let lines = "seq 1 3 >value; commit good; seq 4 9 >value; commit bad";
     let said = |build: &str, precheck: &str| {
-        let options = ["--good", "HEAD~1", "--no-port", "--build", build, "--precheck", precheck];
+        let options =
+            ["--good", "HEAD~1", "--no-port", "--level", "half-line", "--build", build, "--precheck", precheck];
         let report = Fixture::of(lines).report(&[&options[..], &["! grep -q 5 value"]].concat());
         assert!(report.probes.prechecked > 1, "{:?}", report.probes);
         ["Build or test change tracked files", "`--precheck` changes tracked files"].map(|text| has_note(&report, text))

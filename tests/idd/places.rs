@@ -376,7 +376,7 @@ fn a_thousand_hostile_names_beside_the_culprit_do_no_harm() {
     let report = fixture.report(&[TEST]);
     assert_eq!(report.status, Status::Found);
     assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
-    assert_eq!(report.change.sufficient.unwrap().lines, 1);
+    assert_eq!(report.change.sufficient.unwrap().lines, 2);
     let fix = report.fix.unwrap();
     assert!(fixture.applies(fix.patch.as_bytes()));
     assert_eq!(fixture.state(), before);

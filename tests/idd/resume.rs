@@ -106,7 +106,7 @@ fn hunt_uninterrupted() -> Uninterrupted {
     let report = fixture.report(&[&test_command(&fixture, "")]);
     assert_eq!(report.status, Status::Found);
     assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
-    assert_eq!(report.change.sufficient.as_ref().unwrap().lines, 2);
+    assert_eq!(report.change.sufficient.as_ref().unwrap().lines, 4);
     let n_records = journal::read(&segments(&fixture)[0]).unwrap().records.len();
     Uninterrupted { report, runs: runs(&fixture), n_records }
 }

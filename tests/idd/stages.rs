@@ -98,7 +98,7 @@ fn the_commit_is_on_stdout_in_the_journal_and_told_while_the_reduction_runs() {
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(rest.starts_with("\nA minimal change that makes the test fail") && !rest.contains("first bad commit\n"));
+    assert!(rest.starts_with("\nThe change that breaks the test") && !rest.contains("first bad commit\n"));
     assert_eq!(begin + &rest, stdout_of(&fixture, &["show"], 0));
     assert_eq!(fs::read_to_string(&told).unwrap(), format!("culprit {commit}\nfound {commit}\n"));
 }
@@ -200,7 +200,7 @@ fn slow(fixture: &Fixture) -> String {
 }
 
 const MANY: &str =
-    "echo 0 > many; commit zero; seq 1 100 | sed 's/^/x/' > many; commit one; echo 1 > other; commit two";
+    "echo 0 > many; commit zero; seq 1 100 | sed 's/^/x/' >> many; commit one; echo 1 > other; commit two";
 
 #[test]
 fn effort_bounds_the_reduction_and_resume_goes_on_with_more() {

@@ -15,6 +15,7 @@ use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::world::cache::Want;
 use crate::world::run::classify::classify;
 use crate::world::run::classify::printed_failure;
 use crate::world::run::exact::Exact;
@@ -87,9 +88,15 @@ impl Session<'_> {
         let key = self.key(&probe);
         let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
         let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
+        if !self.plan.args.effort.no_cache {
+            for clean in [true, false] {
+                let known = self.all_observations().lookup(&key, Want { clean, limit: self.limit });
+                runs.extend(known.filter(|known| !runs.contains(known)));
+            }
+        }
         if runs.len() < 2 {
             // The run that is missing has a number that no other question gives it.
-            runs.extend(self.reproduce(probe, &[0, 1])?.into_iter().flatten());
+            runs.extend(self.reproduce(probe, &[1])?.into_iter().flatten());
         }
         runs.retain(|run| classify(run, &self.criteria) == wanted);
         Ok(runs)
