@@ -685,7 +685,7 @@ impl Laboratory for Session<'_> {
             let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
                 // What the check does where it is made before the build too is not held against the build.
-                let is_checked = self.noticed.is_tampered_by_check && self.refusal_key(probe).is_some();
+                let is_checked = self.noticed.is_tampered_by_check;
                 self.noticed.is_tampered |= seen.is_tampered && !is_checked;
                 self.noticed.is_cut |= seen.is_cut;
                 is_same_product = seen.is_same_product;

@@ -37,8 +37,6 @@ fn bench_reduce_builds_what_was_refused_with_audit_and_tries_what_is_left_with_c
     // A statement is one edit, so there is hardly anything left to refuse.
     assert_eq!(audited.len() as u64, row["refused"].as_u64().unwrap(), "{row}");
     assert!(audited.iter().all(|refused| refused[1] == "unresolved"), "{row}");
-    let tables = String::from_utf8_lossy(&output.stdout);
-    assert!(tables.contains("Refused candidates, built all the same"), "{tables}");
 }
 
 #[test]

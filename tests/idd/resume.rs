@@ -266,7 +266,7 @@ fn ctrl_c_ends_a_hunt_that_lives_on_what_is_known() {
     /// Less than it has to say.
     const PIPE_BYTES: usize = 4096;
     let fixture = Fixture::of(
-        "seq 1 40 > values; commit zero; sed -i 's/^/x/' values; commit one; echo more > other; commit two",
+        "seq 1 40 > values; commit zero; seq 1 40 | sed 's/^/x/' >> values; commit one; echo more > other; commit two",
     );
     let args = ["-v", "--json", "-j1", "--", "test $(grep -c '^x' values) -lt 25"];
     assert_eq!(fixture.run(&args).status.code(), Some(0));

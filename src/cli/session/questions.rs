@@ -53,7 +53,7 @@ pub struct Beside {
 }
 
 impl Session<'_> {
-    /// Learns the exact failures that `probes` ask for, from two runs of each end; runs what is missing.
+    /// Learns the exact failures that `probes` ask for, from the runs of each end, two if nothing was cached; runs what is missing.
     pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), SessionError> {
         for probe in probes {
             let Question::Exact(ends) = probe.question else { continue };
@@ -82,7 +82,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs of a tree that show what is known of it; at least two of them if it is not interrupted.
+    /// Runs of a tree that show what is known of it; at least one of them if it is not interrupted.
     fn runs_of(&mut self, tree: TreeId, revision: CommitId, wanted: Outcome) -> Result<Vec<Observation>, SessionError> {
         let probe = Probe::of(tree, revision, Phase::Verify);
         let key = self.key(&probe);
@@ -94,8 +94,9 @@ impl Session<'_> {
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
         }
-        if runs.len() < 2 {
-            // The run that is missing has a number that no other question gives it.
+        // Elsewhere the clean run of a claim and that of the search are two. A missing one has a number of its own.
+        let n_wanted = if self.is_clean { 2 } else { 1 };
+        if runs.len() < n_wanted {
             runs.extend(self.reproduce(probe, &[1])?.into_iter().flatten());
         }
         runs.retain(|run| classify(run, &self.criteria) == wanted);
