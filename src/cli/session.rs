@@ -660,7 +660,7 @@ impl Laboratory for Session<'_> {
         if let Some(probe) = probes.first().filter(|probe| !probe.question.is_of_test()) {
             return Ok(match self.ask_beside(probe)? {
                 Some(outcome) => Reply::Outcomes(vec![outcome]),
-                None => Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)),
+                None => Reply::Stop(if self.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget }),
             });
         }
         self.vet(probes)?;

@@ -34,8 +34,8 @@ def patched(bench, tree, patch, *options):
 
 
 def reduce(binary, bench, options, seconds, max_probes, progress):
-    """Runs the reduction of the sufficient change only, the one that the others make: the program is interrupted when it
-    begins with the next one, which it does by asking for the bad tree itself, the empty part of the reverse change."""
+    """Runs the reductions of the necessary and of the sufficient change, which grows around it; the others make the latter alone.
+    The program is interrupted when it begins to prove the result."""
     jobs = [] if any(option.startswith("-j") for option in options) else ["-j1"]
     command = [binary, "minimize", "--json", "--verbose", "--no-port", "--no-hold", "--no-cache", "--signature", "exit",
                "--timeout", str(2 * bench.case["timeout"] + 5), "--build", f"{PROBE} build", *jobs, *options,
@@ -66,7 +66,7 @@ def reduce(binary, bench, options, seconds, max_probes, progress):
             phase, tree, outcome = match.groups()
             # Both ends are verified before the reduction, its result after it.
             is_after = phase == "verify" and any(row["phase"] == "reduce" for row in used)
-            if is_after or (phase == "reduce" and tree == bench.bad_tree[:12]):
+            if is_after:
                 is_complete = True
                 end = time.time()
                 stop()
