@@ -81,7 +81,7 @@ impl Hunter<'_> {
         }
         self.board.borrow_mut().finding.necessary = Some(reduced.change.clone());
         let paired = self.meet(&mut reduced, &pair).await?;
-        let mut sufficient = self.with_single_lines(paired.clone(), pair.newer.revision).await?;
+        let mut sufficient = self.with_single_lines(paired.clone(), pair.ends(), pair.newer.revision).await?;
         let mut pair = pair;
         if candidates.len() > 1 {
             self.label(&mut sufficient, &candidates)?;

@@ -24,7 +24,7 @@ impl Hunter<'_> {
         let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
         let ends = Ends { older: oldest.tree, newer: pair.newer.tree };
         let change = self.sufficient(ends, pair.newer.revision, None).await?.change;
-        let mut change = self.with_single_lines(change, pair.newer.revision).await?;
+        let mut change = self.with_single_lines(change, ends, pair.newer.revision).await?;
         let candidates = self.history.between(oldest.revision, pair.newer.revision);
         self.label(&mut change, &candidates)?;
         let culprits = Self::labels(&change, &candidates);

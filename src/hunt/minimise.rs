@@ -487,7 +487,12 @@ impl Hunter<'_> {
     ///
     /// Cost: a reduction of what is left for each time that something goes, and one more; what was asked before is not probed
     /// again.
-    pub(super) async fn with_single_lines(&self, change: Change, revision: CommitId) -> Result<Change, Halt> {
+    pub(super) async fn with_single_lines(
+        &self,
+        change: Change,
+        ends: Ends,
+        revision: CommitId,
+    ) -> Result<Change, Halt> {
         if self.order.level != Level::HalfLine || self.order.reducer.is_plain() {
             return Ok(change);
         }
@@ -502,7 +507,7 @@ impl Hunter<'_> {
             }
             n_lines_before = n_lines;
             let wanted = |outcome| outcome == Outcome::Fail;
-            let aim = Aim { keeps: Some(Direction::Forward), ..Aim::of(Phase::Reduce, "the sufficient change") };
+            let aim = Aim::between(ends, "the sufficient change", Direction::Forward);
             let kept = self.reduce_units(Start::whole(&set, older), revision, aim, wanted).await?;
             if kept == set.full() {
                 return Ok(change);

@@ -77,7 +77,9 @@ impl Exact {
             let first = lines.first()?;
             lines.iter().all(|line| line == first).then(|| first.clone())
         });
-        let is_whole = older.iter().chain(newer).all(|run| !run.output.contains(CUT)) && known.len() <= MAX_LINES;
+        let is_repeatable = is_repeatable(&older_lines) && is_repeatable(&newer_lines);
+        let is_whole =
+            is_repeatable && older.iter().chain(newer).all(|run| !run.output.contains(CUT)) && known.len() <= MAX_LINES;
         let exactness = match (is_whole, &line, is_failure_line) {
             (true, _, _) => Exactness::Output,
             (false, Some(_), _) => Exactness::Line,
@@ -111,6 +113,13 @@ impl Exact {
 fn noise_of(runs: &[BTreeSet<String>]) -> BTreeSet<String> {
     let is_in_all = |line: &&String| runs.iter().all(|run| run.contains(*line));
     runs.iter().flatten().filter(|line| !is_in_all(line)).map(|line| normalise(line)).collect()
+}
+
+/// Whether what differs between the runs of one end differs only in what is normalised.
+fn is_repeatable(runs: &[BTreeSet<String>]) -> bool {
+    let kinds: Vec<BTreeSet<String>> =
+        runs.iter().map(|run| run.iter().map(|line| normalise(line)).collect()).collect();
+    kinds.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 fn lines(observation: &Observation) -> BTreeSet<String> {
@@ -211,6 +220,14 @@ mod tests {
         let newer = ["FAIL: got 17\n", "FAIL: got 18\n"];
         check(&["ok\n"], &newer, "FAIL: got 19\n", Outcome::Fail, Outcome::Fail);
         check(&["ok\n"], &newer, "FAIL: nothing\n", Outcome::Fail, OTHER);
+    }
+
+    #[test]
+    fn random_lines_do_not_count_but_the_failure_line_does() {
+        let (older, newer) = (["qx7\nok\n", "zu3\nok\n"], ["ab1\nFAIL: got 17\n", "cd2\nFAIL: got 17\n"]);
+        check(&older, &newer, "ef9\nFAIL: got 17\n", Outcome::Fail, Outcome::Fail);
+        check(&older, &newer, "ef9\nFAIL: got 18\n", Outcome::Fail, OTHER);
+        check(&older, &newer, "gh8\nok\n", Outcome::Pass, Outcome::Pass);
     }
 
     #[test]
