@@ -151,7 +151,6 @@ static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d+(?:[.,]\d+)?(?: ?(?:ns|us|µs|ms|msec|sec|seconds?|milliseconds?)|s)\b", "<duration>"),
         (r"/tmp/[^\s:;,'`()]+", "<path>"),
         (r"\[ *\d+%\]", "[N%]"),
-        // The reason of a failed make names the line of the makefile and the order of jobs.
         (r" ?\(core dumped\)", ""),
     ]
     .into_iter()
