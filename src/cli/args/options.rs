@@ -108,7 +108,7 @@ pub struct Test {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
 
-    /// Shell line with more tests, run at HEAD without and with the fix.
+    /// Shell line with more tests; they choose the fix, and no reversal that makes them fail anew is kept.
     #[arg(long, value_name = "COMMAND")]
     pub suite: Option<OsString>,
 
