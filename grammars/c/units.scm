@@ -48,7 +48,7 @@
 (labeled_statement (declaration) @statement)
 (expression_statement) @statement
 (if_statement) @statement
-(else_clause) @statement
+(else_clause) @clause
 (for_statement) @statement
 (while_statement) @statement
 (do_statement) @statement

@@ -41,8 +41,8 @@
 (yield_statement) @statement
 (try_statement) @statement
 (try_with_resources_statement) @statement
-(catch_clause) @statement
-(finally_clause) @statement
+(catch_clause) @clause
+(finally_clause) @clause
 (synchronized_statement) @statement
 (labeled_statement) @statement
 (assert_statement) @statement

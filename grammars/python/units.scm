@@ -2,13 +2,13 @@
 
 (expression_statement) @statement
 (if_statement) @statement
-(elif_clause) @statement
-(else_clause) @statement
+(elif_clause) @clause
+(else_clause) @clause
 (for_statement) @statement
 (while_statement) @statement
 (try_statement) @statement
-(except_clause) @statement
-(finally_clause) @statement
+(except_clause) @clause
+(finally_clause) @clause
 (with_statement) @statement
 (match_statement) @statement
 (return_statement) @statement

@@ -43,6 +43,8 @@ pub(super) struct Item {
     pub(super) children: Vec<usize>,
     /// Its index among the declarations of the file, if it is one that has its lines for itself.
     pub(super) declaration: Option<usize>,
+    /// Whether it is a part of the statement around it, as `else` is.
+    pub(super) is_clause: bool,
 }
 
 /// The items of one version of a file.
@@ -71,6 +73,7 @@ impl Item {
             digest: EMPTY_DIGEST,
             children: Vec::new(),
             declaration: None,
+            is_clause: false,
         }
     }
 
@@ -112,13 +115,16 @@ impl Outline {
             }
             if let Some(class) = node.class.filter(|class| *class != Class::Parameter) {
                 let role = match class {
-                    Class::Definition | Class::Statement | Class::Case | Class::Import => Role::Whole,
-                    _ => Role::Container,
+                    Class::Parameter | Class::Declaration | Class::Field | Class::Enumerator | Class::Region => {
+                        Role::Container
+                    }
+                    _ => Role::Whole,
                 };
                 let declaration = by_node.get(&id).copied();
                 let lines = declaration.map_or(node.lines.clone(), |index| declarations[index].lines.clone());
                 let index = outline.push(open.last().map(|(_, index)| *index), Item::new(role, node.kind, lines));
                 outline.items[index].declaration = declaration;
+                outline.items[index].is_clause = matches!(class, Class::Clause | Class::Case);
                 open.push((id, index));
             }
             if !node.is_leaf || node.bytes.is_empty() || node.is_extra {

@@ -289,7 +289,7 @@ impl Comparing<'_> {
     /// Whether some statement of one body corresponds to one of the other; clauses (`else`, `catch`) do not count.
     fn has_own_in_common(&self, one: &Item, two: &Item) -> bool {
         let own = |outline: &Outline, numbers: &[Option<usize>], item: &Item| -> BTreeSet<Option<usize>> {
-            let own = item.children.iter().filter(|child| !outline.items[**child].kind.ends_with("_clause"));
+            let own = item.children.iter().filter(|child| !outline.items[**child].is_clause);
             own.map(|child| numbers[*child]).collect()
         };
         let corresponds = |number: &Option<usize>| number.is_some_and(|number| self.joined.contains(&number));

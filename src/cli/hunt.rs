@@ -459,8 +459,18 @@ impl Hunt<'_, '_> {
         let lines: BTreeSet<&String> = lines.flatten().collect();
         let said = lines.iter().map(|line| format!("Only with a fix that is not recommended, the suite says: {line}"));
         report.notes.extend(said.map(Untrusted::from));
+        if let Some(path) = finding.own_tests.first() {
+            let others = match finding.own_tests.len() - 1 {
+                0 => String::new(),
+                n_others => format!(" and {}", count(n_others, "other file")),
+            };
+            let mut note = b"The culprit came with tests, which still stand in `".to_vec();
+            note.extend_from_slice(path);
+            note.extend(format!("`{others}: taking back a part of it is likely to fail them.").bytes());
+            report.notes.push(Untrusted::from(note));
+        }
         if self.plan.args.test.suite.is_none()
-            && let Some(fix) = &finding.fix
+            && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older).map_err(|error| Failure::from_error(&error))?
         {
             let note = format!(

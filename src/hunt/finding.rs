@@ -245,6 +245,8 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
     pub fixes: Vec<Fix>,
+    /// Without a suite: the tests that came with the culprit and still stand, by their paths. They tell against a fix.
+    pub own_tests: Vec<Vec<u8>>,
     /// The repairs that verdicts rest on, in the order found.
     pub repairs: Vec<Repair>,
     /// The clean runs.
@@ -275,6 +277,7 @@ impl Finding {
             common: None,
             fix: None,
             fixes: Vec::new(),
+            own_tests: Vec::new(),
             repairs: Vec::new(),
             evidence: Vec::new(),
             n_unverified_units: 0,

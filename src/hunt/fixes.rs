@@ -1,7 +1,8 @@
 //! The fixes: from the lines that the test asks for to the whole culprit reverted, each tested at the newest revision.
 //!
 //! What is minimal for one test often breaks what this test does not look at. So several reversals are tried, and the smallest
-//! one that is whole is recommended.
+//! one that is whole is recommended. The suite says what else a reversal breaks. Without one, whole declarations are taken back,
+//! and nothing at all of a culprit whose own tests still stand, unless all of it can go: its tests say that it is wanted.
 //!
 //! Source: relifix (Tan and Roychoudhury, ICSE 2015) repairs a regression by statements of both versions, "revert to the previous
 //! statement" first. Deviation: the parts that are reverted are not chosen by a search over operators; they are those around a
@@ -89,10 +90,15 @@ impl Hunter<'_> {
             }
             fixes.sort_by_key(|fix| fix.scope);
         }
-        let is_recommended = |fix: &&Fix| {
-            let is_large_enough = self.order.has_suite || fix.scope >= Scope::Declarations;
-            fix.is_whole() && (fix.is_complete || !self.order.port) && is_large_enough
+        let own_tests = if self.order.has_suite { Vec::new() } else { self.own_tests(pair, self.view(target)?)? };
+        let is_safe = |fix: &Fix| match fix.scope {
+            _ if self.order.has_suite => true,
+            Scope::Lines | Scope::Statements => false,
+            Scope::Declarations | Scope::Files => own_tests.is_empty(),
+            // With all of the commit its tests go, too, if nothing of it was rewritten since.
+            Scope::Revert => own_tests.is_empty() || fix.rung == Rung::Merge,
         };
+        let is_recommended = |fix: &&Fix| fix.is_whole() && (fix.is_complete || !self.order.port) && is_safe(fix);
         let recommended = fixes.iter().find(is_recommended).cloned();
         let farthest = || {
             let partial = fixes.iter().filter(|fix| fix.tested == Outcome::Pass && !fix.is_complete && self.order.port);
@@ -101,7 +107,8 @@ impl Hunter<'_> {
                 .cloned()
         };
         let best = recommended.or_else(farthest);
-        self.board.borrow_mut().finding.fixes = fixes;
+        let finding = &mut self.board.borrow_mut().finding;
+        (finding.fixes, finding.own_tests) = (fixes, own_tests);
         Ok((best, culprits))
     }
 

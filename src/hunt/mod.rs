@@ -20,6 +20,7 @@ pub mod label;
 pub mod linear;
 pub mod minimise;
 mod outlook;
+mod own_tests;
 pub mod pair;
 pub mod prove;
 pub mod repair;

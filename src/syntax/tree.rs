@@ -28,6 +28,8 @@ pub enum Class {
     Case,
     /// A statement.
     Statement,
+    /// A part of a statement that can go while the rest stays: `else`, `catch`.
+    Clause,
     /// A formal parameter.
     Parameter,
     /// What brings in another file.
@@ -45,6 +47,7 @@ impl Class {
             "enumerator" => Self::Enumerator,
             "case" => Self::Case,
             "statement" => Self::Statement,
+            "clause" => Self::Clause,
             "parameter" => Self::Parameter,
             "import" => Self::Import,
             "region" => Self::Region,

@@ -135,6 +135,7 @@ fixtures! {
     unwrapped_body: "unwrapped-body",
     vacuous_pass: "vacuous-pass",
     version_stamp: "version-stamp",
+    wanted_by_its_tests: "wanted-by-its-tests",
 }
 
 #[test]

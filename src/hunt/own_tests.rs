@@ -1,0 +1,53 @@
+//! The tests that came with the culprit: evidence that what it does is wanted.
+
+use crate::change::FilePair;
+use crate::change::FileSide;
+use crate::hunt::Halt;
+use crate::hunt::Hunter;
+use crate::hunt::pair::Pair;
+use crate::hunt::pair::is_test_path;
+use crate::revision::TreeId;
+use std::collections::HashSet;
+
+impl Hunter<'_> {
+    /// The tests that the culprit added lines to, where at least half of these lines still stand in the tree `newest`.
+    ///
+    /// To take back what such a commit did is likely to fail these tests. Returns paths of the newer side. Costs no probe.
+    pub(super) fn own_tests(&self, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
+        let culprit = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
+        let since = self.trees.change_set(pair.newer.tree, newest)?;
+        let mut paths = Vec::new();
+        for file in culprit.files() {
+            let Some(FileSide { path, .. }) = &file.newer else { continue };
+            let added = added_lines(file);
+            if !is_test_path(path) || added.is_empty() {
+                continue;
+            }
+            let is_it = |pair: &&FilePair| pair.older.as_ref().is_some_and(|side| side.path == *path);
+            let n_left = match since.files().iter().find(is_it) {
+                Some(changed) => {
+                    let text: HashSet<&[u8]> = lines(changed.newer.as_ref()).collect();
+                    added.iter().filter(|line| text.contains(**line)).count()
+                }
+                None => added.len(),
+            };
+            if 2 * n_left >= added.len() {
+                paths.push(path.clone());
+            }
+        }
+        Ok(paths)
+    }
+}
+
+/// The lines of a file that it did not have before.
+fn added_lines(file: &FilePair) -> Vec<&[u8]> {
+    let older: HashSet<&[u8]> = lines(file.older.as_ref()).collect();
+    lines(file.newer.as_ref()).filter(|line| !older.contains(line)).collect()
+}
+
+/// The lines of a text without indentation; those without a letter or digit say nothing.
+fn lines(side: Option<&FileSide>) -> impl Iterator<Item = &[u8]> {
+    let text = side.and_then(FileSide::text).unwrap_or_default();
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| line.iter().any(u8::is_ascii_alphanumeric))
+}
