@@ -35,6 +35,7 @@ use crate::cli::saved::SavedPlan;
 use crate::cli::story;
 use crate::cli::trace;
 use crate::cli::unknown;
+use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report;
 use crate::report::Fix;
@@ -544,6 +545,7 @@ fn verify(
 
 fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
     let (_, report) = finding(location)?;
+    let is_sought = !report.fixes.is_empty() || report.fix.is_some();
     let fix = match rung {
         None => report.fix,
         Some(rung) => {
@@ -559,12 +561,16 @@ fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings
         }
     };
     let Some(fix) = fix else {
+        if !is_sought {
+            return Err(Failure::new(Status::Error, "the hunt of this worktree has not looked for a fix yet")
+                .with_hint("`git idd resume --until fix` goes on to it"));
+        }
         let message = match rung {
             None => "the hunt of this worktree recommends no fix",
             Some(_) => "the hunt of this worktree found no such fix",
         };
         return Err(Failure::new(Status::Error, message).with_hint(
-            "`git idd show -v` lists the fixes that were tried; `git idd apply --rung <name>` takes one of them",
+            "`git idd show -v` lists the reversals that were tried; `git idd apply --rung <name>` takes one of them",
         ));
     };
     let patch = location.session_directory().join("fix.patch");
@@ -576,7 +582,15 @@ fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings
             patch.display()
         ))
     })?;
-    let text = format!("Applied the fix ({}) to the working tree.\n", count(fix.lines, "line"));
+    let mut text = format!("Applied the fix ({}) to the working tree.\n", count(fix.lines, "line"));
+    if rung.is_some() {
+        let (name, lines, at) = (fix.scope.word(), count(fix.lines, "line"), fix.commit.short());
+        let tested = match fix.tested {
+            Outcome::Pass => String::new(),
+            tested => format!("The test does not pass with it: {tested} at {at}.\n"),
+        };
+        text = format!("Applied the reversal `{name}` ({lines}) to the working tree.\n{tested}");
+    }
     Ok(Answer::Text(text.into_bytes(), 0))
 }
 

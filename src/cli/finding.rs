@@ -148,7 +148,7 @@ impl Sources<'_> {
             }
             Conclusion::Found => "The first bad commit was found, and every claim about it was run again.".to_owned(),
             Conclusion::Unported if finding.fixes.iter().any(|fix| fix.is_complete) => {
-                "The first bad commit was found, but no part of its reversal is a fix to recommend.".to_owned()
+                format!("The first bad commit was found, but no fix is recommended: {}.", why_no_fix(finding))
             }
             Conclusion::Unported => {
                 "The first bad commit was found, but its reversal could not be carried to the newest revision."
@@ -349,6 +349,22 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
         outcome: evidence.seen,
         is_clean: true,
         verified: if is_sample && is_unit { report::Verified::Observed } else { report::Verified::Verified },
+    }
+}
+
+/// Why none of the reversals of a finding is recommended.
+fn why_no_fix(finding: &Finding) -> &'static str {
+    let is_any = |is_it: fn(&found::Fix) -> bool| finding.fixes.iter().any(|fix| fix.is_complete && is_it(fix));
+    if !is_any(|fix| fix.tested == Outcome::Pass) {
+        "with no part of it taken back the test passes"
+    } else if !finding.own_tests.is_empty() {
+        "tests that came with it still stand, and are likely to fail without it"
+    } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
+        "with each part taken back that makes the test pass, the suite is worse"
+    } else if is_any(|fix| fix.has_complaints) {
+        "each part taken back that makes the test pass brings new warnings"
+    } else {
+        "newer commits rewrote the code around it"
     }
 }
 

@@ -72,6 +72,31 @@ pub fn held(
     Ok(held)
 }
 
+/// The files that a command names, that are in the working tree alone, and that are not held: no checkout has them.
+pub fn missing(
+    command: &TestCommand,
+    held: &BTreeMap<Vec<u8>, OnDisk>,
+    bad: CommitId,
+    location: &Location,
+    (user, around): (&Repository, &Surroundings),
+) -> Vec<Vec<u8>> {
+    let words = match command {
+        TestCommand::Argv(words) => words.clone(),
+        TestCommand::Shell(line) => simple_words(line).unwrap_or_default(),
+    };
+    let Some(top) = &location.top else { return Vec::new() };
+    // Some runners take a part of a file: `test_a.py::test_b`.
+    let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
+    let paths = words.iter().skip(1).filter_map(file).filter_map(|name| inside(OsStr::from_bytes(&name), location));
+    let is_missing = |path: &Vec<u8>| {
+        !held.contains_key(path)
+            && !graph::has_path(user, bad, path)
+            && matches!(files::read(top, path), Some(OnDisk::File { .. }))
+            && !locate::is_ignored(location, path, &around.environment)
+    };
+    paths.filter(|path| !path.is_empty()).filter(is_missing).collect()
+}
+
 /// A file, as trees have it.
 pub fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
     let mode = match file {

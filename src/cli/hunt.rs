@@ -41,6 +41,7 @@ use crate::plural::count;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::report::escape::Terminal;
 use crate::report::text;
 use crate::revision::CommitId;
 use crate::world::cache;
@@ -155,6 +156,9 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
         begin: (begin, saved.seconds_before),
     };
     let Effort { until, reduction, .. } = plan.args.effort;
+    if let Some(path) = plan.missing.first() {
+        hunt.session.progress.say(&missing_file(path));
+    }
     hunt.session.append(&Asked { until, reduction }.note()).map_err(|error| session_failure(&error))?;
     if let Some(cache) = build_cache {
         hunt.session.use_build_cache(cache);
@@ -203,6 +207,12 @@ fn build_cache(plan: &Plan, location: &Location, root: &Path) -> Option<BuildCac
 /// Where the compiler cache keeps its products.
 pub(super) fn build_cache_directory(location: &Location) -> PathBuf {
     location.idd_directory().join("ccache")
+}
+
+/// What is said of a file that no checkout has.
+fn missing_file(path: &[u8]) -> String {
+    let name = Terminal.line(&Untrusted::from(path));
+    format!("`{name}` is in your working tree, but in no checkout; `--hold {name}` puts it into every revision.")
 }
 
 /// What is said of a check that refuses what can be built.
@@ -442,6 +452,7 @@ impl Hunt<'_, '_> {
             let seconds = session.limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
         }
+        self.plan.missing.first().map(|path| missing_file(path)).into_iter().for_each(&mut note);
         self.fetched.iter().cloned().for_each(&mut note);
         if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
             note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));
@@ -454,6 +465,7 @@ impl Hunt<'_, '_> {
         if self.session.beside.is_mute {
             report.notes.push(Untrusted::from(MUTE));
         }
+        report.notes.extend(self.session.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.session.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
         let lines = finding.fixes.iter().filter_map(|fix| self.session.beside.suite_lines.get(&fix.probed));
         let lines: BTreeSet<&String> = lines.flatten().collect();

@@ -127,6 +127,8 @@ pub struct Plan {
     pub target: CommitId,
     /// Paths held by default or by option, relative to the top, with what is in the working tree.
     pub held: BTreeMap<Vec<u8>, OnDisk>,
+    /// Files that the test command names and that only the working tree has.
+    pub missing: Vec<Vec<u8>>,
     /// The program that the test command starts directly, if it lies in the working tree; relative to the top.
     pub program: Option<Vec<u8>>,
     /// The overlay.
@@ -189,6 +191,7 @@ impl Plan {
         let program = hold::program(&args.command, location);
         let holding = Holding { hold: args.test.hold.clone(), no_hold: args.test.no_hold };
         let held = hold::held(&args.command, &holding, bad, location, (user, around))?;
+        let missing = hold::missing(&args.command, &held, bad, location, (user, around));
         let overlay = overlay(&args, around)?;
         let words = match &args.command {
             TestCommand::Shell(line) => Words::Shell(line.clone()),
@@ -232,6 +235,7 @@ impl Plan {
             goods,
             target,
             held,
+            missing,
             program,
             overlay,
             commands,

@@ -4,16 +4,67 @@ use crate::outcome::Observation;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::store::TreeStore;
+use crate::world::run::form;
+use crate::world::run::is_cut;
 use crate::world::run::is_telling;
-use crate::world::run::normalise;
-use std::collections::BTreeSet;
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// At most this many new lines of a suite are reported.
 pub const MAX_LINES: usize = 5;
 
-/// The lines by which a suite says what failed, normalised.
-pub fn failures(seen: &Observation) -> BTreeSet<String> {
-    seen.output.lines().filter(|line| is_telling(line)).map(normalise).collect()
+/// What a run of a suite says of failures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// The lines that tell a failure, numbers included, and how often each is printed.
+    lines: BTreeMap<String, usize>,
+    /// The sum of what the suite itself counts: `2 failed, 1 error`, `Failures: 3`.
+    n_counted: u64,
+    /// Whether the middle of the output was not kept.
+    is_cut: bool,
+}
+
+impl Failures {
+    /// Reads them from an output.
+    pub fn of(seen: &Observation) -> Self {
+        let mut failures = Self { is_cut: is_cut(seen), ..Self::default() };
+        for line in seen.output.lines() {
+            if let Some(n_failures) = counted(line) {
+                failures.n_counted += n_failures;
+            } else if is_telling(line) {
+                *failures.lines.entry(form(line)).or_default() += 1;
+            }
+        }
+        failures
+    }
+
+    /// Whether a suite that fails names a failure, so that it can be told whether a tree adds one.
+    pub fn can_tell(&self) -> bool {
+        !self.is_cut && (self.n_counted > 0 || !self.lines.is_empty())
+    }
+
+    /// The lines that are printed more often than at `known`.
+    pub fn beyond<'a>(&'a self, known: &'a Self) -> impl Iterator<Item = &'a String> {
+        let is_more = |(line, n): &(&String, &usize)| **n > known.lines.get(*line).copied().unwrap_or(0);
+        self.lines.iter().filter(is_more).map(|(line, _)| line)
+    }
+
+    /// Whether the suite itself counts more failures than at `known`.
+    pub fn counts_more_than(&self, known: &Self) -> bool {
+        self.n_counted > known.n_counted
+    }
+}
+
+/// The failures that a line counts; `None` if it counts nothing.
+fn counted(line: &str) -> Option<u64> {
+    static COUNT: LazyLock<Regex> = LazyLock::new(|| {
+        let words = r"(?:failed|failures?|errors?|failing|not ok)";
+        let pattern = format!(r"(?i)\b(\d+) (?:tests? )?{words}\b|\b(?:tests? )?{words} ?[:=] ?(\d+)\b");
+        Regex::new(&pattern).expect("a valid pattern")
+    });
+    let numbers = COUNT.captures_iter(line).filter_map(|found| found.get(1).or_else(|| found.get(2)));
+    numbers.map(|number| number.as_str().parse().unwrap_or(u64::MAX / 1000)).reduce(u64::saturating_add)
 }
 
 /// The command that obviously runs all tests of a tree, by the files at its top; `None` if there is none.
@@ -64,17 +115,46 @@ mod tests {
     use crate::outcome::Stage;
     use std::time::Duration;
 
-    #[test]
-    fn what_failed_is_told_without_what_differs_between_runs() {
-        let seen = Observation {
+    fn failures(output: &str) -> Failures {
+        Failures::of(&Observation {
             stage: Stage::Test,
             ending: Ending::Exit(1),
             duration: Duration::ZERO,
             limit: Duration::ZERO,
-            output: "ok\nFAIL: a, line 3\nFAIL: b\n".to_owned(),
+            output: output.to_owned(),
             is_clean: true,
             is_tampered: false,
-        };
-        assert_eq!(failures(&seen).into_iter().collect::<Vec<_>>(), ["FAIL: a, line N", "FAIL: b"]);
+        })
+    }
+
+    #[track_caller]
+    fn check(known: &str, seen: &str, expected: &[&str], counts_more: bool) {
+        let (known, seen) = (failures(known), failures(seen));
+        assert_eq!(seen.beyond(&known).collect::<Vec<_>>(), expected);
+        assert_eq!(seen.counts_more_than(&known), counts_more);
+    }
+
+    #[test]
+    fn a_failure_is_new_by_its_number_and_by_how_often_it_is_told() {
+        check("not ok 1\n", "not ok 1\n", &[], false);
+        check("not ok 1\n", "not ok 2\n", &["not ok 2"], false);
+        check("FAIL: a\n", "FAIL: a\nok\nFAIL: a\n", &["FAIL: a"], false);
+        check("FAIL: a\nFAIL: b\n", "FAIL: b\n", &[], false);
+    }
+
+    #[test]
+    fn what_a_suite_counts_may_go_down() {
+        check("2 failed, 40 passed in 0.2s\n", "1 failed, 41 passed in 0.3s\n", &[], false);
+        check("40 passed\n", "1 failed, 1 error\n", &[], true);
+        check("Tests failed: 0\n", "Tests failed: 1\n", &[], true);
+        check("Tests run: 5, Failures: 1, Errors: 0\n", "Tests run: 5, Failures: 0, Errors: 2\n", &[], true);
+    }
+
+    #[test]
+    fn a_suite_that_names_no_failure_or_whose_output_was_cut_cannot_tell() {
+        assert!(failures("FAIL: a\n").can_tell());
+        assert!(failures("3 failed\n").can_tell());
+        assert!(!failures("test old: bad\n").can_tell());
+        assert!(!failures("FAIL: a\n[... 12 bytes cut ...]\nFAIL: b\n").can_tell());
     }
 }

@@ -24,6 +24,7 @@ use crate::hunt::finding::Change;
 use crate::hunt::finding::Fix;
 use crate::hunt::finding::Scope;
 use crate::hunt::minimise::Reduced;
+use crate::hunt::minimise::tests_of;
 use crate::hunt::pair::Pair;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
@@ -90,9 +91,13 @@ impl Hunter<'_> {
             }
             fixes.sort_by_key(|fix| fix.scope);
         }
-        let own_tests = if self.order.has_suite { Vec::new() } else { self.own_tests(pair, self.view(target)?)? };
+        let has_suite = self.has_suite(target).await?;
+        let own_tests =
+            if has_suite { Vec::new() } else { self.own_tests(&necessary.change, pair, self.view(target)?)? };
         let is_safe = |fix: &Fix| match fix.scope {
-            _ if self.order.has_suite => true,
+            _ if has_suite => true,
+            // What was found anew by reduction is as small as this one test allows.
+            _ if fix.rung == Rung::Reduced => false,
             Scope::Lines | Scope::Statements => false,
             Scope::Declarations | Scope::Files => own_tests.is_empty(),
             // With all of the commit its tests go, too, if nothing of it was rewritten since.
@@ -122,9 +127,14 @@ impl Hunter<'_> {
             (Scope::Files, set.widened(kept, Level::File)),
             (Scope::Revert, set.full()),
         ];
+        // The tests that came with the culprit go with the whole of it only, or where they are what the test needs.
+        let others_tests = tests_of(set).difference(kept);
         let mut reversals = Vec::new();
         for (scope, units) in scopes {
-            let units = if scope == Scope::Revert { units } else { set.with_definitions(&units) };
+            let units = match scope {
+                Scope::Revert => units,
+                _ => set.close(&set.with_definitions(&units).difference(&others_tests)),
+            };
             if let Some(patched) = self.trees.compose(set, change.newer, &units)? {
                 let n_lines = set.n_lines(&units);
                 let (base, units) = (change.newer, Some(units));
@@ -212,13 +222,20 @@ impl Hunter<'_> {
         Ok(if 2 * n_left > others.len() { Merged::Conflict } else { Merged::Clean(tree, last) })
     }
 
+    /// Whether there is a suite that can tell whether a fix for `target` is worse. Cost: one run of the suite.
+    async fn has_suite(&self, target: CommitId) -> Result<bool, Halt> {
+        let probe = Probe::of(self.view(target)?, target, Phase::Port);
+        let asked = Probe { question: Question::IsSuiteQuick, ..probe };
+        Ok(self.order.has_suite && self.asker.one(asked).await.is_testable())
+    }
+
     /// Asks the checks and the suite about a fix.
     async fn ask_beside(&self, fix: &mut Fix, pair: &Pair) -> Result<(), Halt> {
         let baseline = Baseline { trees: [self.view(fix.revision)?, pair.older.tree, pair.newer.tree] };
         let probe = Probe::of(fix.probed, fix.revision, Phase::Port);
         let [complaints, _] = self.is_whole(probe, baseline, false).await;
         fix.has_complaints = complaints == Outcome::Fail;
-        if self.order.has_suite && !fix.has_complaints {
+        if !fix.has_complaints && self.has_suite(fix.revision).await? {
             // What fails at either end of the culprit may have come to be relied on since.
             let question = Question::Suite(Baseline { trees: [baseline.trees[0]; 3] });
             fix.suite = Some(self.asker.one(Probe { question, ..probe }).await);

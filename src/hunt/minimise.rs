@@ -15,6 +15,7 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
 use crate::hunt::finding::Edit;
 use crate::hunt::finding::Labelled;
+use crate::hunt::pair::is_test_path;
 use crate::outcome::Outcome;
 use crate::reduce;
 use crate::reduce::Ahead;
@@ -339,8 +340,10 @@ impl Hunter<'_> {
     /// It is sought first, because to pass is the stronger question: many a mutant fails alike, few pass. Reduced on the reverse
     /// difference, so that taking out a line of an added file does not need the file to go.
     ///
-    /// A hit fails no test of the suite that neither end fails. A suite that is not quick is asked about the result only, and where
-    /// it is worse the reduction ends at the next coarser level.
+    /// With a suite a hit fails no test of it that neither end fails, and leaves the tests that came with the culprit as they are:
+    /// to take a test out is no way to make it pass. A suite that is not quick is asked about the result only, and where it is
+    /// worse the reduction ends at the next coarser level. If the suite turns down even all of the culprit but its tests, it
+    /// is not asked.
     ///
     /// Cost: one reduction; with a suite that is not quick, at most one for each level.
     pub(super) async fn necessary(&self, ends: Ends, revision: CommitId, is_reversed: bool) -> Result<Reduced, Halt> {
@@ -351,18 +354,34 @@ impl Hunter<'_> {
         // A second way keeps nothing before it has come to its end: the first result is complete.
         aim.keeps = aim.keeps.filter(|_| !is_reversed);
         let asks = |question| Probe { question, ..Probe::of(ends.newer, revision, Phase::Reduce) };
-        aim.asks_suite = self.order.has_suite && self.asker.one(asks(Question::IsSuiteQuick)).await == Outcome::Pass;
-        let levels: &[Level] = if self.order.has_suite && !aim.asks_suite {
-            &[Level::HalfLine, Level::Hunk, Level::Unit, Level::File]
-        } else {
-            &[Level::HalfLine]
-        };
+        let mut units = set.full();
+        let mut levels: &[Level] = &[Level::HalfLine];
+        if self.order.has_suite {
+            let is_quick = self.asker.one(asks(Question::IsSuiteQuick)).await;
+            aim.asks_suite = is_quick == Outcome::Pass;
+            let but_tests = units.difference(&tests_of(&set));
+            if aim.asks_suite
+                && let Some(kept) = self.alone(&set, ends, revision, aim).await?
+            {
+                return self.taken_back(set, ends, kept, revision);
+            }
+            if is_quick.is_testable() && self.takes_all(&set, ends, &but_tests, revision).await? {
+                units = but_tests;
+                if !aim.asks_suite {
+                    levels = &[Level::HalfLine, Level::Hunk, Level::Unit, Level::File];
+                }
+            } else {
+                aim.asks_suite = false;
+            }
+        }
+        let all = units.clone();
         for level in levels {
             aim.finest = *level;
             let alone = if *level == levels[0] { self.alone(&set, ends, revision, aim).await? } else { None };
+            let start = Start { set: &set, base: ends.newer, units: units.clone(), pinned: set.empty() };
             let kept = match alone {
                 Some(alone) => alone,
-                None => self.reduce_units(Start::whole(&set, ends.newer), revision, aim, wanted).await?,
+                None => self.reduce_units(start, revision, aim, wanted).await?,
             };
             let tree = self.tree_of(&set, ends.newer, &kept)?;
             let asked = Probe { question: Question::Suite(ends.into()), ..asks(Question::Test) };
@@ -373,10 +392,20 @@ impl Hunter<'_> {
                 return Ok(reduced);
             }
         }
-        let all = set.full();
         let mut reduced = self.taken_back(set, ends, all, revision)?;
         reduced.change.is_minimal = false;
         Ok(reduced)
+    }
+
+    /// Whether test and suite take all of `units`. Cost: one probe, one run of checks and suite.
+    async fn takes_all(&self, set: &ChangeSet, ends: Ends, units: &Subset, revision: CommitId) -> Result<bool, Halt> {
+        let Some(tree) = self.trees.compose(set, ends.newer, &set.close(units))?.filter(|tree| *tree != ends.newer)
+        else {
+            return Ok(false);
+        };
+        let probe = Probe { question: Question::Exact(ends), ..Probe::of(tree, revision, Phase::Reduce) };
+        Ok(self.asker.one(probe).await == Outcome::Pass
+            && self.is_whole(probe, ends.into(), true).await == [Outcome::Pass, Outcome::Pass])
     }
 
     /// The first edit that, taken back alone, makes the test pass; asked only of edits that can stand alone, and only if they are few.
@@ -390,8 +419,12 @@ impl Hunter<'_> {
         if set.grain() != Grain::Edits || is_coarse || edits.len() > MAX_ALONE || is_whole_commit || aim.is_reversed {
             return Ok(None);
         }
+        let tests = if aim.asks_suite { tests_of(set) } else { set.empty() };
         for edit in edits {
             let edit = set.close(&set.subset(edit));
+            if !edit.intersection(&tests).is_empty() {
+                continue;
+            }
             let Some(tree) = self.trees.compose(set, ends.newer, &edit)?.filter(|tree| *tree != ends.newer) else {
                 continue;
             };
@@ -475,8 +508,10 @@ impl Hunter<'_> {
         if common.is_empty() {
             return Ok(None);
         }
-        // A use is shown with its definition, where the sufficient change has it.
-        let common = set.close(&set.with_definitions(&common).intersection(kept));
+        // A use is shown with its definition, where the sufficient change has it and it is not the larger part of what is shown.
+        let closed = set.close(&set.with_definitions(&common).intersection(kept));
+        let is_short = set.n_lines(&closed) <= 2 * set.n_lines(&common) + MAX_DEFINITION_LINES;
+        let common = if is_short { closed } else { common };
         let newer = self.trees.compose(set, change.older, &common)?;
         let is_minimal = necessary.change.is_minimal && change.is_minimal;
         Ok(newer.map(|newer| Change { newer, n_lines: set.n_lines(&common), units: Vec::new(), is_minimal, ..*change }))
@@ -547,6 +582,16 @@ impl Hunter<'_> {
         }
         Ok(parts)
     }
+}
+
+/// Definitions of so many lines are shown with any use.
+const MAX_DEFINITION_LINES: usize = 4;
+
+/// The units in files that look like tests.
+pub(super) fn tests_of(set: &ChangeSet) -> Subset {
+    let mut tests = set.empty();
+    tests.extend(set.full().iter().filter(|unit| is_test_path(set.describe(*unit).path())));
+    tests
 }
 
 /// The edits of some units.

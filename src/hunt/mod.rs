@@ -19,6 +19,7 @@ pub mod interaction;
 pub mod label;
 pub mod linear;
 pub mod minimise;
+pub mod noise;
 mod outlook;
 mod own_tests;
 pub mod pair;
@@ -101,7 +102,8 @@ pub enum Question {
     Complaints(Baseline),
     /// Whether the suite fails nothing that it does not fail in any of these trees: passes, or fails.
     Suite(Baseline),
-    /// Whether the suite is quick enough to be asked for each hit: passes, or fails.
+    /// Whether the suite is quick enough to be asked for each hit: passes, or fails. Unresolved if it cannot tell whether another
+    /// tree is worse than this one.
     IsSuiteQuick,
 }
 

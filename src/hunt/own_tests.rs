@@ -4,34 +4,37 @@ use crate::change::FilePair;
 use crate::change::FileSide;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
+use crate::hunt::finding::Change;
 use crate::hunt::pair::Pair;
 use crate::hunt::pair::is_test_path;
 use crate::revision::TreeId;
 use std::collections::HashSet;
 
 impl Hunter<'_> {
-    /// The tests that the culprit added lines to, where at least half of these lines still stand in the tree `newest`.
+    /// The tests that the culprit added lines to, where at least half of these lines still stand in the tree `newest`, but for
+    /// those that are the cause.
     ///
-    /// To take back what such a commit did is likely to fail these tests. Returns paths of the newer side. Costs no probe.
-    pub(super) fn own_tests(&self, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
+    /// To take back what such a commit did is likely to fail these tests. Returns their paths in that tree. Costs no probe.
+    pub(super) fn own_tests(&self, cause: &Change, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
         let culprit = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
         let since = self.trees.change_set(pair.newer.tree, newest)?;
         let mut paths = Vec::new();
         for file in culprit.files() {
             let Some(FileSide { path, .. }) = &file.newer else { continue };
             let added = added_lines(file);
-            if !is_test_path(path) || added.is_empty() {
+            if !is_test_path(path) || added.is_empty() || cause.units.iter().any(|unit| unit.path == *path) {
                 continue;
             }
             let is_it = |pair: &&FilePair| pair.older.as_ref().is_some_and(|side| side.path == *path);
-            let n_left = match since.files().iter().find(is_it) {
-                Some(changed) => {
-                    let text: HashSet<&[u8]> = lines(changed.newer.as_ref()).collect();
-                    added.iter().filter(|line| text.contains(**line)).count()
-                }
-                None => added.len(),
+            let newest = match since.files().iter().find(is_it) {
+                Some(changed) => changed.newer.as_ref(),
+                None => file.newer.as_ref(),
             };
-            if 2 * n_left >= added.len() {
+            let text: HashSet<&[u8]> = lines(newest).collect();
+            let n_left = added.iter().filter(|line| text.contains(**line)).count();
+            if let Some(FileSide { path, .. }) = newest
+                && 2 * n_left >= added.len()
+            {
                 paths.push(path.clone());
             }
         }

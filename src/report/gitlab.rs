@@ -1,7 +1,7 @@
 //! The report as a code quality report of GitLab: a list of issues, each at a line.
 //!
 //! Source: "Code Quality report format" in the documentation of GitLab: `description`, `check_name`, `fingerprint`,
-//! `severity` and `location` are required. A finding without a place is an empty list.
+//! `severity` and `location` are required. A failing test whose place is not known stands at `.`.
 
 use std::io;
 use std::io::Write;
@@ -14,6 +14,7 @@ use sha2::Digest;
 use sha2::Sha256;
 
 use crate::report::Report;
+use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::base64;
 use crate::report::escape::Json;
@@ -25,7 +26,10 @@ use crate::report::summary;
 /// Writes `report`; `test` is the command that was hunted for.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let places = places(report).map(|places| places.places).unwrap_or_default();
-    let issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
+    let mut issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
+    if issues.is_empty() && report.status != Status::BadPasses {
+        issues.push(issue(report, test, &Place { file: Untrusted::from("."), lines: None }));
+    }
     issues.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
@@ -65,7 +69,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_place_the_list_is_empty() {
-        assert_eq!(written(&samples::range()), json!([]));
+    fn a_failure_without_a_place_is_an_issue_all_the_same() {
+        assert_eq!(written(&samples::range())[0]["location"], json!({ "path": ".", "lines": { "begin": 1 } }));
+        let passes = Report { status: Status::BadPasses, ..samples::range() };
+        assert_eq!(written(&passes), json!([]));
     }
 }

@@ -426,11 +426,11 @@ impl Held {
     /// What good and bad have in its place, to stand behind its path.
     pub fn words(&self) -> &'static str {
         match (self.changed, self.in_good, self.in_bad) {
-            (_, Some(false), Some(false)) => " (in neither good nor bad)",
-            (_, Some(false), _) => " (not in good)",
-            (_, _, Some(false)) => " (not in bad)",
-            (Some(true), ..) => " (changed between good and bad)",
-            (Some(false), ..) => " (the same in good and bad)",
+            (_, Some(false), Some(false)) => " (neither the last good nor the first bad commit has it)",
+            (_, Some(false), _) => " (the last good commit does not have it)",
+            (_, _, Some(false)) => " (the first bad commit does not have it)",
+            (Some(true), ..) => " (the last good and the first bad commit have different ones)",
+            (Some(false), ..) => " (the same in the last good and the first bad commit)",
             (None, ..) => "",
         }
     }

@@ -8,6 +8,8 @@ mod patch;
 use std::io;
 use std::io::Write;
 
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::plural::count;
 use crate::report::Change;
 use crate::report::Changes;
@@ -20,6 +22,7 @@ use crate::report::Held;
 use crate::report::Repair;
 use crate::report::Report;
 use crate::report::Rung;
+use crate::report::Scope;
 use crate::report::Status;
 use crate::report::Suite;
 use crate::report::Unit;
@@ -310,7 +313,9 @@ impl Page<'_> {
             let commit = fix.reverts.map(|commit| format!(" of {}", commit.short())).unwrap_or_default();
             let (scope, lines) = (format!("{}{commit}", fix.scope.word()), count(fix.lines, "line"));
             let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
-            writeln!(self.out, "  {scope:<12}  {lines}, {}{at}{suite}{complaints}", fix.tested)?;
+            let is_partial = fix.scope == Scope::Revert && fix.reverts.is_none() && fix.rung != Rung::Merge;
+            let partial = if is_partial && fix.lines > 0 { ", in part: newer commits rewrote the rest" } else { "" };
+            writeln!(self.out, "  {scope:<12}  {lines}, {}{at}{suite}{complaints}{partial}", fix.tested)?;
         }
         Ok(())
     }
@@ -334,7 +339,8 @@ impl Page<'_> {
             };
             let mark = self.look.style.paint(role, mark);
             let commit = self.look.style.paint(Role::Commit, commit);
-            writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {}{seen} ({checkout}, {reach})", evidence.outcome)?;
+            let shown = shown_as(evidence.outcome);
+            writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {shown}{seen} ({checkout}, {reach})")?;
         }
         Ok(())
     }
@@ -430,6 +436,15 @@ fn is_found(status: Status) -> bool {
     matches!(status, Status::Found | Status::Unported | Status::Culprit)
 }
 
+/// An outcome in words: what the reduction turned down did pass or fail.
+fn shown_as(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Unresolved(Reason::Complaint) => "turned down: new warnings".to_owned(),
+        Outcome::Unresolved(Reason::Suite) => "turned down: the suite is worse".to_owned(),
+        outcome => outcome.to_string(),
+    }
+}
+
 /// What to do next.
 fn advice(status: Status) -> Option<&'static str> {
     Some(match status {
@@ -447,7 +462,7 @@ fn advice(status: Status) -> Option<&'static str> {
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
         Status::NeverPassed => "give a revision that passes with `--good <rev>`",
         Status::Unported => {
-            "`git idd show -v` lists the reversals that were tried, and `git idd apply --rung <name>` takes one of them all the same"
+            "`git idd apply --rung <name>` puts a reversal that was tried into the working tree all the same; `--json` has their patches"
         }
     })
 }

@@ -120,7 +120,10 @@ fn apply_puts_the_fix_into_the_working_tree_and_touches_nothing_else() {
     let before = fixture.state();
     let apply = ["apply", "--rung", "lines"];
     let output = fixture.command(&apply).current_dir(fixture.repo().join("sub")).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (4 lines) to the working tree.\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "Applied the reversal `lines` (4 lines) to the working tree.\n"
+    );
     assert!(output.status.success());
     let after = fixture.state();
     let changed: Vec<_> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
@@ -134,7 +137,10 @@ fn apply_without_a_rung_takes_the_recommended_fix() {
     let fixture = Fixture::of(HISTORY);
     check_found(&fixture.report(&[TEST]), "change 4");
     let output = fixture.command(&["apply"]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (4 lines) to the working tree.\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "Applied the reversal `lines` (4 lines) to the working tree.\n"
+    );
     assert!(output.status.success());
 }
 

@@ -31,6 +31,7 @@ mod record;
 mod resume;
 mod scan;
 mod stages;
+mod suites;
 mod switch;
 mod tidy;
 mod together;

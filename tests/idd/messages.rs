@@ -81,7 +81,7 @@ fn explain_of_another_test_builds_as_the_last_hunt_did_and_a_report_says_who_lac
     let place = repository();
     let (said, complaint, code) = idd(place.path(), &["--quiet", "--build", "cc -o a a.c", "--", "./test.sh"]);
     assert_eq!(code, Some(0), "{said}{complaint}");
-    assert!(said.contains("\n  test.sh (in neither good nor bad)\n"), "{said}");
+    assert!(said.contains("\n  test.sh (neither the last good nor the first bad commit has it)\n"), "{said}");
     let test = "./a; test $? = 0";
     let (said, complaint, code) = idd(place.path(), &["explain", "--bad", "HEAD", "--good", "HEAD~1", "--", test]);
     assert_eq!(code, Some(0), "{said}{complaint}");
@@ -97,7 +97,7 @@ fn explain_of_another_test_builds_as_the_last_hunt_did_and_a_report_says_who_lac
     git(place.path(), &["commit", "--quiet", "--amend", "-m", "Last version"]);
     let (said, complaint, code) = idd(place.path(), &["--quiet", "--build", "cc -o a a.c", "--", "./test.sh"]);
     assert_eq!(code, Some(0), "{said}{complaint}");
-    assert!(said.contains("\n  test.sh (not in good)\n"), "{said}");
+    assert!(said.contains("\n  test.sh (the last good commit does not have it)\n"), "{said}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use git_idd::outcome::Outcome;
 use git_idd::report::Report;
 use git_idd::report::Status;
 use git_idd::report::json;
@@ -147,6 +148,8 @@ fn until_names_a_stage_and_resume_goes_on_from_it() {
     let report = fixture.report(&["--until", "commit", "--build", "make", "--good", "v0.1", "--", "./test.sh"]);
     assert_eq!((report.status, first_bad(&report).as_str()), (Status::Found, "Add the power operator"));
     assert_eq!((report.probes.reduce, report.probes.port), (0, 0));
+    let applied = fixture.run(&["apply"]);
+    assert!(String::from_utf8_lossy(&applied.stderr).contains("has not looked for a fix yet"));
     assert!(report.change.sufficient.is_none() && report.change.necessary.is_none() && report.fix.is_none());
     assert!(notes(&report).contains("`git idd resume --until fix` goes on"), "{}", notes(&report));
     let evidence: Vec<bool> = report.evidence.iter().map(|shown| shown.expected == shown.outcome).collect();
@@ -163,7 +166,7 @@ fn until_names_a_stage_and_resume_goes_on_from_it() {
 
     let fixed = fixture.report(&["resume", "--until", "fix"]);
     assert_eq!((fixed.probes.search, fixed.probes.reduce), (0, 0));
-    assert!(fixed.fix.as_ref().is_some_and(|fix| fix.complete));
+    assert!(fixed.fixes.iter().any(|fix| fix.complete && fix.tested == Outcome::Pass));
     assert_eq!((fixed.hunt, fixed.change), (report.hunt, changed.change));
     let ended = notes(&fixture.report(&["resume"]));
     assert!(!ended.contains("--until"), "{ended}");

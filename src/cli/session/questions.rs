@@ -4,6 +4,7 @@ use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
 use crate::cli::suite;
+use crate::cli::suite::Failures;
 use crate::hunt::Baseline;
 use crate::hunt::Ends;
 use crate::hunt::Probe;
@@ -13,6 +14,7 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
+use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::world::cache::Want;
@@ -20,6 +22,7 @@ use crate::world::run::classify::classify;
 use crate::world::run::classify::printed_failure;
 use crate::world::run::exact::Exact;
 use crate::world::run::exact::Exactness;
+use crate::world::run::is_cut;
 use crate::world::run::normalise;
 use crate::world::run::process::Words;
 use std::collections::BTreeSet;
@@ -32,6 +35,9 @@ const SLOW_SUITE: u32 = 20;
 
 /// No suite is slow that takes less.
 const QUICK_SUITE: Duration = Duration::from_secs(2);
+
+/// A line of the suite is quoted up to so many characters.
+const MAX_SAID: usize = 80;
 
 /// What was learned beside the outcomes of the test.
 #[derive(Debug, Default)]
@@ -48,6 +54,8 @@ pub struct Beside {
     pub complaints: HashMap<TreeId, Vec<String>>,
     /// Lines of the suite that a tree added to all that it was compared with.
     pub suite_lines: HashMap<TreeId, Vec<String>>,
+    /// What was said of revisions where the suite cannot be asked.
+    pub silent_suites: BTreeSet<String>,
     /// Failure lines other than the hunted one that were told already.
     told_lines: BTreeSet<String>,
 }
@@ -122,7 +130,7 @@ impl Session<'_> {
             Question::Test | Question::Exact(_) => None,
             Question::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
             Question::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
-            Question::IsSuiteQuick => self.is_suite_quick(probe)?.map(outcome),
+            Question::IsSuiteQuick => self.suits(probe)?,
         })
     }
 
@@ -138,13 +146,17 @@ impl Session<'_> {
 
     /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as long as
     /// something is left to explain.
+    ///
+    /// A suite may count failures and end with 0. One that fails without naming a failure is taken for worse.
     fn is_suite_as_good(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, SessionError> {
         let Some(seen) = self.suite_of(probe)? else { return Ok(None) };
-        if seen.ending == Ending::Exit(0) {
+        let failures = Failures::of(&seen);
+        let is_passed = seen.ending == Ending::Exit(0);
+        if is_passed && failures == Failures::default() {
             return Ok(Some(true));
         }
-        let mut new = suite::failures(&seen);
-        let mut ends_alike = false;
+        let mut new: Vec<String> = failures.beyond(&Failures::default()).cloned().collect();
+        let (mut ends_alike, mut counts_more) = (is_passed, true);
         let mut trees: Vec<TreeId> = Vec::new();
         for tree in baseline.trees {
             if !trees.contains(&tree) {
@@ -154,13 +166,17 @@ impl Session<'_> {
         for tree in trees {
             let Some(known) = self.suite_of(&Probe { tree, ..*probe })? else { return Ok(None) };
             ends_alike |= known.ending == seen.ending;
-            let known = suite::failures(&known);
-            new.retain(|line| !known.contains(line));
-            if ends_alike && new.is_empty() {
+            let known = Failures::of(&known);
+            counts_more &= failures.counts_more_than(&known);
+            let beyond: Vec<&String> = failures.beyond(&known).collect();
+            new.retain(|line| beyond.contains(&line));
+            // What a suite prints that passes, and counts no failure, is no failure.
+            if ends_alike && !counts_more && (is_passed || (new.is_empty() && failures.can_tell())) {
                 return Ok(Some(true));
             }
         }
-        self.beside.suite_lines.insert(probe.tree, new.into_iter().take(suite::MAX_LINES).collect());
+        new.truncate(suite::MAX_LINES);
+        self.beside.suite_lines.insert(probe.tree, new);
         Ok(Some(false))
     }
 
@@ -183,18 +199,38 @@ impl Session<'_> {
         Ok(seen)
     }
 
-    fn is_suite_quick(&mut self, probe: &Probe) -> Result<Option<bool>, SessionError> {
+    /// Passes if the suite is quick, fails if it is not; unresolved if it cannot tell whether a tree is worse, which is said.
+    fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, SessionError> {
         let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
+        let why = match suite.ending {
+            Ending::Exit(0) => None,
+            _ if suite.stage == Stage::Build => Some("the build fails"),
+            Ending::Exit(125..=127) | Ending::NotRun(_) => Some("it cannot be run"),
+            Ending::Timeout => Some("it does not end in time"),
+            Ending::Exit(_) | Ending::Signal(_) if Failures::of(&suite).can_tell() => None,
+            Ending::Exit(_) | Ending::Signal(_) if is_cut(&suite) => Some("it fails, and prints more than is kept"),
+            Ending::Exit(_) | Ending::Signal(_) => Some("it fails, and names no failure"),
+        };
+        if let Some(why) = why {
+            let last = suite.output.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+            let last: String = last.chars().take(MAX_SAID).collect();
+            let (at, ending) = (probe.revision.short(), suite.ending);
+            let quoted = if last.is_empty() { String::new() } else { format!(", `{last}`") };
+            let said = format!("The suite says nothing at {at}: {why} ({ending}{quoted}). It is not asked there.");
+            if self.beside.silent_suites.insert(said.clone()) {
+                self.progress.say(&said);
+            }
+            return Ok(Some(Outcome::Unresolved(Reason::Suite)));
+        }
         let key = self.key(probe);
         let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
         let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
-        let is_quick = suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE);
-        if !is_quick {
-            self.progress.say(
-                "The suite takes more than 20 times as long as the test; it is run at the end of each level only.",
-            );
+        if suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE) {
+            return Ok(Some(Outcome::Pass));
         }
-        Ok(Some(is_quick))
+        self.progress
+            .say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
+        Ok(Some(Outcome::Fail))
     }
 
     /// Says that a revision fails otherwise than the bad one, once for each line.

@@ -55,7 +55,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
       ✗ good + sufficient fails  -             unresolved(build), expected fail (incremental, observed)
 
     Kept in every revision as they are now:
-      test.sh (changed between good and bad)
+      test.sh (the last good and the first bad commit have different ones)
 
     note: The signature is the exit code only.
 

@@ -11,6 +11,7 @@
 
 pub mod attention;
 pub mod attributes;
+mod binary_patch;
 pub mod conversion;
 pub mod distance;
 pub mod division;

@@ -5,12 +5,14 @@
 
 use crate::change::Mode;
 use crate::world::repo::RepoError;
+use crate::world::repo::binary_patch::is_whole;
 use crate::world::repo::edit::Entry;
 use crate::world::repo::store::entry_at;
 use crate::world::repo::store::mode_bits;
 use crate::world::repo::store::mode_of;
 use diffy::ApplyError;
 use diffy::Patch;
+use diffy::binary::BinaryPatch;
 use diffy::patch_set::FileMode;
 use diffy::patch_set::FileOperation;
 use diffy::patch_set::FilePatch;
@@ -184,6 +186,11 @@ fn patched(path: &[u8], text: &[u8], part: &PatchKind<'_, [u8]>) -> Result<Vec<u
         }
         PatchKind::Binary(blocks) => {
             let failed = |error: &dyn Display| does_not_apply(path, &format!("its binary part: {error}"));
+            if let BinaryPatch::Full { forward, reverse } = blocks
+                && !(is_whole(forward) && is_whole(reverse))
+            {
+                return Err(failed(&"the data are cut or damaged"));
+            }
             let new = blocks.apply(text).map_err(|error| failed(&error))?;
             // What goes back tells whether this is the file that the patch was made for.
             let old = blocks.apply_reverse(&new).map_err(|error| failed(&error))?;

@@ -46,6 +46,11 @@ impl Exactness {
     }
 }
 
+/// Whether the middle of an output was not kept.
+pub fn is_cut(observation: &Observation) -> bool {
+    observation.output.contains(CUT)
+}
+
 /// The failure of the newer end of a change, and what both ends print.
 #[derive(Debug, Clone)]
 pub struct Exact {
@@ -78,8 +83,7 @@ impl Exact {
             lines.iter().all(|line| line == first).then(|| first.clone())
         });
         let is_repeatable = is_repeatable(&older_lines) && is_repeatable(&newer_lines);
-        let is_whole =
-            is_repeatable && older.iter().chain(newer).all(|run| !run.output.contains(CUT)) && known.len() <= MAX_LINES;
+        let is_whole = is_repeatable && older.iter().chain(newer).all(|run| !is_cut(run)) && known.len() <= MAX_LINES;
         let exactness = match (is_whole, &line, is_failure_line) {
             (true, _, _) => Exactness::Output,
             (false, Some(_), _) => Exactness::Line,
@@ -128,7 +132,8 @@ fn lines(observation: &Observation) -> BTreeSet<String> {
 
 /// A line without colours, and without what shifts with every candidate or every run: places in sources, addresses, times.
 /// Numbers stay.
-fn form(line: &str) -> String {
+/// A line without what differs between two runs of one program, its other numbers included.
+pub fn form(line: &str) -> String {
     let mut text = without_colours(line).trim().to_owned();
     for (pattern, replacement) in REPLACEMENTS.iter() {
         if let std::borrow::Cow::Owned(replaced) = pattern.replace_all(&text, *replacement) {

@@ -32,6 +32,8 @@ pub mod toolchain;
 pub use classify::Criteria;
 pub use classify::Shown;
 pub use classify::SignatureMode;
+pub use exact::form;
+pub use exact::is_cut;
 pub use failure_line::failure_line;
 pub use failure_line::is_telling;
 pub use normalise::normalise;

@@ -160,3 +160,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_binary_patch_that_lacks_a_line_is_refused() {
+    let (directory, [older, _], patch) = sides(
+        "echo 1 > a; commit 0; git tag old; seq 1 400 | tr '\\n' '\\0' > bin; commit 1; git diff --binary old HEAD",
+    );
+    let lines: Vec<&[u8]> = patch.split_inclusive(|byte| *byte == b'\n').collect();
+    let first = lines.iter().position(|line| line.starts_with(b"literal ")).unwrap() + 1;
+    let n_lines = lines[first..].iter().position(|line| line.trim_ascii().is_empty()).unwrap();
+    assert!(n_lines > 2);
+    for lost in first..first + n_lines {
+        let cut: Vec<u8> =
+            lines.iter().enumerate().filter(|(at, _)| *at != lost).flat_map(|(_, line)| line.to_vec()).collect();
+        let error = apply(directory.path(), older, &cut).unwrap_err();
+        assert!(error.to_string().contains("cut or damaged"), "{error}");
+    }
+}

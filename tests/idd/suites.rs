@@ -1,0 +1,87 @@
+//! What the other tests of a project say: `--suite`, and the tests that came with the culprit.
+
+use git_idd::report::Report;
+use git_idd::report::Scope;
+use git_idd::report::Status;
+use git_idd::report::Suite;
+
+use crate::fixture::Fixture;
+
+/// The third commit says `three`, and a list of what is wanted says so, too; later commits add to both files.
+const HISTORY: &str = "
+    mkdir tests; seq 1 30 > value; echo 20 > tests/wanted
+    for n in 1 2 3 4 5 6; do
+        echo $n >> log
+        if [ $n = 3 ]; then sed -i 's/^3$/three/' value; echo three >> tests/wanted; fi
+        if [ $n = 5 ]; then echo 30 >> tests/wanted; fi
+        commit \"change $n\"
+    done
+";
+
+const TEST: &str = "! grep -qx three value";
+
+fn notes(report: &Report) -> String {
+    report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn suites(report: &Report) -> Vec<Suite> {
+    report.fixes.iter().filter(|fix| !fix.patch.is_empty()).map(|fix| fix.suite).collect()
+}
+
+#[test]
+fn a_suite_that_cannot_tell_is_told_and_counts_for_nothing() {
+    let fixture = Fixture::of(HISTORY);
+    let plain = fixture.report(&[TEST]);
+    assert_eq!((plain.status, plain.fix), (Status::Unported, None));
+    for suite in ["no-such-program", "exit 125", "echo 'test old: bad'; exit 1"] {
+        let report = fixture.report(&["--suite", suite, TEST]);
+        assert!(notes(&report).contains("The suite says nothing at "), "{suite}: {}", notes(&report));
+        assert_eq!((report.status, &report.fix), (Status::Unported, &None), "{suite}");
+        assert!(suites(&report).iter().all(|suite| *suite == Suite::NotRun), "{suite}");
+    }
+}
+
+#[test]
+fn a_new_failure_is_seen_beside_old_ones_by_its_number_and_by_what_the_suite_counts() {
+    let fixture = Fixture::of(HISTORY);
+    let wants_three = "grep -qx three value";
+    for suite in [
+        format!("echo 'not ok 1'; {wants_three} || echo 'not ok 2'; exit 1"),
+        format!("echo 'FAIL: a'; {wants_three} || echo 'FAIL: a'; exit 1"),
+        format!("if {wants_three}; then echo 'Tests failed: 0'; else echo 'Tests failed: 1'; fi"),
+    ] {
+        let report = fixture.report(&["--suite", &suite, TEST]);
+        assert_eq!((report.status, &report.fix), (Status::Unported, &None), "{suite}");
+        assert!(suites(&report).iter().all(|suite| *suite == Suite::Worse), "{suite}: {:?}", suites(&report));
+    }
+    // What the reversal mends is no new failure.
+    let suite = format!("if {wants_three}; then echo '2 failed, 1 passed'; else echo '1 failed, 2 passed'; fi; exit 1");
+    let report = fixture.report(&["--suite", &suite, TEST]);
+    assert_eq!(report.fix.map(|fix| (fix.scope, fix.suite)), Some((Scope::Lines, Suite::Same)));
+}
+
+#[test]
+fn a_test_that_came_with_the_culprit_is_not_taken_out_to_make_the_suite_pass() {
+    let fixture = Fixture::of(HISTORY);
+    let suite = "while read -r wanted; do grep -qx \"$wanted\" value || { echo \"FAIL: $wanted\"; exit 1; }; done <tests/wanted";
+    let report = fixture.report(&["--suite", suite, TEST]);
+    let files = |fix: &git_idd::report::Fix| String::from_utf8_lossy(fix.patch.as_bytes()).contains("tests/wanted");
+    let small = report.fixes.iter().filter(|fix| fix.scope != Scope::Revert && !fix.patch.is_empty());
+    assert!(small.clone().count() > 0);
+    for fix in small {
+        assert!(!files(fix) && fix.suite == Suite::Worse, "{fix:?}");
+    }
+    assert_eq!(report.change.necessary.map(|change| change.lines), Some(2));
+}
+
+#[test]
+fn a_file_that_only_the_working_tree_has_is_named() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh(
+        "echo three > unwanted; printf 'exec grep -qxf \"$1\" value\\n' > run.sh; git add run.sh; git commit -qm run",
+    );
+    let test = ["!", "sh", "run.sh", "unwanted"].join(" ");
+    let report = fixture.report(&[&test]);
+    assert!(notes(&report).contains("`--hold unwanted` puts it into every revision"), "{}", notes(&report));
+    assert!(!notes(&fixture.report(&["--hold", "unwanted", &test])).contains("puts it into every"));
+}
