@@ -223,13 +223,7 @@ impl Sources<'_> {
                 Some(Outcome::Pass) => report::Suite::Same,
                 Some(_) => report::Suite::Worse,
             },
-            scope: match fix.scope {
-                found::Scope::Lines => report::Scope::Lines,
-                found::Scope::Statements => report::Scope::Statements,
-                found::Scope::Declarations => report::Scope::Declarations,
-                found::Scope::Files => report::Scope::Files,
-                found::Scope::Revert => report::Scope::Revert,
-            },
+            scope: scope(fix.scope),
             reverts: fix.commit,
             complaints: self.complaints(fix),
             rung: match fix.rung {
@@ -349,6 +343,17 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
         outcome: evidence.seen,
         is_clean: true,
         verified: if is_sample && is_unit { report::Verified::Observed } else { report::Verified::Verified },
+    }
+}
+
+/// How much a reversal takes back, as reports have it.
+pub fn scope(scope: found::Scope) -> report::Scope {
+    match scope {
+        found::Scope::Lines => report::Scope::Lines,
+        found::Scope::Statements => report::Scope::Statements,
+        found::Scope::Declarations => report::Scope::Declarations,
+        found::Scope::Files => report::Scope::Files,
+        found::Scope::Revert => report::Scope::Revert,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::change::trees::Rung;
 use crate::cli::estimate::Ahead;
+use crate::cli::finding;
 use crate::cli::tally::Tally;
 use crate::hunt::Probe;
 use crate::hunt::event::Event;
@@ -102,6 +103,10 @@ impl Progress {
             }
             Event::Proved { revision } => {
                 self.line("Proved the first bad commit:");
+                self.revision(*revision);
+            }
+            Event::Trying { scope, revision } => {
+                self.line(&format!("Testing the reversal `{}` at", finding::scope(*scope).word()));
                 self.revision(*revision);
             }
             Event::Porting { revision } => {

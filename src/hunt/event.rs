@@ -1,6 +1,7 @@
 //! Events: what a hunt tells while it runs. Wording and escaping are the business of the edge.
 
 use crate::change::trees::Rung;
+use crate::hunt::finding::Scope;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -106,6 +107,13 @@ pub enum Event {
     /// The culprit is known.
     Culprit {
         /// The first bad revision.
+        revision: CommitId,
+    },
+    /// A reversal is tried at a revision.
+    Trying {
+        /// How much it takes back.
+        scope: Scope,
+        /// The revision.
         revision: CommitId,
     },
     /// The fix is carried to a newer revision.

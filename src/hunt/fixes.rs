@@ -162,7 +162,7 @@ impl Hunter<'_> {
         target: CommitId,
         (necessary, pair): (&Reduced, &Pair),
     ) -> Result<Fix, Halt> {
-        self.tell(Event::Porting { revision: target });
+        self.tell(Event::Trying { scope: reversal.scope, revision: target });
         let bare = self.view(target)?;
         let merged = match self.trees.merge(reversal.base, bare, reversal.patched, Favor::Neither)? {
             Merged::Conflict => self.by_edits(reversal, bare, necessary)?,

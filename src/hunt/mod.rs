@@ -19,7 +19,6 @@ pub mod interaction;
 pub mod label;
 pub mod linear;
 pub mod minimise;
-pub mod noise;
 mod outlook;
 mod own_tests;
 pub mod pair;
