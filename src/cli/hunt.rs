@@ -35,6 +35,7 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
+use crate::hunt::stage::Stage;
 use crate::outcome::Ending;
 use crate::outcome::Signature;
 use crate::plural::count;
@@ -270,6 +271,11 @@ impl Hunt<'_, '_> {
             let board = Board::new(self.plan.bad);
             let mut order = self.plan.order(&adjustments, &self.history);
             order.has_precheck &= self.session.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
+            if !order.has_suite && order.until == Stage::Fix {
+                let tree = self.history.get(self.plan.bad).tree;
+                let obvious = suite::obvious(&store, tree).map_err(|error| Failure::from_error(&error))?;
+                order.could_ask_suite = obvious.is_some();
+            }
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
             let failed = |error: SessionError| session_failure(&error);

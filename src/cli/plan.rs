@@ -285,6 +285,7 @@ impl Plan {
             has_precheck: self.precheck.is_some(),
             asks_complaints: !reducer(&self.args).is_plain(),
             has_suite: self.args.test.suite.is_some(),
+            could_ask_suite: false,
         }
     }
 

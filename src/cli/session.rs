@@ -484,7 +484,8 @@ impl<'p> Session<'p> {
     fn state(&mut self, probe: &Probe) -> Result<State, SessionError> {
         let key = self.key(probe);
         let mut seen = Seen::default();
-        for nth in 0..self.plan.args.test.repeat {
+        let first = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
+        for nth in first..first + self.plan.args.test.repeat {
             let ticket = Ticket { probe: *probe, key, nth };
             match self.known(&ticket)? {
                 Some((observation, is_same_product)) => {
@@ -637,6 +638,14 @@ impl<'p> Session<'p> {
     fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers them.
+const FIRST_OF_PROOF: u32 = 1 << 16;
+
+/// Whether the answer of a probe backs a claim.
+fn is_proof(probe: &Probe) -> bool {
+    probe.is_claim && probe.phase == Phase::Verify
 }
 
 /// Whether a probe is a candidate of a reduction of the culprit.

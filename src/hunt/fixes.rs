@@ -96,8 +96,8 @@ impl Hunter<'_> {
             if has_suite { Vec::new() } else { self.own_tests(&necessary.change, pair, self.view(target)?)? };
         let is_safe = |fix: &Fix| match fix.scope {
             _ if has_suite => true,
-            // What was found anew by reduction is as small as this one test allows.
-            _ if fix.rung == Rung::Reduced => false,
+            // What was found anew by reduction is as small as this one test allows; a project that has more tests can be asked.
+            _ if fix.rung == Rung::Reduced && self.order.could_ask_suite => false,
             Scope::Lines | Scope::Statements => false,
             Scope::Declarations | Scope::Files => own_tests.is_empty(),
             // With all of the commit its tests go, too, if nothing of it was rewritten since.

@@ -184,6 +184,8 @@ pub struct Order {
     pub asks_complaints: bool,
     /// Whether there is a suite to ask.
     pub has_suite: bool,
+    /// Whether the project seems to have a suite that was not given.
+    pub could_ask_suite: bool,
 }
 
 /// Why an engine ends before its last line.

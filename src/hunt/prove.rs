@@ -6,6 +6,7 @@ use crate::hunt::Hunter;
 use crate::hunt::Probe;
 use crate::hunt::Question;
 use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Expected;
 use crate::hunt::pair::Pair;
@@ -53,20 +54,26 @@ impl Hunter<'_> {
         self.note(format!(
             "{n_disagreements} of the clean runs did not show what they should: the test is not reproducible"
         ));
-        Err(Halt::Concluded(crate::hunt::finding::Conclusion::NotReproducible))
+        Err(Halt::Concluded(Conclusion::NotReproducible))
     }
 
     /// Runs both ends of a pair in fresh worktrees before anything is built on them.
     ///
-    /// If one disagrees, old build products led the search astray, and the hunt starts again with clean probes only. Cost:
-    /// two probes that [`prove`](Self::prove) is then spared.
+    /// If one disagrees, old build products led the search astray, and the hunt starts again with clean probes only. If they were
+    /// clean already, the test is not reproducible. Cost: two probes that [`prove`](Self::prove) is then spared.
     pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
-        if self.order.is_clean {
-            return Ok(());
-        }
         let probe = |end: &Tested| Probe::claim(end.tree, end.revision, Question::Test);
         let seen = self.asker.all(&[probe(&pair.older), probe(&pair.newer)]).await;
-        if seen == [Outcome::Pass, Outcome::Fail] { Ok(()) } else { Err(Halt::Again(Again::Clean)) }
+        if seen == [Outcome::Pass, Outcome::Fail] {
+            return Ok(());
+        }
+        if !self.order.is_clean {
+            return Err(Halt::Again(Again::Clean));
+        }
+        let (end, at) = if seen[0] == Outcome::Pass { ("fail", pair.newer) } else { ("pass", pair.older) };
+        let short = at.revision.short();
+        self.note(format!("{short} was seen to {end}, and then not, in two fresh checkouts of the same tree"));
+        Err(Halt::Concluded(Conclusion::NotReproducible))
     }
 
     /// Runs the claims in clean worktrees, writes the evidence down and counts those that do not hold.

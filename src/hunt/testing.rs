@@ -244,5 +244,6 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         has_precheck: false,
         asks_complaints: false,
         has_suite: false,
+        could_ask_suite: false,
     }
 }

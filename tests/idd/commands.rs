@@ -137,10 +137,7 @@ fn apply_without_a_rung_takes_the_recommended_fix() {
     let fixture = Fixture::of(HISTORY);
     check_found(&fixture.report(&[TEST]), "change 4");
     let output = fixture.command(&["apply"]).output().unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "Applied the reversal `lines` (4 lines) to the working tree.\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Applied the fix (4 lines) to the working tree.\n");
     assert!(output.status.success());
 }
 
@@ -161,9 +158,9 @@ fn reset_forgets_the_hunt_and_its_refs() {
     assert_eq!(fixture.sh("git for-each-ref refs/worktree"), "");
     check_error(&fixture, &["show"], 1, "there is no hunt in this worktree");
     run(&fixture, &["reset"], 0);
-    // What was observed is still known.
+    // What was observed is still known; what backs a claim is run again.
     let report = fixture.report(&[TEST]);
-    assert_eq!(report.probes.run, report.probes.reproduce);
+    assert_eq!(report.probes.run, report.probes.reproduce + report.probes.verify);
 }
 
 #[test]
@@ -293,6 +290,7 @@ fn clean_writes_a_fresh_checkout_for_every_run() {
     let fixture = Fixture::of(&format!("echo made > .gitignore\n{HISTORY}"));
     let report = fixture.report(&["--clean", "--build", "cat value >> made", "! grep -qx three made"]);
     check_found(&report, "change 4");
+    assert!(report.probes.verify >= 4, "no claim is answered by a run of the search: {:?}", report.probes);
 }
 
 #[test]
@@ -301,7 +299,7 @@ fn no_cache_runs_everything_again_and_no_port_stops_before_head() {
     let first = fixture.report(&[TEST]);
     assert_eq!(fixture.report(&["--no-cache", TEST]).probes.run, first.probes.run);
     let cached = fixture.report(&[TEST]);
-    assert_eq!(cached.probes.run, cached.probes.reproduce);
+    assert_eq!(cached.probes.run, cached.probes.reproduce + cached.probes.verify, "what backs a claim is always run");
     let bare = fixture.report(&["--no-port", TEST]);
     check_found(&bare, "change 4");
     assert!(bare.probes.port <= 2, "reversals are tried at the first bad revision alone");

@@ -56,7 +56,7 @@ const CLOSED: [(&str, &str); 1] = [("src/explain/chain", "explain::chain")];
 /// A pattern, and the files or directories that alone may hold it.
 const OWNERS: [(&str, &[&str]); 12] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
-    (r"(^|[^:\w])diffy::", &["src/world/repo/patch.rs"]),
+    (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
     (r"(^|[^:\w])(clap|clap_mangen)::", &["src/cli"]),
     (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/run/process.rs"]),

@@ -52,9 +52,9 @@ fn two_hunts_in_two_worktrees_share_what_they_observe() {
     assert_eq!((first.status, second.status), (Status::Found, Status::Found));
     assert_eq!(finding(&first), finding(&second));
     let alone = fixture.report(&["--no-cache", "grep -q 3 value"]).probes;
-    assert!(second.probes.cached > alone.cached && second.probes.run + 3 <= alone.run, "{alone:?} {:?}", second.probes);
-    // The first one goes on with what the second one saw, also in clean worktrees.
-    assert!(first.probes.run <= 8, "{alone:?} {:?}", first.probes);
+    assert!(second.probes.cached > alone.cached && second.probes.run + 2 <= alone.run, "{alone:?} {:?}", second.probes);
+    // The first one goes on with what the second one saw; it proves for itself.
+    assert!(first.probes.run <= 8 + first.probes.verify, "{alone:?} {:?}", first.probes);
     assert_eq!(fixture.state(), before);
     assert_eq!(fixture.sandboxes_left().len(), 0);
     // Each worktree has its own finding.
