@@ -363,7 +363,7 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     if !is_any(|fix| fix.tested == Outcome::Pass) {
         "with no part of it taken back the test passes"
     } else if !finding.own_tests.is_empty() {
-        "tests that came with it still stand, and are likely to fail without it"
+        "it changed tests that still stand, and are likely to fail without it"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
         "with each part taken back that makes the test pass, the suite is worse"
     } else if is_any(|fix| fix.has_complaints) {

@@ -482,7 +482,7 @@ impl Hunt<'_, '_> {
                 0 => String::new(),
                 n_others => format!(" and {}", count(n_others, "other file")),
             };
-            let mut note = b"The culprit came with tests, which still stand in `".to_vec();
+            let mut note = b"The culprit changed tests, and these changes still stand in `".to_vec();
             note.extend_from_slice(path);
             note.extend(format!("`{others}: taking back a part of it is likely to fail them.").bytes());
             report.notes.push(Untrusted::from(note));

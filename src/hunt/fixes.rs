@@ -70,8 +70,12 @@ impl Hunter<'_> {
                 fixes.push(fix);
             }
         }
+        let has_suite = self.has_suite(target).await?;
+        let own_tests =
+            if has_suite { Vec::new() } else { self.own_tests(&necessary.change, pair, self.view(target)?)? };
         let mut culprits = Vec::new();
-        if fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
+        // Against the culprit's own tests nothing that is carried so far would be recommended.
+        if own_tests.is_empty() && fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
             if let Some(reversal) = reversals.iter().find(|reversal| reversal.scope == Scope::Declarations) {
                 let change = Change {
                     older: reversal.patched,
@@ -91,9 +95,6 @@ impl Hunter<'_> {
             }
             fixes.sort_by_key(|fix| fix.scope);
         }
-        let has_suite = self.has_suite(target).await?;
-        let own_tests =
-            if has_suite { Vec::new() } else { self.own_tests(&necessary.change, pair, self.view(target)?)? };
         let is_safe = |fix: &Fix| match fix.scope {
             _ if has_suite => true,
             // What was found anew by reduction is as small as this one test allows; a project that has more tests can be asked.

@@ -11,8 +11,8 @@ use crate::revision::TreeId;
 use std::collections::HashSet;
 
 impl Hunter<'_> {
-    /// The tests that the culprit added lines to, where at least half of these lines still stand in the tree `newest`, but for
-    /// those that are the cause.
+    /// The tests that the culprit changed, where at least half of its changes still stand in the tree `newest`, but for those that
+    /// are the cause.
     ///
     /// To take back what such a commit did is likely to fail these tests. Returns their paths in that tree. Costs no probe.
     pub(super) fn own_tests(&self, cause: &Change, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
@@ -21,8 +21,7 @@ impl Hunter<'_> {
         let mut paths = Vec::new();
         for file in culprit.files() {
             let Some(FileSide { path, .. }) = &file.newer else { continue };
-            let added = added_lines(file);
-            if !is_test_path(path) || added.is_empty() || cause.units.iter().any(|unit| unit.path == *path) {
+            if !is_test_path(path) || cause.units.iter().any(|unit| unit.path == *path) {
                 continue;
             }
             let is_it = |pair: &&FilePair| pair.older.as_ref().is_some_and(|side| side.path == *path);
@@ -30,10 +29,15 @@ impl Hunter<'_> {
                 Some(changed) => changed.newer.as_ref(),
                 None => file.newer.as_ref(),
             };
-            let text: HashSet<&[u8]> = lines(newest).collect();
-            let n_left = added.iter().filter(|line| text.contains(**line)).count();
+            let [before, after, now] = [file.older.as_ref(), file.newer.as_ref(), newest].map(lines);
+            let (added, removed): (Vec<_>, Vec<_>) =
+                (after.difference(&before).collect(), before.difference(&after).collect());
+            let n_changed = added.len() + removed.len();
+            let is_there = |line: &&&&[u8]| now.contains(**line);
+            let n_left = added.iter().filter(is_there).count() + removed.iter().filter(|line| !is_there(line)).count();
             if let Some(FileSide { path, .. }) = newest
-                && 2 * n_left >= added.len()
+                && n_changed > 0
+                && 2 * n_left >= n_changed
             {
                 paths.push(path.clone());
             }
@@ -42,15 +46,9 @@ impl Hunter<'_> {
     }
 }
 
-/// The lines of a file that it did not have before.
-fn added_lines(file: &FilePair) -> Vec<&[u8]> {
-    let older: HashSet<&[u8]> = lines(file.older.as_ref()).collect();
-    lines(file.newer.as_ref()).filter(|line| !older.contains(line)).collect()
-}
-
 /// The lines of a text without indentation; those without a letter or digit say nothing.
-fn lines(side: Option<&FileSide>) -> impl Iterator<Item = &[u8]> {
+fn lines(side: Option<&FileSide>) -> HashSet<&[u8]> {
     let text = side.and_then(FileSide::text).unwrap_or_default();
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.filter(|line| line.iter().any(u8::is_ascii_alphanumeric))
+    lines.filter(|line| line.iter().any(u8::is_ascii_alphanumeric)).collect()
 }
