@@ -175,9 +175,13 @@ pub struct Watched<'w> {
 }
 
 impl Watch for Watched<'_> {
-    fn started(&mut self, group: ProcessGroup) {
-        // The build came before.
+    fn starting(&mut self) {
+        // The build came before. A process may connect, and be killed, before it is told that the test was started.
         self.test.is_over.store(false, Ordering::SeqCst);
+        self.watch.starting();
+    }
+
+    fn started(&mut self, group: ProcessGroup) {
         self.watch.started(group);
     }
 

@@ -82,6 +82,9 @@ pub struct Ran {
 
 /// Whoever has to know about a command while it runs.
 pub trait Watch {
+    /// Called once, before the start.
+    fn starting(&mut self) {}
+
     /// Called once, directly after the start: what [`kill_leftover`](super::kill_leftover) needs should this process die.
     fn started(&mut self, group: ProcessGroup);
 
@@ -108,6 +111,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
         return never_ran(Ending::NotRun(Reason::TestAbsent), String::new());
     }
     let program = command.words.program();
+    watch.starting();
     let (child, survivors, reader) = match start(command) {
         Ok(started) => started,
         Err(source) => match exit_code_of_shells(&source) {
@@ -314,6 +318,30 @@ mod tests {
         fn is_interrupted(&self) -> bool {
             self.interrupt_after.is_some_and(|after| self.begin.get().is_some_and(|begin| begin.elapsed() >= after))
         }
+    }
+
+    /// Leaves a file behind before the start.
+    struct Marker<'f>(&'f Path);
+
+    impl Watch for Marker<'_> {
+        fn starting(&mut self) {
+            std::fs::write(self.0, "").unwrap();
+        }
+
+        fn started(&mut self, _: ProcessGroup) {}
+
+        fn is_interrupted(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn the_watch_is_told_before_the_command_can_do_anything() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("told");
+        let line = format!("test -e {}", file.display());
+        let ran = run(&command(Words::Shell(line.into()), 20_000), &mut Marker(&file)).unwrap();
+        assert_eq!(ran.ending, Ending::Exit(0));
     }
 
     fn command(words: Words, limit_millis: u64) -> Command {
