@@ -360,14 +360,14 @@ pub fn scope(scope: found::Scope) -> report::Scope {
 /// Why none of the reversals of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
     let is_any = |is_it: fn(&found::Fix) -> bool| finding.fixes.iter().any(|fix| fix.is_complete && is_it(fix));
-    if !is_any(|fix| fix.tested == Outcome::Pass) {
-        "with no part of it taken back the test passes"
-    } else if !finding.own_tests.is_empty() {
+    if !finding.own_tests.is_empty() {
         "it changed tests that still stand, and are likely to fail without it"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
         "with each part taken back that makes the test pass, the suite is worse"
     } else if is_any(|fix| fix.has_complaints) {
         "each part taken back that makes the test pass brings new warnings"
+    } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
+        "only a part of a declaration can be taken back, and no suite (`--suite`) says what that breaks"
     } else {
         "newer commits rewrote the code around it"
     }

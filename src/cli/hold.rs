@@ -72,7 +72,7 @@ pub fn held(
     Ok(held)
 }
 
-/// The files that a command names, that are in the working tree alone, and that are not held: no checkout has them.
+/// The files that a command names, as it names them, that are in the working tree alone and not held: no checkout has them.
 pub fn missing(
     command: &TestCommand,
     held: &BTreeMap<Vec<u8>, OnDisk>,
@@ -87,14 +87,15 @@ pub fn missing(
     let Some(top) = &location.top else { return Vec::new() };
     // Some runners take a part of a file: `test_a.py::test_b`.
     let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
-    let paths = words.iter().skip(1).filter_map(file).filter_map(|name| inside(OsStr::from_bytes(&name), location));
+    let names = words.iter().skip(1).filter_map(file);
     let is_missing = |path: &Vec<u8>| {
         !held.contains_key(path)
             && !graph::has_path(user, bad, path)
             && matches!(files::read(top, path), Some(OnDisk::File { .. }))
             && !locate::is_ignored(location, path, &around.environment)
     };
-    paths.filter(|path| !path.is_empty()).filter(is_missing).collect()
+    let is_named = |name: &Vec<u8>| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
+    names.filter(|name| is_named(name).is_some_and(|path| is_missing(&path))).collect()
 }
 
 /// A file, as trees have it.

@@ -245,7 +245,7 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
     pub fixes: Vec<Fix>,
-    /// Without a suite: the tests that came with the culprit and still stand, by their paths. They tell against a fix.
+    /// Without a suite: the tests that the culprit changed, where its changes still stand, by their paths. They speak against a fix.
     pub own_tests: Vec<Vec<u8>>,
     /// The repairs that verdicts rest on, in the order found.
     pub repairs: Vec<Repair>,

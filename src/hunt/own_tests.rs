@@ -1,4 +1,4 @@
-//! The tests that came with the culprit: evidence that what it does is wanted.
+//! The tests that the culprit changed: evidence that what it does is wanted.
 
 use crate::change::FilePair;
 use crate::change::FileSide;
