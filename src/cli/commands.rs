@@ -317,13 +317,18 @@ fn resume(
     let saved = plan;
     let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
     allowance.replace(&mut plan.args.effort);
-    if !saved::is_same(&plan, &replay.plan.digest)? {
+    if saved::is_old(&replay) {
+        progress(console).say(OLD_JOURNAL);
+    } else if !saved::is_same(&plan, &replay)? {
         let changed = Terminal.line(&Untrusted::from(saved.changed(&plan).join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
         progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }
     hunt_with(&plan, is_continued, (&place, &user), around, console)
 }
+
+/// What is said of a hunt whose journal has an older format.
+const OLD_JOURNAL: &str = "An older version of this program made the hunt; starting over. The old journal is kept, and what it knows is used.";
 
 /// The finding of this worktree's hunt, and the hunt's name.
 pub fn finding(location: &Location) -> Result<(String, Report), Failure> {

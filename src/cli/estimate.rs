@@ -2,8 +2,7 @@
 
 use crate::hunt::event::Event;
 use crate::report::text::duration;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::world::journal::AheadRecord;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -38,8 +37,7 @@ impl Pace {
 }
 
 /// What the search or a reduction still has before it, by the last thing that was told of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ahead {
     /// A pass is looked for, `distance` steps back in a history of `n_revisions`.
     Galloping {
@@ -114,6 +112,26 @@ impl Ahead {
             Self::Bisecting { .. } => format!("about {time}"),
             Self::Galloping { .. } => format!("at most {time}"),
             Self::Reducing { .. } => format!("one pass over them at most {time}"),
+        }
+    }
+}
+
+impl From<Ahead> for AheadRecord {
+    fn from(ahead: Ahead) -> Self {
+        match ahead {
+            Ahead::Galloping { distance, n_revisions } => Self::Galloping { distance, n_revisions },
+            Ahead::Bisecting { n_candidates } => Self::Bisecting { n_candidates },
+            Ahead::Reducing { n_units } => Self::Reducing { n_units },
+        }
+    }
+}
+
+impl From<AheadRecord> for Ahead {
+    fn from(record: AheadRecord) -> Self {
+        match record {
+            AheadRecord::Galloping { distance, n_revisions } => Self::Galloping { distance, n_revisions },
+            AheadRecord::Bisecting { n_candidates } => Self::Bisecting { n_candidates },
+            AheadRecord::Reducing { n_units } => Self::Reducing { n_units },
         }
     }
 }

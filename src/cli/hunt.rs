@@ -160,7 +160,7 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
     if let Some(path) = plan.missing.first() {
         hunt.session.progress.say(&missing_file(path));
     }
-    hunt.session.append(&Asked { until, reduction }.note()).map_err(|error| session_failure(&error))?;
+    hunt.session.append(&Asked { until, reduction }.record()).map_err(|error| session_failure(&error))?;
     if let Some(cache) = build_cache {
         hunt.session.use_build_cache(cache);
     }

@@ -19,6 +19,9 @@ use crate::revision::TreeId;
 use crate::world::cache::Key;
 use crate::world::files;
 use crate::world::journal;
+use crate::world::journal::AskedRecord;
+use crate::world::journal::BoundRecord;
+use crate::world::journal::FORMAT_VERSION;
 use crate::world::journal::FileLock;
 use crate::world::journal::JournalError;
 use crate::world::journal::PlanRecord;
@@ -26,6 +29,7 @@ use crate::world::journal::Reader;
 use crate::world::journal::Record;
 use crate::world::journal::Replay;
 use crate::world::journal::Segment;
+use crate::world::journal::UntilRecord;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::keep::keep;
@@ -47,12 +51,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
-
-/// How the note begins that says what is looked for.
-const ASKED: &str = "asked ";
-
-/// How the note begins that says what is left to do.
-const AHEAD: &str = "ahead ";
 
 /// The refs of a finding, all below this.
 const REFS: &str = "refs/worktree/idd/";
@@ -161,9 +159,14 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     Ok(Key(digest.finalize().into()).to_string())
 }
 
-/// Whether `plan` is the hunt with this digest.
-pub fn is_same(plan: &Plan, other: &str) -> Result<bool, Failure> {
-    Ok(digest(plan)? == other)
+/// Whether `plan` is the hunt of this journal.
+pub fn is_same(plan: &Plan, replay: &Replay) -> Result<bool, Failure> {
+    Ok(digest(plan)? == replay.plan.digest)
+}
+
+/// Whether the journal has an older format: it is read, but nothing is appended to it.
+pub fn is_old(replay: &Replay) -> bool {
+    replay.plan.version != FORMAT_VERSION
 }
 
 /// Opens the journal for `plan`: the one of this worktree if it is the same hunt and goes on, else a new one.
@@ -176,7 +179,7 @@ pub fn open(plan: &Plan, location: &Location, is_continued: bool) -> Result<Save
         && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
     {
         end_leftovers(&replay);
-        if replay.plan.digest == digest {
+        if replay.plan.digest == digest && !is_old(&replay) {
             let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
             if is_continued || is_further || is_unfinished(replay.status.as_deref()) {
                 return reopen(id, lock, location);
@@ -220,7 +223,7 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     let finding = replay.finding.as_ref();
     let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
     let (seconds_before, previous) = (seconds.unwrap_or(0.0), Some(id.clone()));
-    let spent = last_note(location, &id, Spent::read)?.unwrap_or_default();
+    let spent = last(location, &id, Spent::read)?.unwrap_or_default();
     Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, previous, remarks, lock })
 }
 
@@ -334,7 +337,7 @@ pub fn current_plan(location: &Location) -> Result<(String, SavedPlan), Failure>
 }
 
 /// What a run of a hunt is to find, and how long the reduction may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     /// What is looked for.
     pub until: options::Until,
@@ -343,29 +346,45 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The note that [`asked`] reads.
-    pub fn note(self) -> Record {
-        // Words and numbers of ours can be written.
-        let text = serde_json::to_string(&self).unwrap_or_default();
-        Record::Note { text: format!("{ASKED}{text}") }
+    /// The record of it.
+    pub fn record(self) -> Record {
+        let until = match self.until {
+            options::Until::Commit => UntilRecord::Commit,
+            options::Until::Change => UntilRecord::Change,
+            options::Until::Fix => UntilRecord::Fix,
+        };
+        let reduction = self.reduction.map(|bound| match bound {
+            options::Bound::Within(duration) => BoundRecord::Within(duration),
+            options::Bound::Unlimited => BoundRecord::Unlimited,
+        });
+        Record::Asked(AskedRecord { until, reduction })
+    }
+
+    /// What a record says was asked for; `None` if it is another one.
+    fn read(record: &Record) -> Option<Self> {
+        let Record::Asked(AskedRecord { until, reduction }) = record else { return None };
+        let until = match until {
+            UntilRecord::Commit => options::Until::Commit,
+            UntilRecord::Change => options::Until::Change,
+            UntilRecord::Fix => options::Until::Fix,
+        };
+        let reduction = reduction.map(|bound| match bound {
+            BoundRecord::Within(duration) => options::Bound::Within(duration),
+            BoundRecord::Unlimited => options::Bound::Unlimited,
+        });
+        Some(Self { until, reduction })
     }
 }
 
 /// What the last run of a hunt was asked for; `None` if nobody wrote that down.
 pub fn asked(location: &Location, id: &str) -> Result<Option<Asked>, Failure> {
-    last_note(location, id, |text| serde_json::from_str(text.strip_prefix(ASKED)?).ok())
+    last(location, id, Asked::read)
 }
 
-/// What the last note says that `read` can read.
-fn last_note<T>(location: &Location, id: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Failure> {
+/// What the last record says that `read` can read.
+fn last<T>(location: &Location, id: &str, read: impl Fn(&Record) -> Option<T>) -> Result<Option<T>, Failure> {
     let mut last = None;
-    each_record(location, id, &mut |record| {
-        if let Record::Note { text } = record
-            && let Some(said) = read(&text)
-        {
-            last = Some(said);
-        }
-    })?;
+    each_record(location, id, &mut |record| last = read(&record).or_else(|| last.take()))?;
     Ok(last)
 }
 
@@ -382,32 +401,22 @@ pub fn is_cut_short(replay: &Replay) -> bool {
 
 /// The verdicts written into a journal, in the order they were reached, each revision once with its last verdict.
 pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, bool)>, Failure> {
-    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
     let mut verdicts: Vec<(CommitId, String, bool)> = Vec::new();
-    for record in read.records {
-        let Record::Note { text } = record else { continue };
-        let Some((id, outcome, is_repaired)) = verdict_of(&text) else { continue };
-        verdicts.retain(|(known, ..)| *known != id);
-        verdicts.push((id, outcome.to_owned(), is_repaired));
-    }
+    each_record(location, id, &mut |record| {
+        if let Record::Tested { revision, outcome, is_repaired } = record {
+            verdicts.retain(|(known, ..)| *known != revision);
+            verdicts.push((revision, outcome, is_repaired));
+        }
+    })?;
     Ok(verdicts)
 }
 
 /// The time limit of the last probe in a journal; `None` if there was none.
 pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure> {
-    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
-    let limit = |record: &Record| match record {
+    last(location, id, |record| match record {
         Record::Observed { observation, .. } => Some(observation.limit),
         _ => None,
-    };
-    Ok(read.records.iter().rev().find_map(limit))
-}
-
-/// What a note of [`verdict_note`] says; `None` if it is another one.
-pub fn verdict_of(text: &str) -> Option<(CommitId, &str, bool)> {
-    let mut words = text.split(' ');
-    let (Some("tested"), Some(id), Some(outcome)) = (words.next(), words.next(), words.next()) else { return None };
-    Some((id.parse().ok()?, outcome, words.next() == Some("repaired")))
+    })
 }
 
 /// Goes through the journal of a hunt, a record at a time.
@@ -420,35 +429,17 @@ pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record
     Ok(())
 }
 
-/// The note that [`verdicts`] reads.
-pub fn verdict_note(revision: CommitId, outcome: &str, is_repaired: bool) -> Record {
-    let repaired = if is_repaired { " repaired" } else { "" };
-    Record::Note { text: format!("tested {revision} {outcome}{repaired}") }
-}
-
 /// What a hunt has before it, for how many jobs, and how long its last runs took, as its journal tells; `None` if it was not
 /// told yet.
 pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace)>, Failure> {
-    let read = journal::read(&segment_path(location, id)?).map_err(|error| journal_failure(&error))?;
     let mut pace = Pace::default();
     let mut ahead = None;
-    for record in read.records {
-        match record {
-            Record::Observed { observation, .. } => pace.add(observation.duration),
-            Record::Note { text } => {
-                ahead = text.strip_prefix(AHEAD).and_then(|text| serde_json::from_str(text).ok()).or(ahead);
-            }
-            _ => {}
-        }
-    }
+    each_record(location, id, &mut |record| match record {
+        Record::Observed { observation, .. } => pace.add(observation.duration),
+        Record::Ahead(what, n_jobs) => ahead = Some((what.into(), n_jobs)),
+        _ => {}
+    })?;
     Ok(ahead.map(|(ahead, n_jobs)| (ahead, n_jobs, pace)))
-}
-
-/// The note that [`ahead`] reads.
-pub fn ahead_note(ahead: Ahead, n_jobs: usize) -> Record {
-    // Numbers and names of ours can be written.
-    let text = serde_json::to_string(&(ahead, n_jobs)).unwrap_or_default();
-    Record::Note { text: format!("{AHEAD}{text}") }
 }
 
 /// Keeps what `git idd explain --json` says of a hunt, in place of what was kept before.

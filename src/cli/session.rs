@@ -8,14 +8,11 @@ mod flights;
 pub mod questions;
 
 use crate::cli::args::options::SignatureMode;
-use crate::cli::chronicle::Told;
-use crate::cli::estimate::Ahead;
+use crate::cli::chronicle;
 use crate::cli::plan::Plan;
 use crate::cli::precheck::Check;
 use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
-use crate::cli::saved::ahead_note;
-use crate::cli::saved::verdict_note;
 use crate::cli::session::complaints::Complaining;
 use crate::cli::session::flights::Flight;
 use crate::cli::session::questions::Beside;
@@ -703,7 +700,7 @@ impl Laboratory for Session<'_> {
             let keys = keys.into_iter().flatten();
             let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
             self.tally.n_cached += u64::from(run.is_empty());
-            let told = Told::Answer {
+            let answer = Record::Answer {
                 phase: probe.phase.word().to_owned(),
                 revision: probe.revision,
                 tree: probe.tree,
@@ -711,10 +708,9 @@ impl Laboratory for Session<'_> {
                 sequence: run.last().copied(),
                 outcome: outcome.to_string(),
             };
-            self.lock().append(&told.note())?;
+            self.lock().append(&answer)?;
             if is_candidate(probe) && !run.is_empty() {
-                let note = self.spent.note();
-                self.lock().append(&note)?;
+                self.lock().append(&self.spent.record())?;
             }
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
@@ -727,19 +723,12 @@ impl Laboratory for Session<'_> {
 
     fn tell(&mut self, events: &[Event]) {
         for event in events {
-            if let Event::Tested { revision, outcome, is_repaired } = event {
-                let note = verdict_note(*revision, &outcome.to_string(), *is_repaired);
+            for record in chronicle::records(event, self.progress.n_revisions(), self.n_jobs) {
                 // As with a process group: a full disk shows again when an observation is written.
-                let _ = self.lock().append(&note);
-            }
-            if let Some(told) = Told::of(event) {
-                let _ = self.lock().append(&told.note());
+                let _ = self.lock().append(&record);
             }
             if let Event::Refused { tree } = event {
                 self.list_refused(*tree, "syntax");
-            }
-            if let Some(ahead) = Ahead::of(event, self.progress.n_revisions()) {
-                let _ = self.lock().append(&ahead_note(ahead, self.n_jobs));
             }
             self.progress.tell(event, &self.tally, self.n_jobs);
         }

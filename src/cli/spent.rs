@@ -2,12 +2,7 @@
 
 use crate::cli::args::options::Bound;
 use crate::world::journal::Record;
-use serde::Deserialize;
-use serde::Serialize;
 use std::time::Duration;
-
-/// How the note begins that says what was spent.
-const SPENT: &str = "spent ";
 
 /// The reductions may take so many times as long as the search.
 const FACTOR: u32 = 10;
@@ -16,7 +11,7 @@ const FACTOR: u32 = 10;
 const FLOOR: Duration = Duration::from_secs(5 * 60);
 
 /// Time spent, all runs of the program together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     /// On everything before the first reduction of the culprit; `None` until there is one.
     pub search: Option<Duration>,
@@ -36,16 +31,17 @@ impl Spent {
         }
     }
 
-    /// The note that [`read`](Self::read) reads.
-    pub fn note(self) -> Record {
-        // Numbers can be written.
-        let text = serde_json::to_string(&self).unwrap_or_default();
-        Record::Note { text: format!("{SPENT}{text}") }
+    /// The record of it.
+    pub fn record(self) -> Record {
+        Record::Spent { search: self.search, reduction: self.reduction }
     }
 
-    /// What a note says was spent; `None` if it is another one.
-    pub fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text.strip_prefix(SPENT)?).ok()
+    /// What a record says was spent; `None` if it is another one.
+    pub fn read(record: &Record) -> Option<Self> {
+        match record {
+            Record::Spent { search, reduction } => Some(Self { search: *search, reduction: *reduction }),
+            _ => None,
+        }
     }
 }
 
@@ -67,13 +63,5 @@ mod tests {
         check(Some(60), Some(Bound::Within(Duration::from_secs(7))), 7);
         let unlimited = Spent::default().bound(Some(Bound::Unlimited));
         assert_eq!(unlimited, Duration::MAX);
-    }
-
-    #[test]
-    fn what_was_spent_is_read_again_and_other_notes_are_not() {
-        let spent = Spent { search: Some(Duration::from_millis(1500)), reduction: Duration::from_secs(2) };
-        let Record::Note { text } = spent.note() else { panic!("a note") };
-        assert_eq!(Spent::read(&text), Some(spent));
-        assert_eq!(Spent::read("ahead 1"), None);
     }
 }

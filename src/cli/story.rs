@@ -1,7 +1,6 @@
 //! What a hunt did, read from its journal and from the repository, for a report.
 
 use crate::cli::certificate;
-use crate::cli::chronicle::Told;
 use crate::cli::failure::Failure;
 use crate::cli::saved;
 use crate::outcome::Ending;
@@ -88,6 +87,15 @@ fn of_user(location: &Location) -> Option<TreeStore> {
     TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
 }
 
+/// An answer that the search took in, see [`Record::Answer`].
+struct Used {
+    phase: String,
+    revision: CommitId,
+    key: String,
+    sequence: Option<u64>,
+    outcome: String,
+}
+
 /// What is told by a journal, in its order.
 #[derive(Default)]
 struct Journal {
@@ -97,7 +105,7 @@ struct Journal {
     /// The runs that reproduced the failure: the first ones, all of the same tree.
     reproduced: Vec<(String, Seen)>,
     has_answers: bool,
-    used: Vec<Told>,
+    used: Vec<Used>,
     reductions: Vec<Reduction>,
     verdicts: Vec<(CommitId, Outcome, bool)>,
     outputs: Outputs,
@@ -119,21 +127,16 @@ impl Journal {
                 self.by_sequence.insert(sequence, seen.clone());
                 self.by_key.insert(key, seen);
             }
-            Record::Note { text } => {
-                if let Some((revision, outcome, is_repaired)) = saved::verdict_of(&text) {
-                    self.verdicts.retain(|(known, ..)| *known != revision);
-                    self.verdicts.extend(outcome_of(outcome).map(|outcome| (revision, outcome, is_repaired)));
-                }
-                match Told::read(&text) {
-                    Some(told @ Told::Answer { .. }) => {
-                        self.has_answers = true;
-                        self.used.push(told);
-                    }
-                    Some(Told::Reduced { what, revision, before, after }) => {
-                        self.reductions.push(Reduction { what: what.into(), commit: revision, before, after });
-                    }
-                    Some(Told::Repaired { .. } | Told::Carried { .. }) | None => {}
-                }
+            Record::Tested { revision, outcome, is_repaired } => {
+                self.verdicts.retain(|(known, ..)| *known != revision);
+                self.verdicts.extend(outcome_of(&outcome).map(|outcome| (revision, outcome, is_repaired)));
+            }
+            Record::Answer { phase, revision, key, sequence, outcome, .. } => {
+                self.has_answers = true;
+                self.used.push(Used { phase, revision, key, sequence, outcome });
+            }
+            Record::Reduced { what, revision, before, after } => {
+                self.reductions.push(Reduction { what: what.into(), commit: revision, before, after });
             }
             _ => {}
         }
@@ -154,8 +157,7 @@ impl Journal {
                 seen: Some(seen),
             }));
         }
-        for told in std::mem::take(&mut self.used) {
-            let Told::Answer { phase, revision, key, sequence, outcome, .. } = told else { continue };
+        for Used { phase, revision, key, sequence, outcome } in std::mem::take(&mut self.used) {
             let own = sequence.and_then(|sequence| self.by_sequence.get(&sequence)).or_else(|| self.by_key.get(&key));
             let mut seen = own.cloned();
             let is_known = seen.is_none();

@@ -14,7 +14,6 @@ use git_idd::world::journal::Record;
 use git_idd::world::journal::Replay;
 use git_idd::world::journal::Segment;
 use git_idd::world::journal::StageRecord;
-use serde_json::json;
 
 use crate::fixture;
 use crate::fixture::Fixture;
@@ -106,10 +105,14 @@ fn many() -> Fixture {
     for nth in 0..N_ANSWERS {
         let (sequence, key) = (replay.next_sequence + nth, format!("{nth:064x}"));
         let outcome = ["pass", "fail", "unresolved(build)"][usize::try_from(nth % 3).unwrap()];
-        let answer = json!({ "answer": {
-            "phase": if nth % 3 == 0 { "reduce" } else { "repair" }, "revision": commit.trim(), "tree": "1".repeat(40), "key": key,
-            "sequence": sequence, "outcome": outcome,
-        } });
+        let answer = Record::Answer {
+            phase: if nth % 3 == 0 { "reduce" } else { "repair" }.to_owned(),
+            revision: commit.trim().parse().unwrap(),
+            tree: "1".repeat(40).parse().unwrap(),
+            key: key.clone(),
+            sequence: Some(sequence),
+            outcome: outcome.to_owned(),
+        };
         let observation = ObservationRecord {
             stage: StageRecord::Test,
             ending: EndingRecord::Exit(1),
@@ -120,7 +123,7 @@ fn many() -> Fixture {
             is_tampered: false,
         };
         segment.append(&Record::Observed { sequence, key, nth: 0, product: None, observation }).unwrap();
-        segment.append(&Record::Note { text: format!("told {answer}") }).unwrap();
+        segment.append(&answer).unwrap();
     }
     segment.append_durable(&Record::Ended { status: "found".to_owned() }).unwrap();
     fixture

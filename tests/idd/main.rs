@@ -20,6 +20,7 @@ mod forking;
 mod forms;
 mod hostile;
 mod hunt;
+mod kept;
 mod measuring;
 mod messages;
 mod nightly;

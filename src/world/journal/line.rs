@@ -1,5 +1,6 @@
 //! One record as one line: eight hex digits of CRC-32, a space, JSON, LF.
 
+use super::old;
 use super::record::Record;
 
 /// What is wrong with a line.
@@ -28,9 +29,10 @@ pub(super) fn encode(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Reads a line back, which is given without its LF.
-pub(super) fn decode(line: &[u8]) -> Result<Record, DamageKind> {
-    serde_json::from_slice(checked(line)?).map_err(|_| DamageKind::Format)
+/// Reads a line back, which is given without its LF; `None` if it is an old note that says nothing known.
+pub(super) fn decode(line: &[u8]) -> Result<Option<Record>, DamageKind> {
+    let json = checked(line)?;
+    serde_json::from_slice(json).map(Some).or_else(|_| old::read(json))
 }
 
 /// The format version of a line that is a plan of any version.
@@ -68,13 +70,13 @@ mod tests {
             let (end, body) = line.split_last().unwrap();
             prop_assert_eq!(*end, b'\n');
             prop_assert!(!body.contains(&b'\n'));
-            prop_assert_eq!(decode(body), Ok(record));
+            prop_assert_eq!(decode(body), Ok(Some(record)));
         }
     }
 
     #[test]
     fn a_flipped_bit_anywhere_is_detected() {
-        let line = encode(&Record::Note { text: "a flipped bit".to_owned() });
+        let line = encode(&Record::Ended { status: "a flipped bit".to_owned() });
         let body = &line[..line.len() - 1];
         for index in 0..body.len() * 8 {
             let mut damaged = body.to_vec();

@@ -10,6 +10,7 @@
 
 mod line;
 mod lock;
+mod old;
 mod path_text;
 mod read;
 mod record;
@@ -30,6 +31,9 @@ pub use read::Reader;
 pub use read::Tail;
 pub use read::read;
 pub use read::read_at;
+pub use record::AheadRecord;
+pub use record::AskedRecord;
+pub use record::BoundRecord;
 pub use record::EndingRecord;
 pub use record::FORMAT_VERSION;
 pub use record::ObservationRecord;
@@ -37,6 +41,7 @@ pub use record::PlanRecord;
 pub use record::ReasonWord;
 pub use record::Record;
 pub use record::StageRecord;
+pub use record::UntilRecord;
 pub use replay::OpenIntent;
 pub use replay::ProcessGroup;
 pub use replay::Replay;

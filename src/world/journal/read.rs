@@ -15,6 +15,7 @@ use super::JournalError;
 use super::line;
 use super::line::DamageKind;
 use super::line::MAX_LINE_BYTES;
+use super::old::OLDEST_VERSION;
 use super::record::FORMAT_VERSION;
 use super::record::Record;
 
@@ -79,7 +80,7 @@ pub fn read_at(path: &Path, location: Location) -> Result<Option<Record>, Journa
         }
         Err(error) => return Err(JournalError::io("read the journal", path)(error)),
     }
-    Ok(bytes.strip_suffix(b"\n").and_then(|line| line::decode(line).ok()))
+    Ok(bytes.strip_suffix(b"\n").and_then(|line| line::decode(line).ok().flatten()))
 }
 
 /// Reads a segment record by record.
@@ -103,6 +104,17 @@ impl Reader {
     ///
     /// Errors: [`JournalError::Version`] at the first record of a segment in another format.
     pub fn next_record(&mut self) -> Result<Option<(Location, Record)>, JournalError> {
+        loop {
+            match self.next_line()? {
+                Some((location, Some(record))) => return Ok(Some((location, record))),
+                Some((_, None)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next record, and where it stands; no record if it is an old note that says nothing known.
+    fn next_line(&mut self) -> Result<Option<(Location, Option<Record>)>, JournalError> {
         if self.damage.is_some() {
             return Ok(None);
         }
@@ -129,18 +141,18 @@ impl Reader {
         }
     }
 
-    fn decode(&self, line: &[u8]) -> Result<Result<Record, DamageKind>, JournalError> {
+    fn decode(&self, line: &[u8]) -> Result<Result<Option<Record>, DamageKind>, JournalError> {
         let is_first = self.offset == 0;
         let decoded = line::decode(line);
         if is_first
             && let Some(version) = line::plan_version(line)
-            && version != FORMAT_VERSION
+            && !(OLDEST_VERSION..=FORMAT_VERSION).contains(&version)
         {
             return Err(JournalError::Version { path: self.path.clone(), version });
         }
         Ok(decoded.and_then(|record| match record {
-            Record::Plan(_) if is_first => Ok(record),
-            Record::Plan(_) => Err(DamageKind::Format),
+            Some(Record::Plan(_)) if is_first => Ok(record),
+            Some(Record::Plan(_)) => Err(DamageKind::Format),
             _ if is_first => Err(DamageKind::Format),
             _ => Ok(record),
         }))
@@ -204,7 +216,7 @@ mod tests {
     }
 
     fn note(text: &str) -> Record {
-        Record::Note { text: text.to_owned() }
+        Record::Ended { status: text.to_owned() }
     }
 
     fn bytes_of(records: &[Record]) -> Vec<u8> {

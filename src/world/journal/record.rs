@@ -10,13 +10,16 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Reason;
 use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
 
 use super::path_text;
 
 /// The format of the records in this module, kept in every [`PlanRecord`].
 ///
 /// It changes when an older program could no longer read a newer segment; a field with a default does not change it.
-pub const FORMAT_VERSION: u32 = 1;
+/// Segments of format 1 are read (see [`super::old`]), but nothing is appended to them.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// One entry of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,10 +76,65 @@ pub enum Record {
     },
     /// Incremental observations that stand before this record no longer answer anything.
     Voided,
-    /// A remark for people.
-    Note {
-        /// What to say.
-        text: String,
+    /// What this run of the program is to find.
+    Asked(AskedRecord),
+    /// What is left to do, and how many jobs do it.
+    Ahead(AheadRecord, usize),
+    /// The time spent so far, all runs of the program together.
+    Spent {
+        /// On everything before the first reduction of the culprit; `None` until there is one.
+        search: Option<Duration>,
+        /// On reductions of the culprit.
+        reduction: Duration,
+    },
+    /// The search has a verdict of a revision.
+    Tested {
+        /// The revision.
+        revision: CommitId,
+        /// The outcome, as it is printed.
+        outcome: String,
+        /// Whether a repair was put on the revision.
+        is_repaired: bool,
+    },
+    /// An answer was used.
+    Answer {
+        /// What the probe was for.
+        phase: String,
+        /// The revision that it belongs to.
+        revision: CommitId,
+        /// What was probed.
+        tree: TreeId,
+        /// The key of the observation, as hex; where another one answered (a refusal, an equal product), `sequence` names it.
+        key: String,
+        /// The number of the probe if it was run now; `None` if its answer was known.
+        sequence: Option<u64>,
+        /// What it means for the hunt.
+        outcome: String,
+    },
+    /// A reduction has ended.
+    Reduced {
+        /// What was reduced.
+        what: String,
+        /// The revision whose change it was.
+        revision: CommitId,
+        /// Added plus removed lines before.
+        before: u64,
+        /// And after.
+        after: u64,
+    },
+    /// A revision was made testable.
+    Repaired {
+        /// The revision.
+        revision: CommitId,
+        /// Where the lines come from.
+        source: CommitId,
+        /// How many.
+        lines: u64,
+    },
+    /// The fix reached a revision.
+    Carried {
+        /// The revision.
+        revision: CommitId,
     },
     /// The result of the hunt, in the form of the report.
     Finding {
@@ -108,6 +166,63 @@ impl PlanRecord {
     pub fn new(plan: serde_json::Value, digest: String, started_at_unix: i64) -> Self {
         Self { version: FORMAT_VERSION, plan, digest, started_at_unix }
     }
+}
+
+/// What a run of the program is to find, and how long reductions may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedRecord {
+    /// What is looked for.
+    pub until: UntilRecord,
+    /// How long reductions may take; `None` if nobody said it.
+    pub reduction: Option<BoundRecord>,
+}
+
+/// How far a hunt goes. The aliases are the words of format 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the variants are the words of the option `--until`")]
+pub enum UntilRecord {
+    #[serde(alias = "Commit")]
+    Commit,
+    #[serde(alias = "Change")]
+    Change,
+    #[serde(alias = "Fix")]
+    Fix,
+}
+
+/// How long something may take. The aliases are the words of format 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundRecord {
+    /// This long.
+    #[serde(alias = "Within")]
+    Within(Duration),
+    /// As long as it needs.
+    #[serde(alias = "Unlimited")]
+    Unlimited,
+}
+
+/// What the search or a reduction still has before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AheadRecord {
+    /// A pass is looked for.
+    Galloping {
+        /// Steps from the bad revision.
+        distance: u64,
+        /// Revisions there are.
+        n_revisions: u64,
+    },
+    /// The first bad revision is looked for.
+    Bisecting {
+        /// Revisions that may be it.
+        n_candidates: u64,
+    },
+    /// A change is reduced.
+    Reducing {
+        /// Units that are still in it.
+        n_units: u64,
+    },
 }
 
 /// The stored form of an [`Observation`]; nothing is lost in either direction.
@@ -251,7 +366,26 @@ pub(super) mod tests {
             ),
             (0..9_u64).prop_map(|sequence| Record::Consumed { sequence }),
             Just(Record::Voided),
-            any::<String>().prop_map(|text| Record::Note { text }),
+            any::<(bool, String)>().prop_map(|(is_repaired, outcome)| Record::Tested {
+                revision: CommitId([1; 20]),
+                outcome,
+                is_repaired
+            }),
+            any::<(Option<Duration>, Duration)>().prop_map(|(search, reduction)| Record::Spent { search, reduction }),
+            any::<(u64, u64, usize)>().prop_map(|(distance, n_revisions, n_jobs)| {
+                Record::Ahead(AheadRecord::Galloping { distance, n_revisions }, n_jobs)
+            }),
+            any::<Duration>().prop_map(|bound| {
+                Record::Asked(AskedRecord { until: UntilRecord::Change, reduction: Some(BoundRecord::Within(bound)) })
+            }),
+            any::<(String, Option<u64>)>().prop_map(|(phase, sequence)| Record::Answer {
+                phase,
+                revision: CommitId([1; 20]),
+                tree: TreeId([2; 20]),
+                key: "ab".to_owned(),
+                sequence,
+                outcome: "pass".to_owned(),
+            }),
             any::<(i64, String)>().prop_map(|value| Record::Finding { value: serde_json::json!(value) }),
             "[a-z_]{0,9}".prop_map(|status| Record::Ended { status }),
         ]
@@ -287,8 +421,17 @@ pub(super) mod tests {
         };
         insta::assert_snapshot!(serde_json::to_string(&record).unwrap(), @r#"{"observed":{"sequence":7,"key":"0a","nth":1,"observation":{"stage":"test","ending":{"not_run":"does-not-apply"},"duration":{"secs":1,"nanos":500000000},"limit":{"secs":20,"nanos":0},"output":"no\n","is_clean":true,"is_tampered":false}}}"#);
         let plan = Record::Plan(PlanRecord::new(serde_json::json!({"test": "make"}), "d".to_owned(), 9));
-        insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":1,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);
+        insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":2,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);
         insta::assert_snapshot!(serde_json::to_string(&Record::Voided).unwrap(), @r#""voided""#);
+        let asked = AskedRecord { until: UntilRecord::Fix, reduction: Some(BoundRecord::Unlimited) };
+        insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
+        let ahead = Record::Ahead(AheadRecord::Reducing { n_units: 3 }, 2);
+        insta::assert_snapshot!(serde_json::to_string(&ahead).unwrap(), @r#"{"ahead":[{"reducing":{"n_units":3}},2]}"#);
+        let spent = Record::Spent { search: None, reduction: Duration::from_secs(2) };
+        insta::assert_snapshot!(serde_json::to_string(&spent).unwrap(), @r#"{"spent":{"search":null,"reduction":{"secs":2,"nanos":0}}}"#);
+        let tested =
+            Record::Tested { revision: CommitId([1; 20]), outcome: "unresolved(build)".to_owned(), is_repaired: true };
+        insta::assert_snapshot!(serde_json::to_string(&tested).unwrap(), @r#"{"tested":{"revision":"0101010101010101010101010101010101010101","outcome":"unresolved(build)","is_repaired":true}}"#);
     }
 
     #[test]

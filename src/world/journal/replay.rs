@@ -123,7 +123,8 @@ impl Replay {
             Record::Voided => self.void_incremental(),
             Record::Finding { value } => self.finding = Some(value),
             Record::Ended { status } => self.status = Some(status),
-            Record::Plan(_) | Record::Note { .. } => {}
+            // What the hunt says of itself.
+            _ => {}
         }
     }
 

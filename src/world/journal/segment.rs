@@ -17,6 +17,7 @@ use super::line::MAX_LINE_BYTES;
 use super::lock::FileLock;
 use super::read::Location;
 use super::read::Reader;
+use super::record::FORMAT_VERSION;
 use super::record::PlanRecord;
 use super::record::Record;
 
@@ -85,11 +86,15 @@ impl Segment {
     pub fn reopen(path: &Path) -> Result<(Self, Option<Cut>), JournalError> {
         let lock = lock(path, OpenOptions::new().read(true).write(true))?;
         let mut reader = Reader::open(path, 0)?;
+        match reader.next_record()? {
+            Some((_, Record::Plan(PlanRecord { version, .. }))) if version != FORMAT_VERSION => {
+                return Err(JournalError::Version { path: path.to_owned(), version });
+            }
+            Some(_) => {}
+            None => return Err(JournalError::NoPlan { path: path.to_owned() }),
+        }
         while reader.next_record()?.is_some() {}
         let length = reader.offset();
-        if length == 0 {
-            return Err(JournalError::NoPlan { path: path.to_owned() });
-        }
         let cut = cut(path, &lock, length)?;
         Ok((Self { path: path.to_owned(), medium: Box::new(lock), length, has_rest: false }, cut))
     }

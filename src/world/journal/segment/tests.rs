@@ -15,7 +15,7 @@ fn plan() -> PlanRecord {
 }
 
 fn note(text: &str) -> Record {
-    Record::Note { text: text.to_owned() }
+    Record::Ended { status: text.to_owned() }
 }
 
 /// What goes wrong in one append.
@@ -186,12 +186,22 @@ fn a_segment_whose_writer_was_killed_before_the_plan_is_started_over() {
 fn a_segment_of_another_format_is_left_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.log");
-    let json = br#"{"plan":{"version":2}}"#;
+    let json = br#"{"plan":{"version":99}}"#;
     let bytes = [format!("{:08x} ", crc32fast::hash(json)).as_bytes(), json, b"\nrest"].concat();
     fs::write(&path, &bytes).unwrap();
-    assert!(matches!(Segment::reopen(&path), Err(JournalError::Version { version: 2, .. })));
-    assert!(matches!(Segment::create(&path, &plan()), Err(JournalError::Version { version: 2, .. })));
+    assert!(matches!(Segment::reopen(&path), Err(JournalError::Version { version: 99, .. })));
+    assert!(matches!(Segment::create(&path, &plan()), Err(JournalError::Version { version: 99, .. })));
     assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn a_segment_of_the_older_format_is_read_and_not_appended_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.log");
+    let json = br#"{"plan":{"version":1,"plan":{},"digest":"d","started_at_unix":0}}"#;
+    fs::write(&path, [format!("{:08x} ", crc32fast::hash(json)).as_bytes(), json, b"\nrest"].concat()).unwrap();
+    assert_eq!(read(&path).unwrap().records.len(), 1);
+    assert!(matches!(Segment::reopen(&path), Err(JournalError::Version { version: 1, .. })));
 }
 
 #[test]

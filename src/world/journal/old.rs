@@ -1,0 +1,120 @@
+//! Segments of format 1, which had no records of their own for what a hunt says of itself: these were notes, each a word and
+//! then its value as text.
+//!
+//! All other records are as they were. What a note of a kind that is not known says is left out.
+
+use serde::Deserialize;
+
+use crate::revision::CommitId;
+
+use super::line::DamageKind;
+use super::record::Record;
+
+/// The oldest format that is read.
+pub(super) const OLDEST_VERSION: u32 = 1;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Old {
+    Note { text: String },
+}
+
+/// What a line that is a note says today; `None` if it says nothing that is known.
+///
+/// Errors: [`DamageKind::Format`] if it is no note.
+pub(super) fn read(json: &[u8]) -> Result<Option<Record>, DamageKind> {
+    let Old::Note { text } = serde_json::from_slice(json).map_err(|_| DamageKind::Format)?;
+    Ok(meaning(&text))
+}
+
+fn meaning(note: &str) -> Option<Record> {
+    let (word, value) = note.split_once(' ')?;
+    match word {
+        "told" => serde_json::from_str(value).ok(),
+        "tested" => {
+            let mut words = value.split(' ');
+            let (revision, outcome): (CommitId, _) = (words.next()?.parse().ok()?, words.next()?);
+            Some(Record::Tested {
+                revision,
+                outcome: outcome.to_owned(),
+                is_repaired: words.next() == Some("repaired"),
+            })
+        }
+        "asked" | "ahead" | "spent" => serde_json::from_str(&format!("{{\"{word}\":{value}}}")).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::revision::TreeId;
+    use crate::world::journal::AheadRecord;
+    use crate::world::journal::AskedRecord;
+    use crate::world::journal::BoundRecord;
+    use crate::world::journal::UntilRecord;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(note: &str, expected: Option<Record>) {
+        let json = serde_json::json!({"note": {"text": note}}).to_string();
+        assert_eq!(read(json.as_bytes()), Ok(expected), "{note}");
+    }
+
+    #[test]
+    fn notes_of_format_1_are_read_as_records() {
+        let (id, revision) = ("01".repeat(20), CommitId([1; 20]));
+        check(
+            &format!("tested {id} unresolved(build) repaired"),
+            Some(Record::Tested { revision, outcome: "unresolved(build)".to_owned(), is_repaired: true }),
+        );
+        check(
+            &format!("tested {id} pass"),
+            Some(Record::Tested { revision, outcome: "pass".to_owned(), is_repaired: false }),
+        );
+        check(
+            r#"asked {"until":"Change","reduction":{"Within":{"secs":5,"nanos":0}}}"#,
+            Some(Record::Asked(AskedRecord {
+                until: UntilRecord::Change,
+                reduction: Some(BoundRecord::Within(Duration::from_secs(5))),
+            })),
+        );
+        check(
+            r#"asked {"until":"Fix","reduction":"Unlimited"}"#,
+            Some(Record::Asked(AskedRecord { until: UntilRecord::Fix, reduction: Some(BoundRecord::Unlimited) })),
+        );
+        check(
+            r#"ahead [{"bisecting":{"n_candidates":4}},2]"#,
+            Some(Record::Ahead(AheadRecord::Bisecting { n_candidates: 4 }, 2)),
+        );
+        check(
+            r#"spent {"search":null,"reduction":{"secs":0,"nanos":7}}"#,
+            Some(Record::Spent { search: None, reduction: Duration::from_nanos(7) }),
+        );
+        check(&format!(r#"told {{"carried":{{"revision":"{id}"}}}}"#), Some(Record::Carried { revision }));
+        check(
+            &format!(
+                r#"told {{"answer":{{"phase":"reduce","revision":"{id}","tree":"{}","key":"ab","sequence":7,"outcome":"fail"}}}}"#,
+                "02".repeat(20)
+            ),
+            Some(Record::Answer {
+                phase: "reduce".to_owned(),
+                revision,
+                tree: TreeId([2; 20]),
+                key: "ab".to_owned(),
+                sequence: Some(7),
+                outcome: "fail".to_owned(),
+            }),
+        );
+    }
+
+    #[test]
+    fn a_note_that_says_nothing_known_is_left_out_and_what_is_no_note_is_not_read() {
+        for note in ["", "tested", "tested x pass", "ahead 1", "told {}", "dreamt of it"] {
+            check(note, None);
+        }
+        assert_eq!(read(br#"{"dreamt":{"of":1}}"#), Err(DamageKind::Format));
+    }
+}
