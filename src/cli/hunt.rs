@@ -270,6 +270,7 @@ impl Hunt<'_, '_> {
             self.try_precheck(&store)?;
             let board = Board::new(self.plan.bad);
             let mut order = self.plan.order(&adjustments, &self.history);
+            order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
             order.has_precheck &= self.session.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
             if !order.has_suite && order.until == Stage::Fix {
                 let tree = self.history.get(self.plan.bad).tree;
@@ -300,7 +301,9 @@ impl Hunt<'_, '_> {
             let n_refused = board.borrow().n_refused as u64;
             match &*halt {
                 Halt::Trees(error) => return Err(Failure::from_error(error)),
-                Halt::Concluded(Conclusion::NeverPassed) if before_hold.is_some() => {
+                Halt::Concluded(Conclusion::NeverPassed)
+                    if before_hold.is_some() && self.is_seen_to_the_end(&board.borrow().finding) =>
+                {
                     // The test files are the culprit after all: with them held, nothing ever passes.
                     adjustments = before_hold.take().expect("the guard saw it");
                     adjustments.believe_tests = true;
@@ -334,6 +337,12 @@ impl Hunt<'_, '_> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// Whether every revision back to the end of the history can be tested as it is, if nothing passes.
+    fn is_seen_to_the_end(&self, finding: &Finding) -> bool {
+        let oldest = finding.oldest_failing.map(|id| self.history.first_parents(id));
+        oldest.is_none_or(|line| line.len() == 1)
     }
 
     /// What to say of a reduction that took its time and was ended.
@@ -530,6 +539,9 @@ fn reason_of(again: &Again) -> &'static str {
         Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
         Again::SignatureIsExit => {
             "More than half of the revisions show another failure line: only the way the test ends counts now."
+        }
+        Again::TestSkips => {
+            "The test asks to be skipped somewhere (exit code 125): its exit codes are believed, whatever line it fails with."
         }
         Again::Clean => {
             "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."

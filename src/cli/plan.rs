@@ -106,7 +106,7 @@ impl Adjustments {
         match again {
             Again::Hold(paths) => self.also_held.extend(paths.iter().cloned()),
             Again::HoldNothing => self.hold_nothing = true,
-            Again::SignatureIsExit => self.signature_is_exit = true,
+            Again::SignatureIsExit | Again::TestSkips => self.signature_is_exit = true,
             Again::Clean => self.is_clean = true,
         }
     }

@@ -255,6 +255,8 @@ pub struct Finding {
     pub n_unverified_units: usize,
     /// The oldest revision that was tested.
     pub oldest_tested: Option<CommitId>,
+    /// If nothing passes, the oldest revision seen to fail as it is; older ones were tested with repairs, if at all.
+    pub oldest_failing: Option<CommitId>,
     /// Verdicts in the order they were reached: revision, outcome, whether a repair was needed.
     pub verdicts: Vec<(CommitId, Outcome, bool)>,
     /// True sentences without text from the repository.
@@ -282,6 +284,7 @@ impl Finding {
             evidence: Vec::new(),
             n_unverified_units: 0,
             oldest_tested: None,
+            oldest_failing: None,
             verdicts: Vec::new(),
             notes: Vec::new(),
         }

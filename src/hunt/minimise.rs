@@ -102,6 +102,11 @@ impl<'s> Start<'s> {
     pub(super) fn whole(set: &'s ChangeSet, base: TreeId) -> Self {
         Self { set, base, units: set.full(), pinned: set.empty() }
     }
+
+    /// From a part of the change, with units that stay.
+    pub(super) fn pinned(set: &'s ChangeSet, base: TreeId, units: &Subset, pinned: Subset) -> Self {
+        Self { set, base, units: units.difference(&pinned), pinned }
+    }
 }
 
 /// A change that was reduced, with what it is a part of.

@@ -211,6 +211,8 @@ pub enum Again {
     HoldNothing,
     /// Only the exit code makes the signature: the failure line made most revisions another failure.
     SignatureIsExit,
+    /// The same, because the test asked to be skipped: its exit codes tell three outcomes apart, and its author is believed.
+    TestSkips,
     /// Every probe is made in a fresh worktree: a clean run disagreed with an incremental one.
     Clean,
 }

@@ -1,7 +1,9 @@
 //! The tests that the culprit changed: evidence that what it does is wanted.
 
+use crate::change::ChangeSet;
 use crate::change::FilePair;
 use crate::change::FileSide;
+use crate::change::Subset;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::finding::Change;
@@ -44,6 +46,21 @@ impl Hunter<'_> {
         }
         Ok(paths)
     }
+}
+
+/// The units in files that look like tests, and those that name such a file: they are what makes a test run.
+pub(super) fn tests_and_calls(set: &ChangeSet) -> Subset {
+    let names_test = |text: &[u8]| {
+        let is_of_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
+        let mut words = text.split(|byte| !is_of_path(byte));
+        words.any(|word| word.iter().any(|byte| b"/.".contains(byte)) && is_test_path(word))
+    };
+    let mut tests = set.empty();
+    tests.extend(set.full().iter().filter(|unit| {
+        let text = set.describe(*unit);
+        is_test_path(text.path()) || names_test(text.inserted)
+    }));
+    tests
 }
 
 /// The lines of a text without indentation; those without a letter or digit say nothing.

@@ -11,13 +11,17 @@ use crate::hunt::Hunter;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
 use crate::hunt::finding::Control;
+use crate::hunt::finding::Edit;
 use crate::hunt::minimise::Aim;
+use crate::hunt::minimise::Direction;
 use crate::hunt::minimise::Start;
+use crate::hunt::minimise::edits;
 use crate::hunt::repair::Carried;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Two trees that differ by the culprit, and what they stand for.
@@ -71,26 +75,75 @@ impl Hunter<'_> {
         }
     }
 
-    /// Puts the repair of the passing side on the failing one, which must still fail.
+    /// Puts the repair of the passing side on the failing one, which must still fail; else gives the passing side what the failing one
+    /// has of the repairs, and it must still pass.
+    ///
+    /// Cost: at most two probes, and what [`flipped`](Self::flipped) costs.
     async fn align_newer(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
         let bare = self.view(pair.newer.revision)?;
-        self.board.borrow_mut().finding.repairs[repair].control = Control::Held;
-        let Some(tree) = self.with_repair(repair, bare)? else {
-            // The newer revision has outgrown the repair: it holds that change in a later form.
-            let is_exact = pair.newer.repair.is_none() && self.is_contained(repair, pair.newer.revision);
-            return Ok(Aligned::Pair(Pair { is_exact, ..pair }));
-        };
-        let outcome = self.probe(tree, pair.newer.revision, Phase::Repair).await;
-        if outcome == Outcome::Fail {
+        let alone = self.with_repair(repair, bare)?;
+        if let Some(tree) = alone
+            && self.probe(tree, pair.newer.revision, Phase::Repair).await == Outcome::Fail
+        {
+            self.hold([Some(repair), None]);
             let newer = Tested { tree, repair: Some(repair), ..pair.newer };
             return Ok(Aligned::Pair(Pair { newer, ..pair }));
         }
-        Ok(Aligned::Pair(Pair { is_exact: false, ..pair }))
+        let own = pair.newer.repair;
+        let older = match self.evened(&pair)? {
+            Some(tree) if self.probe(tree, pair.older.revision, Phase::Repair).await == Outcome::Pass => {
+                Some(Tested { tree, ..pair.older })
+            }
+            _ => None,
+        };
+        match (older, own) {
+            (Some(older), _) => {
+                self.hold([Some(repair), own]);
+                Ok(Aligned::Pair(Pair { older, ..pair }))
+            }
+            (None, Some(own)) => self.without_pair(own, pair).await,
+            (None, None) => {
+                // The newer revision has outgrown the repair: it holds that change in a later form.
+                let is_exact = alone.is_none() && self.is_contained(repair, pair.newer.revision);
+                if is_exact {
+                    self.hold([Some(repair), None]);
+                }
+                Ok(Aligned::Pair(Pair { is_exact, ..pair }))
+            }
+        }
     }
 
     fn is_contained(&self, repair: usize, revision: CommitId) -> bool {
         let source = self.board.borrow().finding.repairs[repair].source;
         self.history.path(revision, source).is_some()
+    }
+
+    /// The passing side with those edits of the difference that a repair of one of the two sides makes, so that both sides have the
+    /// same repairs; `None` if there is no such tree. Costs no probe.
+    fn evened(&self, pair: &Pair) -> Result<Option<TreeId>, Halt> {
+        let set = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
+        let mut of_repairs = set.empty();
+        let sides = [(pair.older.repair, Direction::Backward), (pair.newer.repair, Direction::Forward)];
+        for (repair, direction) in sides {
+            let Some(repair) = repair else { continue };
+            let (base, patched) = self.repair_trees(repair);
+            let repair = self.trees.change_set(base, patched)?;
+            let made: HashSet<Edit> = edits(&repair, &repair.full(), Direction::Forward).into_iter().collect();
+            of_repairs.extend(set.full().iter().filter(|unit| {
+                let mut unit_alone = set.empty();
+                unit_alone.extend(std::iter::once(*unit));
+                edits(&set, &unit_alone, direction).iter().any(|edit| made.contains(edit))
+            }));
+        }
+        Ok(self.trees.compose(&set, pair.older.tree, &set.close(&of_repairs))?)
+    }
+
+    /// Writes down that these repairs do not decide the verdict.
+    fn hold(&self, repairs: [Option<usize>; 2]) {
+        let mut board = self.board.borrow_mut();
+        for repair in repairs.into_iter().flatten() {
+            board.finding.repairs[repair].control = Control::Held;
+        }
     }
 
     /// The culprit lies inside the repair: reduces it for the failure and takes that part out of the repair.
@@ -120,9 +173,7 @@ impl Hunter<'_> {
     /// The older neighbour may give another repair. If not, the culprit lies anywhere between the passing side and the
     /// revision that the repair came from, which fails by itself.
     async fn without_pair(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
-        let source = self.board.borrow().finding.repairs[repair].source;
-        let newer = self.as_tested(source).await?;
-        let newer = if newer.outcome == Outcome::Fail { newer } else { pair.newer };
+        let newer = self.failing_source(repair).await?.unwrap_or(pair.newer);
         if self.repair_from_older(&pair, newer).await? {
             self.note("a repair contained the culprit; the older neighbour gives another one".to_owned());
             return Ok(Aligned::Again);
@@ -132,6 +183,23 @@ impl Hunter<'_> {
                 .to_owned(),
         );
         Ok(Aligned::Pair(Pair { newer, is_exact: false, joined: Vec::new(), ..pair }))
+    }
+
+    /// The revision that a repair goes back to, if it fails; one that fails without a repair if there is one on the way.
+    async fn failing_source(&self, repair: usize) -> Result<Option<Tested>, Halt> {
+        let mut failing = None;
+        let mut repair = Some(repair);
+        let mut sources = HashSet::new();
+        while let Some(index) = repair {
+            let source = self.board.borrow().finding.repairs[index].source;
+            let tested = self.as_tested(source).await?;
+            if tested.outcome != Outcome::Fail || !sources.insert(source) {
+                break;
+            }
+            failing = Some(tested);
+            repair = tested.repair;
+        }
+        Ok(failing)
     }
 
     /// Repairs the failing side from its older, passing neighbour instead, and drops verdicts made with the old repair.

@@ -36,6 +36,10 @@ struct Story {
     windows: Vec<Range<usize>>,
     /// The first position with what the test needs.
     api: usize,
+    /// The first position with a target that runs the test.
+    target: usize,
+    /// The first position with something else that the test asks for; without it, it fails otherwise, unless the bug is there.
+    feature: usize,
     /// For each position, the noise lines that it edits.
     edits: Vec<Vec<usize>>,
 }
@@ -55,7 +59,19 @@ impl Story {
         }
         lines.insert(5, if position >= self.api { "api: present\n" } else { "none of that here\n" }.to_owned());
         lines.push(if position >= self.culprit { "count from one\n" } else { "count from zero\n" }.to_owned());
-        Files::from([(b"program.c".to_vec(), lines.concat().into_bytes())])
+        if position >= self.feature {
+            lines.insert(9, "feature: present\n".to_owned());
+        }
+        let has_target = position >= self.target;
+        let makefile = if has_target { "program:\n\tcc\ncheck:\n\ttests/run.sh\n" } else { "program:\n\tcc\n" };
+        let mut files = Files::from([
+            (b"program.c".to_vec(), lines.concat().into_bytes()),
+            (b"Makefile".to_vec(), makefile.as_bytes().to_vec()),
+        ]);
+        if has_target {
+            files.insert(b"tests/run.sh".to_vec(), b"count\n".to_vec());
+        }
+        files
     }
 
     fn id(position: usize) -> CommitId {
@@ -78,13 +94,20 @@ impl Story {
     }
 }
 
-/// What the test says: it needs a program that builds, and the function it calls.
+/// What the test says: it needs a program that builds, the function it calls, and a target; which can be empty.
 fn judge(files: &Files) -> Outcome {
-    let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).into_owned();
-    if text.contains("broken") || !text.contains("api: present") {
+    let text = |path: &[u8]| String::from_utf8_lossy(files.get(path).map_or(&[], Vec::as_slice)).into_owned();
+    let (program, makefile) = (text(b"program.c"), text(b"Makefile"));
+    let is_runnable =
+        makefile.contains("check:") && (!makefile.contains("run.sh") || files.contains_key(&b"tests/run.sh"[..]));
+    if program.contains("broken") || !program.contains("api: present") || !is_runnable {
         Outcome::Unresolved(Reason::Build)
-    } else if text.contains("count from one") {
+    } else if !makefile.contains("run.sh") {
+        Outcome::Pass
+    } else if program.contains("count from one") {
         Outcome::Fail
+    } else if !program.contains("feature: present") {
+        Outcome::Unresolved(Reason::Other)
     } else {
         Outcome::Pass
     }
@@ -119,7 +142,7 @@ fn stories(with_trouble: bool) -> impl Strategy<Value = Story> {
                 .map(|(start, length)| start..(start + length).min(n - 1))
                 .filter(|window| !window.is_empty())
                 .collect();
-            Story { n, culprit, windows, api, edits }
+            Story { n, culprit, windows, api, target: 0, feature: 0, edits }
         })
     })
 }
@@ -159,6 +182,22 @@ proptest! {
     fn the_culprit_is_found_through_windows_and_without_the_api(story in stories(true)) {
         let (finding, _) = hunt(&story, Walk::Auto, 1);
         check_culprit(&story, &finding)?;
+    }
+
+    #[test]
+    fn no_other_commit_is_named_where_repairs_can_pass_emptily_or_bring_the_failure(
+        story in stories(true),
+        target in 0..40_usize,
+        feature in 0..40_usize,
+    ) {
+        let last = story.n - 1;
+        let story = Story { target: target.min(last), feature: feature.min(last), ..story };
+        let (finding, _) = hunt(&story, Walk::Auto, 1);
+        if matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported) {
+            prop_assert_eq!(finding.first_bad, Some(Story::id(story.culprit)));
+        }
+        let is_seen = finding.oldest_failing.is_none_or(|oldest| oldest >= Story::id(story.culprit));
+        prop_assert!(is_seen, "{:?}", finding.oldest_failing);
     }
 
     #[test]

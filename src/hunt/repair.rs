@@ -4,7 +4,9 @@
 //! hunted failure), not for "still fails": a reduction for the failure may delete what the test needs to ever pass
 //! (his section 5.2). A repair can still contain the culprit, so its verdicts are controlled.
 
+use crate::change::ChangeSet;
 use crate::change::Level;
+use crate::change::Subset;
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
 use crate::hunt::Halt;
@@ -15,8 +17,10 @@ use crate::hunt::finding::Control;
 use crate::hunt::finding::Repair;
 use crate::hunt::minimise::Aim;
 use crate::hunt::minimise::Start;
+use crate::hunt::own_tests::tests_and_calls;
 use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::rc::Rc;
@@ -45,9 +49,18 @@ impl Hunter<'_> {
         }
         let wanted = |outcome: Outcome| outcome.is_testable();
         let aim = Aim::of(Phase::Repair, "the repair");
-        let kept = self.reduce_units(Start::whole(&set, base), revision, aim, wanted).await?;
-        let Some(patched) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
-        let outcome = self.probe(patched, revision, Phase::Repair).await;
+        let mut kept = self.reduce_units(Start::whole(&set, base), revision, aim, wanted).await?;
+        let Some(mut patched) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
+        let mut outcome = self.probe(patched, revision, Phase::Repair).await;
+        if outcome == Outcome::Pass
+            && source.outcome == Outcome::Fail
+            && let Some(start) = self.unless_with_tests(&set, base, (&kept, revision)).await?
+        {
+            kept = self.reduce_units(start, revision, aim, wanted).await?;
+            let Some(tree) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
+            patched = tree;
+            outcome = self.probe(patched, revision, Phase::Repair).await;
+        }
         if !outcome.is_testable() {
             return Ok(None);
         }
@@ -62,6 +75,32 @@ impl Hunter<'_> {
         };
         self.tell(Event::Repaired { revision, source: source.revision, n_lines });
         Ok(Some(self.record(Tested { revision, tree: patched, outcome, repair: Some(index) })))
+    }
+
+    /// Where a repair is sought again that leaves the tests in, if the one that passes (`kept`) passes only without them.
+    ///
+    /// The whole difference fails, and a part of it passes: either the culprit was left out, or the test. A repair that adds an empty
+    /// target to a makefile makes any revision pass. Cost: one probe, if the difference has tests, or calls them, that `kept` lacks.
+    async fn unless_with_tests<'s>(
+        &self,
+        set: &'s ChangeSet,
+        base: TreeId,
+        (kept, revision): (&Subset, CommitId),
+    ) -> Result<Option<Start<'s>>, Halt> {
+        let tests = set.close(&tests_and_calls(set).difference(kept));
+        if tests.is_empty() {
+            return Ok(None);
+        }
+        let with = kept.union(&tests);
+        let outcome = match self.trees.compose(set, base, &with)? {
+            Some(tree) => self.probe(tree, revision, Phase::Repair).await,
+            None => Outcome::Unresolved(Reason::DoesNotApply),
+        };
+        Ok(match outcome {
+            Outcome::Pass => None,
+            Outcome::Fail => Some(Start::pinned(set, base, kept, tests)),
+            Outcome::Unresolved(_) => Some(Start::pinned(set, base, &set.full(), tests)),
+        })
     }
 
     /// The trees without and with a repair.

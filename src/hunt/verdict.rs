@@ -14,6 +14,7 @@ use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::repair::Carried;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::collections::HashMap;
@@ -86,6 +87,9 @@ impl Hunter<'_> {
             outlook.as_ref().map_or_else(Vec::new, |outlook| self.guesses(outlook, &asked, (overheard, n)))
         };
         let (tree, outcome) = (asked.tree, self.asker.one_before(asked, guesses).await);
+        if outcome == Outcome::Unresolved(Reason::Skip) && self.order.may_widen {
+            return Err(Halt::Again(Again::TestSkips));
+        }
         self.suspect(asked, outcome).await?;
         let tested = self.record(Tested { revision, tree, outcome, repair: None });
         self.judge_signature()?;

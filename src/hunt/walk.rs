@@ -141,7 +141,7 @@ impl Hunter<'_> {
     /// Nothing passes: the oldest failure is run again clean, and once without the held files; then the hunt ends.
     async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
-        self.board.borrow_mut().finding.oldest_tested = Some(line[near]);
+        self.end_of_evidence(line, near);
         let oldest = self.as_tested(line[near]).await?;
         let clean = Probe::claim(oldest.tree, oldest.revision, Question::Test);
         if !self.order.is_clean && self.asker.one(clean).await != oldest.outcome {
@@ -168,6 +168,30 @@ impl Hunter<'_> {
             self.note(format!("of the line the oldest {} could not be tested", count(last - near, "revision")));
         }
         Err(Halt::Concluded(Conclusion::NeverPassed))
+    }
+
+    /// Writes down how far back the failure is seen without a repair. With one it may be the repair that brings it, and no pass is
+    /// known that it could be put on.
+    fn end_of_evidence(&self, line: &[CommitId], near: usize) {
+        let bare = {
+            let board = self.board.borrow();
+            let fails_bare = |id: &CommitId| {
+                board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
+            };
+            line[..=near].iter().rposition(fails_bare).unwrap_or(0)
+        };
+        {
+            let finding = &mut self.board.borrow_mut().finding;
+            finding.oldest_tested = Some(line[near]);
+            finding.oldest_failing = Some(line[bare]);
+        }
+        if bare < near {
+            self.note(format!(
+                "{} is the oldest revision seen to fail as it is; older ones fail with a repair, and no pass is known that shows that \
+                 the repair does not bring the failure",
+                line[bare].short()
+            ));
+        }
     }
 
     /// The revisions of a line that change something in the scope of the hunt, and its two ends.

@@ -123,3 +123,54 @@ fn a_verdict_that_a_second_run_takes_back_names_no_commit() {
     assert!(mark.exists(), "the revision was run");
     assert_eq!(report.status, Status::NotReproducible, "{report:?}");
 }
+
+/// The newest commit adds a case to the project's tests; the defect came with a command long before. Revisions without that command, or
+/// without the one that came later, fail otherwise, and the two lines of the defect make each of them fail as it is hunted. In the oldest
+/// revision an empty target makes `make check` pass.
+#[test]
+fn a_repair_that_passes_emptily_or_brings_the_failure_names_no_commit() {
+    let fixture = Fixture::of(
+        r#"
+        printf '#!/bin/sh\ncase $1 in\nadd) echo 5;;\nsub) echo 3;;\nesac\n' > calc.sh
+        printf 'calc:\n\tsh -n calc.sh\n' > Makefile; commit init
+        mkdir tests
+        printf 'while read -r name value; do\n[ "$(sh calc.sh $name)" = "$value" ] || { echo "$name is not $value"; status=1; }\ndone <tests/cases.txt\nexit $status\n' > tests/run.sh
+        printf 'check: calc\n\tsh tests/run.sh\n' >> Makefile
+        printf 'add 5\n' > tests/cases.txt; commit 'add tests'
+        sed -i 's/^add.*/&\npower) echo 8;;/; s/^sub.*/sub) echo 9;;/' calc.sh; echo 'power 8' >> tests/cases.txt; commit 'add power'
+        sed -i 's/^add.*/&\nroot) echo 2;;/' calc.sh; echo 'root 2' >> tests/cases.txt; commit 'add root'
+        echo 'sub 3' >> tests/cases.txt; commit 'add a case'
+        "#,
+    );
+    for test in ["make check", "sh tests/run.sh"] {
+        let report = fixture.report(&[test]);
+        assert_eq!((report.status, report.first_bad), (Status::NeverPassed, None), "{test}");
+        let oldest = String::from_utf8(fixture.git(&["rev-parse", "--short=12", ":/add power"])).unwrap();
+        let seen = format!("{} is the oldest revision seen to fail as it is", oldest.trim());
+        assert!(
+            report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(&seen)),
+            "{:?}",
+            report.notes
+        );
+    }
+}
+
+/// A test that answers 125 somewhere tells failures apart by its exit codes: its line is that of the first command that fails.
+#[test]
+fn a_test_that_asks_to_be_skipped_somewhere_is_believed_in_what_it_says_elsewhere() {
+    let fixture = Fixture::of(
+        r#"
+        echo 1 > value; echo one > name; commit init
+        for n in 1 2; do echo $n >> log; commit "log $n"; done
+        echo 2 > value; commit 'break value'
+        for n in 3 4; do echo $n >> log; commit "log $n"; done
+        rm name; commit 'lose the name'
+        for n in 5 6; do echo $n >> log; commit "log $n"; done
+        echo two > name; commit 'find the name'
+        for n in 7 8 9; do echo $n >> log; commit "log $n"; done
+        "#,
+    );
+    let test = "[ -e name ] || exit 125; [ $(cat value) = 1 ] || { echo FAIL: $(cat name) is $(cat value); exit 1; }";
+    let report = check(&fixture, &[test], "break value");
+    assert_eq!(report.signature.unwrap().line, None);
+}
