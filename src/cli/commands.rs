@@ -7,7 +7,6 @@ use crate::cli::args::Request;
 use crate::cli::args::options;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
-use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::browser;
@@ -21,6 +20,10 @@ use crate::cli::hunt::Task;
 use crate::cli::hunt::build_cache_directory;
 use crate::cli::hunt::sandboxes;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::kept;
+use crate::cli::kept::Kept;
+use crate::cli::list;
+use crate::cli::log;
 use crate::cli::man;
 use crate::cli::notify::Notice;
 use crate::cli::plan::Plan;
@@ -31,7 +34,6 @@ use crate::cli::record;
 use crate::cli::reproduce::FIRST_LIMIT;
 use crate::cli::saved;
 use crate::cli::saved::Asked;
-use crate::cli::saved::SavedPlan;
 use crate::cli::story;
 use crate::cli::trace;
 use crate::cli::unknown;
@@ -49,7 +51,6 @@ use crate::report::html;
 use crate::report::style::Style;
 use crate::report::text::Look;
 use crate::revision::CommitId;
-use crate::revision::Revision;
 use crate::world::cache::Keep;
 use crate::world::cache::Observations;
 use crate::world::files;
@@ -178,14 +179,19 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
     match request {
         Request::Hunt(args) => start(args, None, &location, around, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
-        Request::Resume { allowance } => resume(allowance, &location, around, console),
-        Request::Status => status(&location, console),
-        Request::Log { format } => log(&location, format),
-        Request::Show => Ok(Answer::Shown(Box::new(finding(&location)?.1))),
-        Request::Report { format, page: None } => report_as(format, &location, around, console),
-        Request::Report { page: Some(page), .. } => report_page(&page, &location, around, console),
+        Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, around, console),
+        Request::List => list::run(&location, console),
+        Request::Status { hunt } => status(hunt.as_deref(), &location, console),
+        Request::Log { hunt, format } => log::run(hunt.as_deref(), format, &location),
+        Request::Show { hunt } => Ok(Answer::Shown(Box::new(finding(hunt.as_deref(), &location, console)?.report()?))),
+        Request::Report { hunt, format, page: None } => {
+            report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, around, console)
+        }
+        Request::Report { hunt, page: Some(page), .. } => {
+            report_page(&page, &finding(hunt.as_deref(), &location, console)?, &location, around, console)
+        }
         Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
-        Request::Apply { rung } => apply(rung, &location, around),
+        Request::Apply { hunt, rung } => apply(rung, &finding(hunt.as_deref(), &location, console)?, &location, around),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location, around),
         Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
@@ -223,7 +229,7 @@ fn start(
     named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
     let user = opened(&named, args.effort.fetch, location, around, console)?;
     let plan = Plan::new(args, pair, location, &user, around)?;
-    hunt_with(&plan, false, (location, &user), around, console)
+    hunt_with(&plan, None, false, (location, &user), around, console)
 }
 
 /// The user's repository. A revision that is named may lie behind the border of a shallow clone: then the rest of its history is
@@ -250,9 +256,11 @@ fn opened(
     open()
 }
 
-/// - `is_continued`: whether a hunt of this plan that has ended goes on.
+/// - `resumed`: the hunt of this plan that is to go on.
+/// - `is_continued`: whether it does if it has ended.
 fn hunt_with(
     plan: &Plan,
+    resumed: Option<&Kept>,
     is_continued: bool,
     (location, user): (&Location, &Repository),
     around: &Surroundings,
@@ -260,7 +268,7 @@ fn hunt_with(
 ) -> Result<Answer, Failure> {
     let interrupt = Interrupt::register()?.0;
     let mut progress = progress(console);
-    let saved = saved::open(plan, location, is_continued)?;
+    let saved = saved::open(plan, location, resumed, is_continued)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
     let test = Untrusted::from(plan.args.command.to_line());
     let notice = plan.args.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
@@ -283,26 +291,29 @@ fn progress(console: Console) -> Progress {
 }
 
 fn resume(
+    hunt: Option<&str>,
     allowance: Allowance,
     location: &Location,
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (id, replay) = saved::current_replay(location)?;
-    let mut plan: SavedPlan = serde_json::from_value(replay.plan.plan.clone()).map_err(|error| {
-        Failure::from_error(&error).with_hint("the hunt was started by another version; start it again")
-    })?;
+    let kept = kept::newest(location, hunt)?;
+    let Kept { id, replay } = &kept;
+    let mut plan = saved::plan(replay)?;
     // As it was asked for last: what comes now is for this run and for those after it.
-    if let Some(Asked { until, reduction }) = saved::asked(location, &id)? {
+    if let Some(Asked { until, reduction }) = saved::asked(location, id)? {
         (plan.args.effort.until, plan.args.effort.reduction) = (until, reduction);
     }
     let is_unfinished = saved::is_unfinished(replay.status.as_deref());
     let is_continued = allowance.until.is_some_and(|until| until > plan.args.effort.until)
-        || allowance.reduction.is_some() && saved::is_cut_short(&replay);
+        || allowance.reduction.is_some() && saved::is_cut_short(replay);
     if !is_unfinished && !is_continued {
         let mut progress = progress(console);
-        progress.say("The hunt of this worktree has ended already; this is what it found.");
-        return Ok(Answer::Report(Box::new(finding(location)?.1), None, None));
+        progress.say(&format!("The hunt {id} has ended already; this is what it came to."));
+        if let Some(other) = kept::other_unfinished(location, id) {
+            progress.say(&format!("The hunt {other} has not ended; `git idd resume --hunt {other}` goes on with it."));
+        }
+        return Ok(Answer::Report(Box::new(kept.report()?), None, None));
     }
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };
@@ -317,57 +328,52 @@ fn resume(
     let saved = plan;
     let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
     allowance.replace(&mut plan.args.effort);
-    if saved::is_old(&replay) {
+    if saved::is_old(replay) {
         progress(console).say(OLD_JOURNAL);
-    } else if !saved::is_same(&plan, &replay)? {
+    } else if !saved::is_same(&plan, replay)? {
         let changed = Terminal.line(&Untrusted::from(saved.changed(&plan).join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
         progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }
-    hunt_with(&plan, is_continued, (&place, &user), around, console)
+    hunt_with(&plan, Some(&kept), is_continued, (&place, &user), around, console)
 }
 
 /// What is said of a hunt whose journal has an older format.
 const OLD_JOURNAL: &str = "An older version of this program made the hunt; starting over. The old journal is kept, and what it knows is used.";
 
-/// The finding of this worktree's hunt, and the hunt's name.
-pub fn finding(location: &Location) -> Result<(String, Report), Failure> {
-    let (id, replay) = saved::current_replay(location)?;
-    let value = replay.finding.ok_or_else(|| {
-        Failure::new(Status::Error, "the hunt of this worktree has no result yet")
-            .with_hint("`git idd resume` goes on with it, `git idd status` says how far it is")
-    })?;
-    let text = serde_json::to_vec(&value).map_err(|error| Failure::from_error(&error))?;
-    let report = report::json::read(&text).map_err(|error| Failure::from_error(&error))?;
-    Ok((id, report))
+/// The hunt that was named, or else the newest that found something; on stderr it says if another one is newer.
+pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<Kept, Failure> {
+    let (kept, remark) = kept::newest_finding(location, hunt)?;
+    if let Some(remark) = remark {
+        progress(console).say(&remark);
+    }
+    Ok(kept)
 }
 
-fn status(location: &Location, console: Console) -> Result<Answer, Failure> {
-    let (id, replay) = saved::current_replay(location)?;
-    let is_running = saved::is_running(location, &id)?;
-    let state = match (&replay.status, is_running) {
-        (_, true) => "running".to_owned(),
-        (Some(status), false) => Terminal.line(&Untrusted::from(status.as_str())),
-        (None, false) => "stopped; `git idd resume` goes on".to_owned(),
-    };
+fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<Answer, Failure> {
+    let kept = kept::newest(location, hunt)?;
+    let Kept { id, replay } = &kept;
+    let state = kept.state(location)?;
+    let is_running = state == "running";
+    let state = if state == "stopped" { "stopped; `git idd resume` goes on".to_owned() } else { state };
     if console.is_json {
-        return Ok(Answer::Shown(Box::new(match finding(location) {
-            Ok((_, report)) if !is_running || report.status == Status::Culprit => report,
-            _ => unfinished(id, &state, replay.n_completed),
+        return Ok(Answer::Shown(Box::new(match kept.report() {
+            Ok(report) if !is_running || report.status == Status::Culprit => report,
+            _ => unfinished(id.clone(), &state, replay.n_completed),
         })));
     }
-    let verdicts = saved::verdicts(location, &id)?;
+    let verdicts = saved::verdicts(location, id)?;
     let n_of = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
     let mut text = String::new();
     let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
     let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
-    if let Ok((_, Report { first_bad: Some(first_bad), .. })) = finding(location) {
+    if let Ok(Report { first_bad: Some(first_bad), .. }) = kept.report() {
         let (commit, subject) = (first_bad.commit.commit, Terminal.line(&first_bad.commit.subject));
         let _ = writeln!(text, "first bad: [{commit}] {subject}");
     }
-    let is_open = is_running || saved::is_unfinished(replay.status.as_deref());
-    if let Some((ahead, n_jobs, pace)) = saved::ahead(location, &id)?.filter(|_| is_open) {
+    let is_open = is_running || kept.is_unfinished();
+    if let Some((ahead, n_jobs, pace)) = saved::ahead(location, id)?.filter(|_| is_open) {
         let what = match ahead {
             Ahead::Galloping { distance, .. } => format!("a pass is looked for, {distance} back"),
             Ahead::Bisecting { n_candidates } => {
@@ -389,63 +395,15 @@ fn unfinished(id: String, state: &str, n_observed: u64) -> Report {
     report
 }
 
-fn log(location: &Location, format: LogFormat) -> Result<Answer, Failure> {
-    let (id, replay) = saved::current_replay(location)?;
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
-    let verdicts = saved::verdicts(location, &id)?;
-    let first_bad =
-        finding(location).ok().and_then(|(_, report)| report.first_bad).map(|first_bad| first_bad.commit.commit);
-    let mut text = String::new();
-    if format == LogFormat::Bisect {
-        let is_first_parent =
-            serde_json::from_value::<SavedPlan>(replay.plan.plan).is_ok_and(|plan| plan.args.history.first_parent);
-        text.push_str(if is_first_parent { "git bisect start --first-parent\n" } else { "git bisect start\n" });
-    }
-    for (commit, outcome, is_repaired) in verdicts {
-        let outcome = Terminal.line(&Untrusted::from(outcome));
-        let name = named(&user, commit);
-        let repaired = if is_repaired { ", repaired" } else { "" };
-        let term = match outcome.as_str() {
-            "pass" if !is_repaired => "good",
-            "fail" if !is_repaired => "bad",
-            _ => "skip",
-        };
-        let _ = match format {
-            LogFormat::Text => writeln!(text, "{outcome}{repaired}: {name}"),
-            LogFormat::Bisect if term == "skip" => {
-                writeln!(text, "# {outcome}{repaired}: {name}\ngit bisect skip {commit}")
-            }
-            LogFormat::Bisect => writeln!(text, "# {term}: {name}\ngit bisect {term} {commit}"),
-        };
-    }
-    if let Some(commit) = first_bad {
-        let hash = if format == LogFormat::Bisect { "# " } else { "" };
-        let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
-    }
-    Ok(Answer::Page(text.into_bytes()))
-}
-
-fn named(user: &Repository, commit: CommitId) -> String {
-    let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
-    let subject = revision.map(|revision| revision.subject).unwrap_or_default();
-    format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
-}
-
-/// The name of this worktree's hunt, what it found, and what it was started with.
-pub fn finding_and_plan(location: &Location) -> Result<(String, Report, SavedPlan), Failure> {
-    let (id, report) = finding(location)?;
-    let (_, plan) = saved::current_plan(location)?;
-    Ok((id, report, plan))
-}
-
 /// The finding in a form for others.
 fn report_as(
     format: ReportFormat,
+    kept: &Kept,
     location: &Location,
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (id, report, saved) = finding_and_plan(location)?;
+    let (id, report, saved) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
     let test = Untrusted::from(saved.args.command.to_line());
     let mut out = Vec::new();
     let result = match format {
@@ -453,13 +411,13 @@ fn report_as(
         ReportFormat::Json => report::json::write(&report, &mut out),
         ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
         ReportFormat::Markdown => {
-            report::markdown::write(&report, &test, explanation(location, &id, &report, console).as_ref(), &mut out)
+            report::markdown::write(&report, &test, explanation(location, id, &report, console).as_ref(), &mut out)
         }
         ReportFormat::Github => report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
         ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
         ReportFormat::Certificate => {
-            let limit = saved::limit(location, &id)?.unwrap_or(FIRST_LIMIT);
+            let limit = saved::limit(location, id)?.unwrap_or(FIRST_LIMIT);
             let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
             let certificate = certificate::make(&report, &saved, limit, regenerate, location)?;
             out = serde_json::to_vec_pretty(&certificate).map_err(|error| Failure::from_error(&error))?;
@@ -467,7 +425,7 @@ fn report_as(
         }
         ReportFormat::Sarif => {
             let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
-            let explanation = explanation(location, &id, &report, console);
+            let explanation = explanation(location, id, &report, console);
             report::sarif::write(&report, &test, origin::address(&user).as_deref(), explanation.as_ref(), &mut out)
         }
     };
@@ -478,13 +436,14 @@ fn report_as(
 /// The finding as a page.
 fn report_page(
     page: &PageArgs,
+    kept: &Kept,
     location: &Location,
     around: &Surroundings,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (id, report, plan) = finding_and_plan(location)?;
-    let explanation = explanation(location, &id, &report, console);
-    let story = story::read(location, &id, &report, explanation.as_ref())?;
+    let (id, report, plan) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
+    let explanation = explanation(location, id, &report, console);
+    let story = story::read(location, id, &report, explanation.as_ref())?;
     let test = Untrusted::from(plan.args.command.to_line());
     let build = plan.args.test.build.map(|line| Untrusted::from(line.into_vec()));
     let written = html::Page {
@@ -548,8 +507,13 @@ fn verify(
     Ok(Answer::Text(text, code))
 }
 
-fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
-    let (_, report) = finding(location)?;
+fn apply(
+    rung: Option<options::Rung>,
+    kept: &Kept,
+    location: &Location,
+    around: &Surroundings,
+) -> Result<Answer, Failure> {
+    let (id, report) = (&kept.id, kept.report()?);
     let is_sought = !report.fixes.is_empty() || report.fix.is_some();
     let fix = match rung {
         None => report.fix,
@@ -567,12 +531,12 @@ fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings
     };
     let Some(fix) = fix else {
         if !is_sought {
-            return Err(Failure::new(Status::Error, "the hunt of this worktree has not looked for a fix yet")
-                .with_hint("`git idd resume --until fix` goes on to it"));
+            return Err(Failure::new(Status::Error, format!("the hunt {id} has not looked for a fix yet"))
+                .with_hint(format!("`git idd resume --hunt {id} --until fix` goes on to it")));
         }
         let message = match rung {
-            None => "the hunt of this worktree recommends no fix",
-            Some(_) => "the hunt of this worktree found no such fix",
+            None => format!("the hunt {id} recommends no fix"),
+            Some(_) => format!("the hunt {id} found no such fix"),
         };
         return Err(Failure::new(Status::Error, message).with_hint(
             "`git idd show -v` lists the reversals that were tried; `git idd apply --rung <name>` takes one of them",
@@ -601,7 +565,10 @@ fn apply(rung: Option<options::Rung>, location: &Location, around: &Surroundings
 
 fn reset(location: &Location) -> Result<Answer, Failure> {
     saved::forget(location)?;
-    Ok(Answer::Text(b"Forgot the hunt of this worktree.\n".to_vec(), 0))
+    Ok(Answer::Text(
+        b"Forgot the hunts of this worktree; `git idd list` lists them until `git idd gc` removes them.\n".to_vec(),
+        0,
+    ))
 }
 
 /// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and of this worktree the checkouts of

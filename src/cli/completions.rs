@@ -20,6 +20,8 @@ enum Kind {
     Revision,
     Path,
     Words(Vec<String>),
+    /// The id of a hunt that is kept.
+    Hunt,
     /// A number, a duration, a command.
     Other,
 }
@@ -32,11 +34,15 @@ fn kind(arg: &Arg) -> Kind {
     let names = arg.get_value_names().unwrap_or_default();
     match names.first().map(clap::builder::Str::as_str) {
         _ if !words.is_empty() => Kind::Words(words),
+        _ if arg.get_id() == "hunt" => Kind::Hunt,
         Some("REV" | "GOOD" | "BAD") => Kind::Revision,
         Some("PATH" | "FILE" | "PATCH|DIR" | "PATHSPEC") => Kind::Path,
         _ => Kind::Other,
     }
 }
+
+/// Prints the ids of the hunts that are kept.
+const HUNTS: &str = "git idd list 2>/dev/null | sed -n \"s/^[* ] \\([0-9a-z-]*\\) .*/\\1/p\"";
 
 /// An option as people type it.
 struct Opt {
@@ -100,6 +106,10 @@ fn bash(command: &Command, out: &mut dyn Write) -> io::Result<()> {
                 writeln!(out, "    --{long},*) __gitcomp \"{words}\"; return ;;")?;
                 writeln!(out, "    *,--{long}=*) __gitcomp \"{words}\" \"\" \"${{cur#*=}}\"; return ;;")?;
             }
+            Kind::Hunt => {
+                writeln!(out, "    --{long},*) __gitcomp \"$({HUNTS})\"; return ;;")?;
+                writeln!(out, "    *,--{long}=*) __gitcomp \"$({HUNTS})\" \"\" \"${{cur#*=}}\"; return ;;")?;
+            }
             Kind::Path | Kind::Other => writeln!(out, "    --{long},*) return ;;")?,
             Kind::None => {}
         }
@@ -143,6 +153,7 @@ fn fish(command: &Command, out: &mut dyn Write) -> io::Result<()> {
                 Kind::Revision => " -x -a '(__fish_git_refs)'".to_owned(),
                 Kind::Path => " -r -F".to_owned(),
                 Kind::Words(words) => format!(" -x -a '{}'", words.join(" ")),
+                Kind::Hunt => format!(" -x -a {}", quoted(&format!("({HUNTS})"))),
                 Kind::Other => " -x".to_owned(),
             };
             writeln!(out, "complete -c git -n '{condition}'{short} -l {long}{value} -d {}", quoted(&help))?;
@@ -194,6 +205,7 @@ fn zsh_options(command: &Command, indent: &str, out: &mut dyn Write) -> io::Resu
             Kind::Revision => ":revision:__git_commits".to_owned(),
             Kind::Path => ":path:_files".to_owned(),
             Kind::Words(words) => format!(":value:({})", words.join(" ")),
+            Kind::Hunt => format!(":hunt:($({HUNTS}))"),
             Kind::Other => ":value: ".to_owned(),
         };
         let help = help.replace('[', "(").replace(']', ")").replace(':', ",");

@@ -8,6 +8,7 @@ use crate::cli::args::options::Effort;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
 use crate::cli::finding::Sources;
+use crate::cli::kept;
 use crate::cli::plan::Adjustments;
 use crate::cli::plan::Plan;
 use crate::cli::plan::Surroundings;
@@ -174,10 +175,15 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
         hunt.write_down(&report)?;
         Ok(report)
     });
+    if hunt.is_hopeless {
+        // There is nothing to go on with.
+        let status = Status::Usage.word().to_owned();
+        hunt.session.append(&Record::Ended { status }).map_err(|error| session_failure(&error))?;
+    }
     hunt.session.progress.finish();
     hunt.session.close();
-    if hunt.is_hopeless {
-        saved::give_back(location, saved.previous.as_deref())?;
+    if hunt.is_hopeless && saved.is_new {
+        kept::remove(location, &hunt.id)?;
     }
     result
 }
@@ -316,7 +322,9 @@ impl Hunt<'_, '_> {
                     report.probes.refused = n_refused;
                     report.notes.extend(self.cut_short(&finding));
                     self.say_of_fixes(&finding, &store, &mut report)?;
-                    if let Err(failure) = self.keep(&finding, &store) {
+                    if finding.is_finding()
+                        && let Err(failure) = self.keep(&finding, &store)
+                    {
                         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
                         let note = format!("The finding could not be kept as refs of this worktree: {why}.");
                         report.notes.push(Untrusted::from(note));

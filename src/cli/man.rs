@@ -20,23 +20,25 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 13] = [
+const SYNOPSIS: [&str; 15] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
-    "(status | show | apply | reset | gc) [--json]",
-    "resume [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",
-    "log [--format=(text | bisect)]",
-    "explain [--at=(culprit | head)] [--switch] [--json]",
+    "(list | reset | gc) [--json]",
+    "(status | show) [--hunt=<id>] [--json]",
+    "apply [--hunt=<id>] [--rung=<name>]",
+    "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",
+    "log [--hunt=<id>] [--format=(text | bisect)]",
+    "explain [--hunt=<id>] [--at=(culprit | head)] [--switch] [--json]",
     "explain [<options>] [--bad=<rev>] (--good=<rev> | --switch) -- <test-cmd> [<args>...]",
     "record [<options>] -- <test-cmd> [<args>...]",
     "trace (stat | tree | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
-    "report [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
-    "report [--html=<file>] [--open]",
+    "report [--hunt=<id>] [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
+    "report [--hunt=<id>] [--html=<file>] [--open]",
     "verify [--yes] <certificate>",
     "completions (bash | zsh | fish)",
 ];
 
-const DESCRIPTION: [&str; 6] = [
+const DESCRIPTION: [&str; 7] = [
     "Finds the change that broke a test. From a test that fails now, git idd finds the newest revision where it passes and \
      the first one where it does not, reduces that commit to a minimal change that makes it fail, and carries a reversal \
      to HEAD, where it is tested.",
@@ -53,6 +55,10 @@ const DESCRIPTION: [&str; 6] = [
      need not be the only one.",
     "HEAD, index, working tree, stash and configuration of the repository are never touched; only git idd apply changes \
      files. Every claim of the finding is run again in a clean checkout before it is printed.",
+    "Hunts are kept; git idd list lists them. The commands show, report, explain and apply take the newest finding: a hunt \
+     that found nothing never takes its place. The commands status, log and resume take the hunt of this worktree that ran last. \
+     With --hunt each takes the hunt with this id, which may be abbreviated. git idd gc removes hunts that ended more than 30 days ago, \
+     and the oldest ones while all of them take more than 1 GiB.",
 ];
 
 const ENVIRONMENT: [(&str, &str); 7] = [
@@ -71,17 +77,17 @@ const ENVIRONMENT: [(&str, &str); 7] = [
 const FILES: [(&str, &str); 4] = [
     (
         "$(git rev-parse --git-path idd)",
-        "The hunt of this worktree: its journal, its finding, the outputs that were kept.",
+        "Of this worktree: which hunts are its own, its last page, and its recordings.",
     ),
     (
         "$(git rev-parse --git-common-dir)/idd",
-        "What all worktrees share: results of tests, and the objects that were made.",
+        "What all worktrees share: the journals of all hunts with the results and outputs of the tests, and the objects that were made.",
     ),
-    ("refs/worktree/idd/*", "What a finding refers to, kept from garbage collection until git idd reset."),
+    ("refs/worktree/idd/*", "What the newest finding refers to, kept from garbage collection until git idd reset."),
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
-const EXAMPLES: [(&str, &str); 8] = [
+const EXAMPLES: [(&str, &str); 9] = [
     ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
     (
         "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
@@ -90,6 +96,7 @@ const EXAMPLES: [(&str, &str); 8] = [
     ("git idd --timeout 10s -- ./server --self-test", "A test that hangs; the hang is the failure."),
     ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
+    ("git idd list; git idd show --hunt mws7", "Go back to an earlier finding."),
     ("git idd explain", "Say how the change that was found leads to the failure (C programs)."),
     ("git idd record --build make -- ./test.sh", "Keep what the C program does that the test runs."),
     ("git -c idd.jobs=2 idd --budget 30m --json -- make check", "A nightly job."),

@@ -1,4 +1,4 @@
-//! What outlives one run of the program: the journal of a hunt, and which hunt belongs to this worktree.
+//! What outlives one run of the program: the journal of a hunt, and what is kept beside it.
 
 use crate::cli::args::HuntArgs;
 use crate::cli::args::options;
@@ -6,6 +6,8 @@ use crate::cli::estimate::Ahead;
 use crate::cli::estimate::Pace;
 use crate::cli::failure;
 use crate::cli::failure::Failure;
+use crate::cli::kept;
+use crate::cli::kept::Kept;
 use crate::cli::plan::Plan;
 use crate::cli::spent::Spent;
 use crate::hunt::finding::Finding;
@@ -67,8 +69,8 @@ pub struct Saved {
     pub spent: Spent,
     /// Seconds that earlier runs of this hunt took.
     pub seconds_before: f64,
-    /// The hunt that this worktree had before.
-    pub previous: Option<String>,
+    /// Whether the hunt began with this run.
+    pub is_new: bool,
     /// What to tell the user about how it was opened.
     pub remarks: Vec<String>,
     /// One hunt at a time in a worktree.
@@ -93,12 +95,6 @@ pub struct SavedPlan {
     /// What else the results depend on: its name for people, and a digest.
     #[serde(default)]
     pub basis: BTreeMap<String, String>,
-}
-
-/// Which hunt belongs to this worktree.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Pointer {
-    hunt: String,
 }
 
 impl SavedPlan {
@@ -169,43 +165,62 @@ pub fn is_old(replay: &Replay) -> bool {
     replay.plan.version != FORMAT_VERSION
 }
 
-/// Opens the journal for `plan`: the one of this worktree if it is the same hunt and goes on, else a new one.
+/// Opens the journal for `plan`: that of the last hunt of this worktree with this plan, if it goes on, else a new one.
 ///
+/// - `resumed`: the hunt that is to go on, if one is.
 /// - `is_continued`: whether the hunt goes on although it has ended. It does so in any case where more is asked for than was found.
-pub fn open(plan: &Plan, location: &Location, is_continued: bool) -> Result<Saved, Failure> {
+pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continued: bool) -> Result<Saved, Failure> {
     let lock = lock(location)?;
     let digest = digest(plan)?;
-    if let Some(id) = current(location)
+    // Whoever was killed here was the last one at work; a hunt of another worktree may have been killed there.
+    let last = resumed.map(|kept| kept.id.clone()).into_iter().chain(kept::own(location).pop());
+    for replay in last.filter_map(|id| Replay::read(&segment_path(location, &id).ok()?).ok()) {
+        end_leftovers(&replay);
+    }
+    let same = match resumed {
+        Some(kept) => Some(kept.id.clone()).filter(|_| is_of(&kept.replay.plan, &digest)),
+        None => {
+            kept::own(location).into_iter().rev().find(|id| plan_of(location, id).is_some_and(|it| is_of(&it, &digest)))
+        }
+    };
+    if let Some(id) = same
         && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
     {
-        end_leftovers(&replay);
-        if replay.plan.digest == digest && !is_old(&replay) {
-            let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
-            if is_continued || is_further || is_unfinished(replay.status.as_deref()) {
-                return reopen(id, lock, location);
-            }
+        let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
+        if is_continued || is_further || is_unfinished(replay.status.as_deref()) {
+            return reopen(id, lock, location);
         }
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let value = serde_json::to_value(SavedPlan::of(plan)).map_err(|error| Failure::from_error(&error))?;
-    let id = format!("{:014}-{:x}", now.as_millis(), std::process::id());
+    let mut now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let started = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
     let record = PlanRecord::new(value, digest, started);
-    let mut segment =
-        Segment::create(&segment_path(location, &id)?, &record).map_err(|error| journal_failure(&error))?;
+    let (id, mut segment) = loop {
+        let id = kept::id_at(now);
+        match Segment::create(&segment_path(location, &id)?, &record) {
+            Ok(segment) => break (id, segment),
+            // A hunt of another worktree began in the same millisecond.
+            Err(JournalError::Exists { .. } | JournalError::Busy { .. }) => now += Duration::from_millis(1),
+            Err(error) => return Err(journal_failure(&error)),
+        }
+    };
     sign(&mut segment)?;
-    let previous = current(location);
-    point_to(location, &id)?;
-    Ok(Saved {
-        id,
-        segment,
-        replay: None,
-        spent: Spent::default(),
-        seconds_before: 0.0,
-        previous,
-        remarks: Vec::new(),
-        lock,
-    })
+    kept::add(location, &id)?;
+    let (spent, seconds_before, remarks) = (Spent::default(), 0.0, Vec::new());
+    Ok(Saved { id, segment, replay: None, spent, seconds_before, is_new: true, remarks, lock })
+}
+
+/// Whether a hunt with this digest can go on in the journal with this plan.
+fn is_of(plan: &PlanRecord, digest: &str) -> bool {
+    plan.version == FORMAT_VERSION && plan.digest == digest
+}
+
+/// The plan of a hunt, without the rest of its journal.
+fn plan_of(location: &Location, id: &str) -> Option<PlanRecord> {
+    match Reader::open(&segment_path(location, id).ok()?, 0).ok()?.next_record() {
+        Ok(Some((_, Record::Plan(plan)))) => Some(plan),
+        _ => None,
+    }
 }
 
 fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Failure> {
@@ -222,9 +237,10 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     remarks.push(format!("Resuming the hunt {id}: {} known already.", count(replay.n_completed, "probe")));
     let finding = replay.finding.as_ref();
     let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
-    let (seconds_before, previous) = (seconds.unwrap_or(0.0), Some(id.clone()));
+    let seconds_before = seconds.unwrap_or(0.0);
+    kept::add(location, &id)?;
     let spent = last(location, &id, Spent::read)?.unwrap_or_default();
-    Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, previous, remarks, lock })
+    Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, is_new: false, remarks, lock })
 }
 
 /// Writes down who works on the hunt from now on.
@@ -298,42 +314,10 @@ fn end_leftovers(replay: &Replay) {
     }
 }
 
-/// Gives the worktree the hunt back that it had before one that came to nothing.
-pub fn give_back(location: &Location, previous: Option<&str>) -> Result<(), Failure> {
-    match previous {
-        Some(id) => point_to(location, id),
-        None => files::remove(&pointer_path(location)).map_err(|error| Failure::from_error(&error)),
-    }
-}
-
-/// The hunt of this worktree, if there is one.
-pub fn current(location: &Location) -> Option<String> {
-    let bytes = files::bytes(&pointer_path(location)).ok()?;
-    let pointer: Pointer = serde_json::from_slice(&bytes).ok()?;
-    Some(pointer.hunt)
-}
-
-/// The journal of the hunt of this worktree.
-pub fn current_replay(location: &Location) -> Result<(String, Replay), Failure> {
-    let none = || {
-        Failure::new(Status::Error, "there is no hunt in this worktree").with_hint("`git idd <test-cmd>` starts one")
-    };
-    let id = current(location).ok_or_else(none)?;
-    let path = segment_path(location, &id)?;
-    match Replay::read(&path) {
-        Ok(replay) => Ok((id, replay)),
-        Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Err(none()),
-        Err(error) => Err(journal_failure(&error)),
-    }
-}
-
-/// What the hunt of this worktree was told.
-pub fn current_plan(location: &Location) -> Result<(String, SavedPlan), Failure> {
-    let (id, replay) = current_replay(location)?;
-    let plan = serde_json::from_value(replay.plan.plan).map_err(|error| {
-        Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again")
-    })?;
-    Ok((id, plan))
+/// What a hunt was told.
+pub fn plan(replay: &Replay) -> Result<SavedPlan, Failure> {
+    serde_json::from_value(replay.plan.plan.clone())
+        .map_err(|error| Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again"))
 }
 
 /// What a run of a hunt is to find, and how long the reduction may take.
@@ -482,7 +466,7 @@ pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
     journal::is_written(&segment_path(location, id)?).map_err(|error| journal_failure(&error))
 }
 
-/// Forgets the hunt of this worktree: pointer, patch, page and refs. Observations stay for other hunts.
+/// Forgets the hunts of this worktree, with patch, page and refs. Their journals stay until they are collected.
 pub fn forget(location: &Location) -> Result<(), Failure> {
     let _lock = lock(location)?;
     let failed = |error: RepoError| Failure::from_error(&error);
@@ -492,7 +476,7 @@ pub fn forget(location: &Location) -> Result<(), Failure> {
     for made in [location.session_directory().join("fix.patch"), page_path(location)] {
         files::remove(&made).map_err(|error| Failure::from_error(&error))?;
     }
-    files::remove(&pointer_path(location)).map_err(|error| Failure::from_error(&error))
+    kept::clear(location)
 }
 
 /// Points the refs of this worktree at a finding: `bad`, `last-good`, `first-bad` and `fix`.
@@ -524,25 +508,18 @@ pub fn page_path(location: &Location) -> PathBuf {
     location.session_directory().join("report.html")
 }
 
-fn pointer_path(location: &Location) -> PathBuf {
-    location.session_directory().join("session.json")
-}
-
-fn point_to(location: &Location, id: &str) -> Result<(), Failure> {
-    let pointer = Pointer { hunt: id.to_owned() };
-    let text = serde_json::to_vec(&pointer).map_err(|error| Failure::from_error(&error))?;
-    files::replace(&pointer_path(location), &text).map_err(|error| {
-        Failure::new(Status::Error, format!("failed to write `{}`: {error}", pointer_path(location).display()))
-    })
-}
-
-fn segment_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
+/// The journal of a hunt.
+pub fn segment_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
     journal::segment_path(&location.idd_directory(), id).map_err(|error| journal_failure(&error))
 }
 
-fn journal_failure(error: &JournalError) -> Failure {
+/// A failure to write or read a journal, with what to do about it.
+pub fn journal_failure(error: &JournalError) -> Failure {
     let failure = Failure::from_error(error);
     match error {
+        JournalError::Version { .. } => {
+            failure.with_hint("another version of the program made the hunt; that one reads it")
+        }
         JournalError::Busy { .. } => failure.with_hint("the same hunt is running already in this worktree"),
         JournalError::Io { .. } => {
             failure.with_hint("a hunt needs space in the git directory, and the right to write there; nothing is lost")

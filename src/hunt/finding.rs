@@ -264,6 +264,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether something was found: a first bad revision, a change, or the commits that it can be.
+    pub fn is_finding(&self) -> bool {
+        let found = [Conclusion::Found, Conclusion::Culprit, Conclusion::Unported, Conclusion::Range];
+        found.contains(&self.conclusion) || self.first_bad.is_some()
+    }
+
     /// A finding that says nothing yet but which revision is bad.
     pub fn new(bad: CommitId) -> Self {
         Self {

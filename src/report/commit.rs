@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
+use jiff::Zoned;
 use jiff::fmt::strtime;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
@@ -66,6 +67,29 @@ impl Date {
     /// Only the day: `2026-03-01`.
     pub fn day(self) -> String {
         self.format("%Y-%m-%d")
+    }
+}
+
+/// When something began, by the clock of this machine; in JSON and in full `2026-03-01T09:30:00+01:00`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started(Zoned);
+
+impl Started {
+    /// - `seconds`: since 1970; what lies outside the years -9999 to 9999 becomes 1970.
+    pub fn new(seconds: i64) -> Self {
+        Self(Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system()))
+    }
+
+    /// Day, hour and minute: `2026-03-01 09:30`.
+    pub fn minute(&self) -> String {
+        strtime::format("%Y-%m-%d %H:%M", &self.0).unwrap_or_else(|_| self.to_string())
+    }
+}
+
+impl fmt::Display for Started {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = strtime::format("%Y-%m-%dT%H:%M:%S%:z", &self.0);
+        f.write_str(&text.unwrap_or_else(|_| self.0.timestamp().to_string()))
     }
 }
 

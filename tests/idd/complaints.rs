@@ -57,7 +57,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     let location = locate::locate(&fixture.repo(), &around.environment).unwrap();
     let user = private::open(&location.git_directory).unwrap();
     let plan = Plan::new(args, None, &location, &user, &around).ok().unwrap();
-    let saved = saved::open(&plan, &location, false).ok().unwrap();
+    let saved = saved::open(&plan, &location, None, false).ok().unwrap();
     saved::make_private(&location, &user, plan.bad).ok().unwrap();
     let start = Start {
         plan: &plan,

@@ -1,4 +1,4 @@
-//! Hunts that are kept: more than one in a worktree, and those of older versions of the program.
+//! Hunts that are kept: more than one in a repository, and those of older versions of the program.
 
 use std::fs;
 
@@ -73,4 +73,79 @@ fn a_hunt_with_a_journal_of_format_1_starts_over_and_leaves_it_alone() {
     let fixture = with_journal("budget.log");
     assert_eq!(fixture.report(&[TEST]).status, Status::Found);
     assert_eq!(journal(&fixture), before);
+}
+
+/// The ids that `git idd list` lists, with their lines; the newest first.
+fn list(fixture: &Fixture) -> Vec<(String, String)> {
+    let (text, _) = run(fixture, &["list"], 0);
+    let lines = text.lines().filter(|line| line.starts_with("  m") || line.starts_with("* m"));
+    lines.map(|line| (line[2..10].to_owned(), line.to_owned())).collect()
+}
+
+#[test]
+fn after_three_hunts_of_which_one_failed_each_is_found_again() {
+    let fixture = Fixture::of(HISTORY);
+    assert!(run(&fixture, &["list"], 0).0.starts_with("No hunt is kept in this repository"));
+    assert_eq!(fixture.report(&[TEST]).status, Status::Found);
+    assert_eq!(fixture.report(&["--until", "commit", "grep name=a limits"]).status, Status::Found);
+    let refs = fixture.sh("git for-each-ref refs/worktree");
+    assert_eq!(fixture.report(&["grep never limits"]).status, Status::NeverPassed);
+
+    let hunts = list(&fixture);
+    let [(never, third), (_, second), (first, line)] = &hunts[..] else { panic!("{hunts:?}") };
+    assert!(third.starts_with("  ") && third.contains("  never_passed  grep never limits    -"), "{third}");
+    assert!(second.starts_with("* ") && second.ends_with("Rename it"), "{second}");
+    assert!(line.contains("  found         grep limit=1 limits  ") && line.ends_with(" Raise the limit"), "{line}");
+    let (listed, _) = run(&fixture, &["list", "--json"], 0);
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["hunts"][2]["test"], TEST);
+    assert_eq!(listed["hunts"][2]["first_bad"]["subject"], "Raise the limit");
+    assert_eq!(listed["hunts"][1]["is_default"], true);
+
+    // The finding stays what is shown, and its refs stay.
+    assert_eq!(fixture.sh("git for-each-ref refs/worktree"), refs);
+    let (shown, said) = run(&fixture, &["show"], 0);
+    assert!(shown.contains("Rename it"), "{shown}");
+    assert!(said.contains(&format!("the newer hunt {never} found nothing (never_passed). `git idd list` ")), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let (shown, said) = run(&fixture, &["show", "--hunt", first], 0);
+    assert!(shown.contains("-limit=1\n+limit=2\n") && said.is_empty(), "{shown}{said}");
+    let abbreviated =
+        (1..9).map(|n| &first[..n]).find(|name| hunts.iter().filter(|it| it.0.starts_with(name)).count() == 1);
+    assert_eq!(run(&fixture, &["show", "--hunt", abbreviated.unwrap()], 0).0, shown);
+    assert!(run(&fixture, &["report", "--hunt", first], 0).0.contains("Raise the limit"));
+    assert!(run(&fixture, &["log", "--hunt", first], 0).0.contains("first bad commit: ["));
+    assert!(run(&fixture, &["log"], 0).0.lines().all(|line| line.starts_with("fail: [")));
+    assert!(run(&fixture, &["status"], 0).0.contains(&format!("hunt:      {never}\nstate:     never_passed\n")));
+    assert!(run(&fixture, &["resume", "--hunt", first, "-j", "2"], 0).0.contains("Raise the limit"));
+    for (name, message) in [("zz", "no hunt is kept under the id `zz`"), ("m", "may be that of several hunts: ")] {
+        let (_, said) = run(&fixture, &["show", "--hunt", name], 1);
+        assert!(said.contains(message) && said.contains("hint: `git idd list` lists"), "{said}");
+    }
+    run(&fixture, &["apply", "--hunt", first], 0);
+    fixture.sh("grep limit=1 limits");
+
+    // Nothing is lost by a reset but what is taken by default.
+    run(&fixture, &["reset"], 0);
+    assert!(run(&fixture, &["list"], 0).0.contains("forgotten by `git idd reset`:\n  "));
+    assert!(run(&fixture, &["show"], 1).1.contains("there is no hunt in this worktree"));
+    assert!(run(&fixture, &["show", "--hunt", first], 0).0.contains("Raise the limit"));
+}
+
+#[test]
+fn an_interrupted_hunt_is_gone_on_with_by_its_command_and_by_its_id_although_others_ran_in_between() {
+    let fixture = Fixture::of(HISTORY);
+    assert_eq!(fixture.report(&["--max-probes", "3", TEST]).status, Status::Budget);
+    assert_eq!(fixture.report(&["--max-probes", "3", "grep name=a limits"]).status, Status::Budget);
+    // A test that cannot be run is no hunt.
+    run(&fixture, &["../nothing"], 1);
+    let [(second, _), (first, _)] = &list(&fixture)[..] else { panic!("{:?}", list(&fixture)) };
+    let (_, said) = run(&fixture, &["resume", "--hunt", first, "--max-probes", "100"], 0);
+    assert!(said.contains(&format!("Resuming the hunt {first}: 3 probes known already.")), "{said}");
+    let (_, said) = run(&fixture, &["resume"], 0);
+    assert!(said.contains(&format!("The hunt {first} has ended already")), "{said}");
+    assert!(said.contains(&format!("`git idd resume --hunt {second}` goes on with it.")), "{said}");
+    let (_, said) = run(&fixture, &["grep name=a limits"], 0);
+    assert!(said.contains(&format!("Resuming the hunt {second}: ")), "{said}");
+    assert_eq!(list(&fixture).len(), 2);
 }

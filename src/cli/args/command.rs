@@ -22,6 +22,7 @@ use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
+use crate::cli::args::options::Hunt;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::Record;
@@ -193,33 +194,48 @@ pub enum Subcommand {
     /// Reduce the difference of two revisions, without a search.
     #[command(override_usage = "git idd minimize [OPTIONS] <GOOD> <BAD> -- <TEST-CMD> [ARGS]...")]
     Minimize(Box<MinimizeArgs>),
-    /// Say how far the hunt of this worktree is.
-    Status {
+    /// List the hunts that are kept; a star marks the newest finding.
+    List {
         #[command(flatten)]
         output: Output,
     },
-    /// Go on with a hunt that was interrupted, or ran out of its budget.
+    /// Say how far a hunt is; without --hunt the last one.
+    Status {
+        #[command(flatten)]
+        which: Hunt,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Go on with a hunt that was interrupted, or ran out of its budget; without --hunt the last one.
     Resume {
+        #[command(flatten)]
+        which: Hunt,
         #[command(flatten)]
         allowance: Allowance,
         #[command(flatten)]
         output: Output,
     },
-    /// Print what was tested.
+    /// Print what was tested; without --hunt by the last one.
     Log {
+        #[command(flatten)]
+        which: Hunt,
         /// Form of the log; `bisect` is accepted by `git bisect replay`.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: LogFormat,
         #[command(flatten)]
         output: Output,
     },
-    /// Print the finding again.
+    /// Print a finding again; without --hunt the newest.
     Show {
+        #[command(flatten)]
+        which: Hunt,
         #[command(flatten)]
         output: Output,
     },
-    /// Print the finding for other people and programs.
+    /// Print a finding for other people and programs; without --hunt the newest.
     Report {
+        #[command(flatten)]
+        which: Hunt,
         /// Form of the report.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: ReportFormat,
@@ -243,15 +259,17 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Put the fix into the working tree.
+    /// Put the fix into the working tree; without --hunt that of the newest finding.
     Apply {
+        #[command(flatten)]
+        which: Hunt,
         /// Take this one of the fixes that were tried, recommended or not.
         #[arg(long, value_enum, value_name = "NAME")]
         rung: Option<Rung>,
         #[command(flatten)]
         output: Output,
     },
-    /// Forget the hunt of this worktree.
+    /// Forget the hunts of this worktree, and remove the refs of their findings.
     Reset {
         #[command(flatten)]
         output: Output,
@@ -264,7 +282,7 @@ pub enum Subcommand {
     /// Build under the instrumenting compiler, run the test, and keep what the program did.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
-    /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the change that the last hunt found.
+    /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the newest finding.
     #[command(
         override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
     )]

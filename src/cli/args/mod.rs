@@ -25,6 +25,7 @@ use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
 use crate::cli::args::options::History;
 use crate::cli::args::options::Holding;
+use crate::cli::args::options::Hunt;
 use crate::cli::args::options::Keep;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
@@ -64,22 +65,36 @@ pub enum Request {
         /// The rest, as in a hunt; its `history` has the default values.
         hunt: HuntArgs,
     },
-    /// Say what the hunt of this worktree has come to.
-    Status,
-    /// Go on with the hunt of this worktree.
+    /// List the hunts that are kept.
+    List,
+    /// Say what a hunt has come to.
+    Status {
+        /// Which, if not the newest: its id, or the beginning of it.
+        hunt: Option<String>,
+    },
+    /// Go on with a hunt.
     Resume {
+        /// Which, if not the newest.
+        hunt: Option<String>,
         /// How much it may do.
         allowance: Allowance,
     },
     /// Print what was tested.
     Log {
+        /// By which hunt, if not the newest.
+        hunt: Option<String>,
         /// In which form.
         format: LogFormat,
     },
     /// Print the finding again.
-    Show,
+    Show {
+        /// Of which hunt, if not the newest finding.
+        hunt: Option<String>,
+    },
     /// Print the finding for other people and programs.
     Report {
+        /// Of which hunt, if not the newest finding.
+        hunt: Option<String>,
         /// In which form.
         format: ReportFormat,
         /// As a page instead.
@@ -94,10 +109,12 @@ pub enum Request {
     },
     /// Put the fix into the user's working tree.
     Apply {
+        /// Of which hunt, if not the newest finding.
+        hunt: Option<String>,
         /// Which of the fixes, if not the recommended one.
         rung: Option<options::Rung>,
     },
-    /// Forget the hunt of this worktree.
+    /// Forget the hunts of this worktree.
     Reset,
     /// Remove what no hunt needs any more.
     Gc,
@@ -172,6 +189,8 @@ pub struct ExplainArgs {
     pub bad: Option<String>,
     /// The one that passes.
     pub good: Option<String>,
+    /// The hunt whose change is explained, if not the newest finding.
+    pub hunt: Option<String>,
     /// Decisions that may be switched in search of a reference; `None` if it is a version.
     pub switch_budget: Option<usize>,
     /// Tests after which the search for the chain ends.
@@ -341,11 +360,14 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let hunt = hunt_args(args.words, History::default(), args.test, args.effort)?;
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
-        Some(Subcommand::Status { output }) => (Request::Status, output),
-        Some(Subcommand::Resume { allowance, output }) => (Request::Resume { allowance }, output),
-        Some(Subcommand::Log { format, output }) => (Request::Log { format }, output),
-        Some(Subcommand::Show { output }) => (Request::Show, output),
-        Some(Subcommand::Report { format, html, open, output }) => {
+        Some(Subcommand::List { output }) => (Request::List, output),
+        Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
+        Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
+            (Request::Resume { hunt, allowance }, output)
+        }
+        Some(Subcommand::Log { which: Hunt { hunt }, format, output }) => (Request::Log { hunt, format }, output),
+        Some(Subcommand::Show { which: Hunt { hunt }, output }) => (Request::Show { hunt }, output),
+        Some(Subcommand::Report { which: Hunt { hunt }, format, html, open, output }) => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
             if let Some(PageArgs { file: Some(file), is_opened }) = &page
                 && file == "-"
@@ -356,10 +378,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
                     "give a file: git idd report --html report.html --open",
                 ));
             }
-            (Request::Report { format, page }, output)
+            (Request::Report { hunt, format, page }, output)
         }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
-        Some(Subcommand::Apply { rung, output }) => (Request::Apply { rung }, output),
+        Some(Subcommand::Apply { which: Hunt { hunt }, rung, output }) => (Request::Apply { hunt, rung }, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
         Some(Subcommand::Record(args)) => {
@@ -408,6 +430,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
     let Explain {
         bad,
         good,
+        hunt,
         switch,
         switch_budget,
         max_tests,
@@ -433,6 +456,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         command,
         bad,
         good,
+        hunt,
         switch_budget,
         max_tests,
         at,

@@ -314,6 +314,10 @@ pub struct Explain {
     #[arg(long, value_name = "REV")]
     pub good: Option<String>,
 
+    /// The hunt whose finding is explained, by its id or the beginning of one (default: the newest finding).
+    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
+    pub hunt: Option<String>,
+
     /// Take no version that passes, but the failing run with one decision switched (a condition made false, say) that makes the test pass.
     #[arg(long, conflicts_with = "good")]
     pub switch: bool,
@@ -326,7 +330,7 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub max_tests: u64,
 
-    /// Which pair of the last hunt: the first bad revision and the same without the necessary change, or HEAD and HEAD with the fix.
+    /// Which pair of a hunt: the first bad revision and the same without the necessary change, or HEAD and HEAD with the fix.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
     pub at: Side,
 
@@ -387,12 +391,20 @@ pub enum Algorithm {
     Global,
 }
 
+/// Which hunt is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Hunt {
+    /// The hunt, by its id or the beginning of one; `git idd list` lists them.
+    #[arg(long, value_name = "ID")]
+    pub hunt: Option<String>,
+}
+
 /// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]
 pub struct Allowance {
     /// Number of tests that run at once (default: as before).
-    #[arg(id = "new_jobs", short, long = "jobs", value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    #[arg(id = "new_jobs", short = 'j', long = "jobs", value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub jobs: Option<u32>,
 
     /// Stop after this time (default: as before, counted anew).

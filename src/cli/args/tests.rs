@@ -79,21 +79,27 @@ fn every_option_of_a_hunt_is_understood() {
 #[test]
 fn the_first_word_decides_whether_it_is_a_subcommand() {
     let request = |line| parse_with(line, &[]).unwrap().request;
-    assert_eq!(request("git-idd status"), Request::Status);
-    assert_eq!(request("git-idd -q --color never resume"), Request::Resume { allowance: Allowance::default() });
-    assert_eq!(request("git-idd log --format=bisect"), Request::Log { format: LogFormat::Bisect });
-    assert_eq!(request("git-idd --json show"), Request::Show);
-    assert_eq!(request("git-idd report --format sarif"), Request::Report { format: ReportFormat::Sarif, page: None });
+    assert_eq!(request("git-idd status"), Request::Status { hunt: None });
+    assert_eq!(
+        request("git-idd -q --color never resume"),
+        Request::Resume { hunt: None, allowance: Allowance::default() }
+    );
+    assert_eq!(request("git-idd log --format=bisect"), Request::Log { hunt: None, format: LogFormat::Bisect });
+    assert_eq!(request("git-idd --json show"), Request::Show { hunt: None });
+    assert_eq!(
+        request("git-idd report --format sarif"),
+        Request::Report { hunt: None, format: ReportFormat::Sarif, page: None }
+    );
     let page = |file: Option<&str>, is_opened| {
         let page = PageArgs { file: file.map(OsString::from), is_opened };
-        Request::Report { format: ReportFormat::Markdown, page: Some(page) }
+        Request::Report { hunt: None, format: ReportFormat::Markdown, page: Some(page) }
     };
     assert_eq!(request("git-idd report --html r.html"), page(Some("r.html"), false));
     assert_eq!(request("git-idd report --open --html=-x"), page(Some("-x"), true));
     assert_eq!(request("git-idd report --open"), page(None, true));
-    assert_eq!(request("git-idd apply"), Request::Apply { rung: None });
+    assert_eq!(request("git-idd apply"), Request::Apply { hunt: None, rung: None });
     let rung = Some(options::Rung::Revert);
-    assert_eq!(request("git-idd apply --rung revert"), Request::Apply { rung });
+    assert_eq!(request("git-idd apply --rung revert"), Request::Apply { hunt: None, rung });
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);
@@ -196,7 +202,7 @@ fn config_gives_options_and_the_command_line_wins() {
 fn config_is_for_the_commands_that_have_the_option() {
     let config = [("idd.good", "v1"), ("idd.jobs", "many"), ("color.ui", "always")];
     let invocation = parse_with("git-idd status", &config).unwrap();
-    assert_eq!((invocation.request, invocation.output.color), (Request::Status, Color::Always));
+    assert_eq!((invocation.request, invocation.output.color), (Request::Status { hunt: None }, Color::Always));
     let Request::Minimize { hunt, .. } = parse_with("git-idd minimize a b -- t", &config[..1]).unwrap().request else {
         panic!("minimize is a request of its own");
     };
@@ -275,4 +281,15 @@ fn a_command_is_written_as_the_shell_reads_it_back() {
     let argv = TestCommand::Argv(["./t.sh", "a b", "it's", "", "$x"].map(OsString::from).to_vec());
     assert_eq!(String::from_utf8(argv.to_line()).unwrap(), r"./t.sh 'a b' 'it'\''s' '' '$x'");
     assert_eq!(TestCommand::Shell("a | b".into()).to_line(), b"a | b");
+}
+
+#[test]
+fn resume_takes_the_hunt_and_the_short_name_of_jobs_that_a_hunt_has() {
+    let resumed = |line: &str| match parse_with(line, &[]).unwrap().request {
+        Request::Resume { hunt, allowance } => (hunt, allowance.jobs),
+        other => panic!("`{line}` is {other:?}"),
+    };
+    assert_eq!(resumed("git-idd resume -j 3"), (None, Some(3)));
+    assert_eq!(resumed("git-idd resume --jobs=3 --hunt mws7"), (Some("mws7".to_owned()), Some(3)));
+    assert!(usage("git-idd resume -n 3").contains("-n"));
 }

@@ -2,9 +2,10 @@
 
 use crate::cli::args::ExplainArgs;
 use crate::cli::args::options::Side;
-use crate::cli::commands;
 use crate::cli::explain::Pair;
 use crate::cli::failure::Failure;
+use crate::cli::kept;
+use crate::cli::kept::Kept;
 use crate::cli::progress::Progress;
 use crate::cli::saved;
 use crate::report::Status;
@@ -58,13 +59,19 @@ pub fn find(
                 built(args, location, progress),
             ))
         }
-        (None, None, None) => of_hunt(args, location),
+        (None, None, None) => {
+            let (kept, remark) = kept::newest_finding(location, args.hunt.as_deref())?;
+            if let Some(remark) = remark {
+                progress.say(&remark);
+            }
+            of_hunt(args, kept, location)
+        }
         _ if args.switch_budget.is_some() => {
             Err(Failure::new(Status::Usage, "`--bad` and a test command belong together")
-                .with_hint("without a test command the failing version of the last hunt is explained"))
+                .with_hint("without a test command the failing version of the newest finding is explained"))
         }
         _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command belong together")
-            .with_hint("without any of them the last hunt is explained")),
+            .with_hint("without any of them the newest finding is explained")),
     }
 }
 
@@ -72,7 +79,8 @@ pub fn find(
 fn built(args: &ExplainArgs, location: &Location, progress: &mut Progress) -> ExplainArgs {
     let mut args = args.clone();
     if args.build.is_none()
-        && let Ok((_, plan)) = saved::current_plan(location)
+        && let Ok(kept) = kept::newest(location, None)
+        && let Ok(plan) = saved::plan(&kept.replay)
         && let Some(build) = plan.args.test.build
     {
         let line = Terminal.line(&Untrusted::from(build.clone().into_vec()));
@@ -82,8 +90,8 @@ fn built(args: &ExplainArgs, location: &Location, progress: &mut Progress) -> Ex
     args
 }
 
-fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {
-    let (id, report, plan) = commands::finding_and_plan(location)?;
+fn of_hunt(args: &ExplainArgs, kept: Kept, location: &Location) -> Result<(Pair, ExplainArgs), Failure> {
+    let (report, plan) = (kept.report()?, saved::plan(&kept.replay)?);
     let proven = proven(&report);
     let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
     let roles = match args.at {
@@ -120,5 +128,5 @@ fn of_hunt(args: &ExplainArgs, location: &Location) -> Result<(Pair, ExplainArgs
         timeout: args.timeout.or(plan.args.test.timeout),
         ..args.clone()
     };
-    Ok((Pair { failing, reference, names, hunt: Some(id) }, completed))
+    Ok((Pair { failing, reference, names, hunt: Some(kept.id) }, completed))
 }
