@@ -328,10 +328,12 @@ fn resume(
     let saved = plan;
     let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
     allowance.replace(&mut plan.args.effort);
+    let changed_tool = saved::changed_tool(&plan, &place, replay).map(|change| change.to_string());
     if saved::is_old(replay) {
         progress(console).say(OLD_JOURNAL);
-    } else if !saved::is_same(&plan, replay)? {
-        let changed = Terminal.line(&Untrusted::from(saved.changed(&plan).join(", ")));
+    } else if changed_tool.is_some() || !saved::is_same(&plan, replay)? {
+        let changed: Vec<String> = saved.changed(&plan).into_iter().chain(changed_tool).collect();
+        let changed = Terminal.line(&Untrusted::from(changed.join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
         progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
     }

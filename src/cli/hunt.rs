@@ -65,6 +65,9 @@ use crate::world::repo::store::TreeStore;
 use crate::world::run::build_cache;
 use crate::world::run::build_cache::BuildCache;
 use crate::world::run::sandbox;
+use crate::world::tools;
+use crate::world::tools::Setting;
+use crate::world::tools::Tools;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -76,6 +79,7 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::time::Instant;
+use std::time::SystemTime;
 
 /// Plans are adjusted at most so often in one hunt.
 const MAX_ADJUSTMENTS: usize = 6;
@@ -114,7 +118,8 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
     let promisor = promisor::promising(configuration)
         .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
     drop(saved::make_private(location, user, plan.bad)?);
-    let (observations, events) =
+    let started = SystemTime::now();
+    let (mut observations, events) =
         Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
     for event in &events {
         tell_cache_event(event, &mut progress);
@@ -125,6 +130,14 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
         Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
     let root = sandboxes(around, location, &saved.id)?;
     let build_cache = build_cache(plan, location, &root);
+    observations.use_tools(Tools::new(Setting {
+        directory: tools::directory(&location.idd_directory()),
+        environment: plan.commands.environment.clone(),
+        root: root.clone(),
+        started,
+        audited: plan.audited(),
+        earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
+    }));
     let log = saved.segment.path().to_owned();
     let start = Start {
         plan,
@@ -480,7 +493,7 @@ impl Hunt<'_, '_> {
         if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
             note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));
         }
-        session.notices().into_iter().for_each(note);
+        session.notices().into_iter().chain(session.notes_of_tools()).for_each(note);
     }
 
     /// What to know of the fixes and of how failures were compared.

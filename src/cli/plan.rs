@@ -342,6 +342,18 @@ impl Plan {
         Some(ProbePlan { artifacts: self.commands.artifacts.clone(), overlay, ..self.probe_plan() })
     }
 
+    /// Names of the programs that the commands are taken to execute where that cannot be seen.
+    pub fn audited(&self) -> Vec<String> {
+        let of = |words: &Words| match words {
+            Words::Shell(line) => split(line),
+            Words::Argv(words) => words.clone(),
+        };
+        let regenerate = self.commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
+        let commands = [Some(&self.commands.test), self.commands.build.as_ref(), regenerate];
+        let words: Vec<OsString> = commands.into_iter().flatten().flat_map(of).collect();
+        toolchain::audited(words.iter().map(OsString::as_os_str))
+    }
+
     /// What the cache key is made of, beside the tree.
     pub fn probe_plan(&self) -> ProbePlan {
         ProbePlan {
@@ -356,7 +368,6 @@ impl Plan {
             outside_files: self.outside_files.clone(),
             environment: self.listed_environment.clone(),
             submodules: BTreeMap::new(),
-            toolchain: toolchain::toolchain(&self.commands.environment),
             platform: toolchain::platform(),
             is_home_isolated: self.commands.is_home_isolated,
         }

@@ -43,6 +43,8 @@ use crate::world::run::ProcessGroup;
 use crate::world::run::kill_leftover;
 use crate::world::run::kill_leftovers_of;
 use crate::world::run::this_process;
+use crate::world::tools;
+use crate::world::tools::Change;
 use serde::Deserialize;
 use serde::Serialize;
 use sha2::Digest;
@@ -127,7 +129,6 @@ fn basis(plan: &Plan) -> BTreeMap<String, String> {
     let environment =
         probes.environment.iter().map(|(name, value)| (format!("the variable `{}`", text(name)), value.clone()));
     let others = [
-        ("the compiler or another tool", probes.toolchain.clone()),
         ("the system", probes.platform.clone()),
         ("the overlay", format!("{:?}", plan.overlay).into_bytes()),
         ("how the configuration divides files", format!("{:?}", plan.divisions).into_bytes()),
@@ -165,6 +166,12 @@ pub fn is_old(replay: &Replay) -> bool {
     replay.plan.version != FORMAT_VERSION
 }
 
+/// Which program has changed that the hunt executed; `None` if none has.
+pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option<Change> {
+    let directory = tools::directory(&location.idd_directory());
+    tools::change(&directory, replay.toolset.as_ref()?, &plan.commands.environment)
+}
+
 /// Opens the journal for `plan`: that of the last hunt of this worktree with this plan, if it goes on, else a new one.
 ///
 /// - `resumed`: the hunt that is to go on, if one is.
@@ -185,6 +192,7 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
     };
     if let Some(id) = same
         && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
+        && changed_tool(plan, location, &replay).is_none()
     {
         let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
         if is_continued || is_further || is_unfinished(replay.status.as_deref()) {

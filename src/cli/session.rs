@@ -6,6 +6,7 @@
 pub mod complaints;
 mod flights;
 pub mod questions;
+mod tools;
 
 use crate::cli::args::options::SignatureMode;
 use crate::cli::chronicle;
@@ -143,6 +144,8 @@ pub struct Noticed {
     pub n_products: (u64, u64),
     /// Whether some probe was cut at the time limit.
     pub is_cut: bool,
+    /// The program of which the user was told that it changed.
+    changed_tool: Option<String>,
 }
 
 /// The laboratory of one hunt.
@@ -474,7 +477,9 @@ impl<'p> Session<'p> {
             return Ok(None);
         }
         let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit };
-        Ok(self.all_observations().lookup(&ticket.key, want))
+        let known = self.all_observations().lookup(&ticket.key, want);
+        self.tell_of_changed_tools();
+        Ok(known)
     }
 
     /// What is known of the outcome of `probe`: all of it, or the run that is missing.
@@ -533,8 +538,10 @@ impl<'p> Session<'p> {
         }
         let product = product.zip(self.product_digest).filter(|_| !is_same_product);
         let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
+        let toolset = self.all_observations().toolset();
         let record = Record::Observed {
             sequence,
+            toolset,
             key: key.to_string(),
             nth: ticket.nth,
             product: product.map(|key| key.to_string()),

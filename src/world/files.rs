@@ -14,8 +14,10 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// A file or symbolic link as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +112,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(&temporary, bytes)?;
     File::open(&temporary)?.sync_all()?;
     fs::rename(&temporary, path)
+}
+
+/// Makes the time of change of a file the present; returns whether there is a file.
+pub fn touch(path: &Path) -> bool {
+    let file = fs::OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
+    file.is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok())
 }
 
 /// Adds to the end of a file, which is made if it is not there.

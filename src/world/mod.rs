@@ -10,6 +10,8 @@ pub mod processors;
 
 pub mod record;
 
+pub mod tools;
+
 pub mod cache;
 
 pub mod files;

@@ -122,7 +122,8 @@ fn many() -> Fixture {
             is_clean: false,
             is_tampered: false,
         };
-        segment.append(&Record::Observed { sequence, key, nth: 0, product: None, observation }).unwrap();
+        let observed = Record::Observed { sequence, key, nth: 0, product: None, toolset: None, observation };
+        segment.append(&observed).unwrap();
         segment.append(&answer).unwrap();
     }
     segment.append_durable(&Record::Ended { status: "found".to_owned() }).unwrap();

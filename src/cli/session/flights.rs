@@ -18,6 +18,7 @@ use crate::world::run::ProcessGroup;
 use crate::world::run::crew::Done;
 use crate::world::run::crew::Errand;
 use crate::world::run::crew::KnownProducts;
+use crate::world::run::executions::Executions;
 use crate::world::run::process::Watch;
 use crate::world::run::sandbox::Job;
 use std::sync::Arc;
@@ -126,8 +127,10 @@ impl Session<'_> {
             limit: self.limit,
         };
         let is_called_back = Arc::new(AtomicBool::new(false));
+        let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
         let watch = Journalled {
             sequence,
+            executions,
             segment: Arc::clone(&self.segment),
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
             reader: self.reader.clone(),
@@ -178,6 +181,7 @@ impl Flight {
 /// Writes the process group of a running command into the journal.
 struct Journalled {
     sequence: u64,
+    executions: Option<Arc<Executions>>,
     segment: Arc<Mutex<Segment>>,
     /// The user's, and that of this probe alone.
     interrupts: [Arc<AtomicBool>; 2],
@@ -186,6 +190,10 @@ struct Journalled {
 }
 
 impl Watch for Journalled {
+    fn executions(&self) -> Option<Arc<Executions>> {
+        self.executions.clone()
+    }
+
     fn started(&mut self, group: ProcessGroup) {
         self.reader.unpark();
         let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
@@ -194,6 +202,8 @@ impl Watch for Journalled {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
+        // It is run again, without being watched.
+        let is_harmed = self.executions.as_ref().is_some_and(|executions| executions.is_harmful());
+        is_harmed || self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
     }
 }

@@ -13,6 +13,7 @@ use crate::world::journal;
 use crate::world::journal::FileLock;
 use crate::world::journal::JournalError;
 use crate::world::journal::Replay;
+use crate::world::tools;
 
 use super::CacheError;
 use super::Observations;
@@ -58,6 +59,13 @@ pub(super) fn collect(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Res
             freed.bytes += candidate.bytes;
             freed.segments += 1;
         }
+    }
+    let now_unused = |path: &Path| {
+        metadata(path).is_ok_and(|metadata| metadata.is_some_and(|metadata| age(&metadata, now) > keep.max_age))
+    };
+    for toolset in list(&tools::directory(idd_directory))?.into_iter().filter(|path| now_unused(path)) {
+        freed.bytes += metadata(&toolset)?.map_or(0, |metadata| metadata.len());
+        fs::remove_file(&toolset).map_err(CacheError::io("remove", &toolset))?;
     }
     for directory in [idd_directory.to_owned(), journal::segments_directory(idd_directory)] {
         freed.bytes += remove_set_aside(&directory, keep.max_age, now)?;

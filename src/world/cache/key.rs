@@ -12,7 +12,7 @@ use crate::revision::TreeId;
 
 /// The version of everything that the meaning of an observation depends on and that no other part of the key says:
 /// how trees are written, how commands are started, how output is normalised.
-const KEY_VERSION: u64 = 1;
+const KEY_VERSION: u64 = 2;
 
 /// The digest of all that can change what a probe shows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,6 +98,9 @@ impl ProductParts {
 
 /// The part of a test plan that can change what a probe shows; repeat, clean, limit and signature are not in it.
 ///
+/// Nor are the programs outside of the tree that its commands execute: which they are is known only when a hunt has run something. An observation names
+/// them, and is looked up only while they are what they were; see [`tools`](crate::world::tools).
+///
 /// Everything is bytes: paths and values come from the user and need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProbePlan {
@@ -117,12 +120,11 @@ pub struct ProbePlan {
     pub overlay: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Files outside the tree that the commands name, each with the digest of its content.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The listed environment; a variable that is listed and not set is not here.
+    /// The listed environment; a variable that is listed and not set is not here, and one that only names directories is here with a digest of
+    /// what is in them. The text of `PATH` is not here.
     pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Populated submodules, each with its commit.
     pub submodules: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What identifies the compilers and tools.
-    pub toolchain: Vec<u8>,
     /// What identifies the system.
     pub platform: Vec<u8>,
     /// Whether workers have a home directory of their own.
@@ -158,7 +160,6 @@ impl ProbePlan {
             outside_files,
             environment,
             submodules,
-            toolchain,
             platform,
             is_home_isolated,
         } = self;
@@ -183,7 +184,7 @@ impl ProbePlan {
                 fields.bytes(value);
             }
         }
-        for bytes in [directory, toolchain, platform] {
+        for bytes in [directory, platform] {
             fields.bytes(bytes);
         }
         fields.number(u64::from(*is_home_isolated));
@@ -268,7 +269,7 @@ mod tests {
     fn the_digest_is_stable() {
         let plan = ProbePlan { test: CommandParts::Shell(b"make check".to_vec()), ..ProbePlan::default() };
         let parts = KeyParts { tree: TreeId([7; 20]), exposed_commit: None, plan: plan.digest() };
-        insta::assert_snapshot!(parts.digest(), @"c3b371722c66887cc8906c318ebf8c86968268c93887e18133c4d513eab9cd28");
+        insta::assert_snapshot!(parts.digest(), @"8e1a9afd02d39f43e96c545dceab496575a2c9c8a9c0e5e71c580eab23348cab");
     }
 
     #[test]
@@ -288,7 +289,6 @@ mod tests {
             ProbePlan { artifacts: vec![b"a".to_vec()], ..ProbePlan::default() },
             ProbePlan { artifacts: vec![b"a".to_vec(), Vec::new()], ..ProbePlan::default() },
             ProbePlan { directory: b"a".to_vec(), ..ProbePlan::default() },
-            ProbePlan { toolchain: b"a".to_vec(), ..ProbePlan::default() },
             ProbePlan { platform: b"a".to_vec(), ..ProbePlan::default() },
             ProbePlan { overlay: map(&[("a", "b")]), ..ProbePlan::default() },
             ProbePlan { overlay: map(&[("ab", "")]), ..ProbePlan::default() },

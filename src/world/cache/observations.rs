@@ -1,8 +1,10 @@
 //! Looking observations up, own ones and those of every other hunt.
 
+use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::outcome::Observation;
@@ -10,6 +12,9 @@ use crate::world::journal;
 use crate::world::journal::DamageKind;
 use crate::world::journal::Record;
 use crate::world::journal::Segment;
+use crate::world::run::executions::Executions;
+use crate::world::tools::Change;
+use crate::world::tools::Tools;
 
 use super::CacheError;
 use super::Entry;
@@ -30,6 +35,10 @@ pub struct Observations {
     events: Vec<Event>,
     /// Segments about which the user was told.
     reported: HashSet<PathBuf>,
+    /// Says which observations were made with the programs of now; without it all count.
+    tools: Option<Tools>,
+    /// What would have been answered, but for a program that changed.
+    refused: BTreeMap<Key, Change>,
 }
 
 impl Observations {
@@ -39,11 +48,37 @@ impl Observations {
     pub fn open(idd_directory: &Path) -> Result<(Self, Vec<Event>), CacheError> {
         let mut events = Vec::new();
         let index = Index::open(idd_directory, &mut events)?;
-        let mut observations =
-            Self { idd_directory: idd_directory.to_owned(), index, events, reported: HashSet::new() };
+        let mut observations = Self {
+            idd_directory: idd_directory.to_owned(),
+            index,
+            events,
+            reported: HashSet::new(),
+            tools: None,
+            refused: BTreeMap::new(),
+        };
         observations.take_in_all()?;
         let events = observations.take_events();
         Ok((observations, events))
+    }
+
+    /// Answers from now on only by what was observed with the programs that these tools find now.
+    pub fn use_tools(&mut self, tools: Tools) {
+        self.tools = Some(tools);
+    }
+
+    /// The name of the set of all programs that were executed so far; `None` if it is not known.
+    pub fn toolset(&mut self) -> Option<String> {
+        self.tools.as_mut().and_then(Tools::current)
+    }
+
+    /// Where commands write down what they execute; `None` if nobody wants to know.
+    pub fn executions(&self) -> Option<Arc<Executions>> {
+        self.tools.as_ref().map(Tools::executions)
+    }
+
+    /// What would have been answered, but for a program that changed since it was observed.
+    pub fn refused(&self) -> &BTreeMap<Key, Change> {
+        &self.refused
     }
 
     /// An observation of `key` that meets `want`, if one was recorded by any hunt up to now.
@@ -73,8 +108,14 @@ impl Observations {
         }
         let mut entries = self.with_index(|cache| cache.get(key)).ok()?;
         entries.sort_unstable();
-        let seen: Vec<(Entry, Observation)> =
-            entries.into_iter().filter_map(|entry| Some((entry.clone(), self.read(key, &entry)?))).collect();
+        let mut seen: Vec<(Entry, Observation)> = Vec::new();
+        for entry in entries {
+            if let Some((observation, toolset)) = self.read(key, &entry)
+                && self.change(toolset.as_deref()).is_none()
+            {
+                seen.push((entry, observation));
+            }
+        }
         let is_steady =
             seen.windows(2).all(|pair| (pair[0].1.stage, pair[0].1.ending) == (pair[1].1.stage, pair[1].1.ending));
         let mut usable = seen.into_iter().rev().filter(|(_, observation)| is_steady && want.is_met_by(observation));
@@ -121,10 +162,14 @@ impl Observations {
         let mut entries = self.with_index(|cache| cache.get(key)).ok()?;
         entries.sort_unstable_by(|one, other| other.cmp(one));
         let mut incremental = None;
+        let mut refused = None;
         for entry in entries {
-            let Some(observation) = self.read(key, &entry).filter(|observation| want.is_met_by(observation)) else {
+            let read = self.read(key, &entry).filter(|(observation, _)| want.is_met_by(observation));
+            let Some((observation, toolset)) = read else { continue };
+            if let Some(change) = self.change(toolset.as_deref()) {
+                refused.get_or_insert(change);
                 continue;
-            };
+            }
             if observation.is_clean {
                 return Some(observation);
             }
@@ -132,17 +177,27 @@ impl Observations {
                 incremental = Some(observation);
             }
         }
+        if let Some(change) = refused.filter(|_| incremental.is_none()) {
+            self.refused.entry(*key).or_insert(change);
+        }
         incremental
     }
 
-    /// The observation at `entry`, if it is there and is one of `key`.
-    fn read(&self, key: &Key, entry: &Entry) -> Option<Observation> {
+    /// Why an observation does not count that was made with this set of programs; `None` if it counts.
+    fn change(&mut self, toolset: Option<&str>) -> Option<Change> {
+        let tools = self.tools.as_mut()?;
+        // An empty name is that of no set.
+        tools.change(toolset.unwrap_or_default())
+    }
+
+    /// The observation at `entry` and the name of its set of programs, if it is there and is one of `key`.
+    fn read(&self, key: &Key, entry: &Entry) -> Option<(Observation, Option<String>)> {
         let path = journal::segment_path(&self.idd_directory, &entry.hunt).ok()?;
         match journal::read_at(&path, entry.location) {
-            Ok(Some(Record::Observed { key: recorded, product, observation, .. }))
+            Ok(Some(Record::Observed { key: recorded, product, toolset, observation, .. }))
                 if recorded == key.to_string() || product == Some(key.to_string()) =>
             {
-                Some(observation.into())
+                Some((observation.into(), toolset))
             }
             // Stale or wrong entries are no answers; an unreadable segment is reported where it is taken in.
             _ => None,

@@ -11,7 +11,7 @@
 mod line;
 mod lock;
 mod old;
-mod path_text;
+pub(in crate::world) mod path_text;
 mod read;
 mod record;
 mod replay;

@@ -14,11 +14,11 @@ use serde::Deserializer;
 use serde::Serializer;
 use serde::de::Error as _;
 
-pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+pub(in crate::world) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&encode(path))
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+pub(in crate::world) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     let text = String::deserialize(deserializer)?;
     decode(&text).ok_or_else(|| D::Error::custom("a `%` that is not followed by two hex digits"))
 }

@@ -66,6 +66,9 @@ pub enum Record {
         /// The key of the product that was tested, as hex, if it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         product: Option<String>,
+        /// The name of the set of programs that the hunt had executed so far; `None` if it is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        toolset: Option<String>,
         /// What was seen.
         observation: ObservationRecord,
     },
@@ -361,7 +364,8 @@ pub(super) mod tests {
             }),
             (0..9_u64, "[0-9a-f]{4}", proptest::option::of("[0-9a-f]{4}"), 0..3_u32, any_observation()).prop_map(
                 |(sequence, key, product, nth, observation)| {
-                    Record::Observed { sequence, key, nth, product, observation: observation.into() }
+                    let toolset = product.clone();
+                    Record::Observed { sequence, key, nth, product, toolset, observation: observation.into() }
                 }
             ),
             (0..9_u64).prop_map(|sequence| Record::Consumed { sequence }),
@@ -417,6 +421,7 @@ pub(super) mod tests {
             key: "0a".to_owned(),
             nth: 1,
             product: None,
+            toolset: None,
             observation: observation.into(),
         };
         insta::assert_snapshot!(serde_json::to_string(&record).unwrap(), @r#"{"observed":{"sequence":7,"key":"0a","nth":1,"observation":{"stage":"test","ending":{"not_run":"does-not-apply"},"duration":{"secs":1,"nanos":500000000},"limit":{"secs":20,"nanos":0},"output":"no\n","is_clean":true,"is_tampered":false}}}"#);

@@ -35,6 +35,8 @@ pub struct Replay {
     pub status: Option<String>,
     /// How many probes were completed.
     pub n_completed: u64,
+    /// The name of the last set of programs, which is that of all that were executed; `None` if it is not known.
+    pub toolset: Option<String>,
     path: PathBuf,
     observed: HashMap<(String, u32), Observed>,
 }
@@ -88,6 +90,7 @@ impl Replay {
             finding: None,
             status: None,
             n_completed: 0,
+            toolset: None,
             path: path.to_owned(),
             observed: HashMap::new(),
         };
@@ -114,7 +117,8 @@ impl Replay {
                     intent.groups.push(ProcessGroup { pid, start_time });
                 }
             }
-            Record::Observed { sequence, key, nth, observation, .. } => {
+            Record::Observed { sequence, key, nth, toolset, observation, .. } => {
+                self.toolset = toolset.or_else(|| self.toolset.take());
                 open.remove(&sequence);
                 self.n_completed += 1;
                 self.observed.insert((key, nth), Observed { location, is_clean: observation.is_clean });
@@ -177,7 +181,14 @@ mod tests {
     }
 
     fn observed(sequence: u64, key: &str, nth: u32, observation: Observation) -> Record {
-        Record::Observed { sequence, key: key.to_owned(), nth, product: None, observation: observation.into() }
+        Record::Observed {
+            sequence,
+            key: key.to_owned(),
+            nth,
+            product: None,
+            toolset: None,
+            observation: observation.into(),
+        }
     }
 
     /// The directory comes along, as outputs are read from it later.

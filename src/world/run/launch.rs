@@ -19,6 +19,9 @@ use std::ptr;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 
+use super::exec_filter;
+use super::executions::Bait;
+
 /// Bytes of the child's stack; it calls a dozen system calls.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -38,6 +41,7 @@ const N_SIGNALS: c_int = 64;
 /// - `environment`: all of it; of two with one name the later counts.
 /// - `output`: what both output streams become. Input is empty, no signal is blocked or ignored that was not ignored for this
 ///   process, but `SIGPIPE`, which Rust ignores.
+/// - `bait`: what the child needs so that the programs that it executes are seen.
 ///
 /// The child is the caller's to [wait](wait) for. Errors: what hindered the start, with its code.
 pub(super) fn launch(
@@ -45,6 +49,7 @@ pub(super) fn launch(
     directory: &Path,
     environment: &[(OsString, OsString)],
     output: impl AsFd,
+    mut bait: Option<Bait>,
 ) -> io::Result<Pid> {
     let program = words.first().ok_or(ErrorKind::InvalidInput)?;
     let variables: BTreeMap<&OsStr, &OsStr> =
@@ -62,7 +67,9 @@ pub(super) fn launch(
     argv_of_shell.extend_from_slice(&argv[1..]);
     let mut environment = pointers(&variables);
     let programs_of_child = pointers(&programs);
+    let filter = bait.as_mut().map(|bait| (bait.filter.program(), bait.socket.as_raw_fd()));
     let mut plan = Plan {
+        filter: filter.as_ref().map_or((ptr::null(), -1), |(program, socket)| (ptr::from_ref(program), *socket)),
         programs: programs_of_child.as_ptr(),
         argv: argv.as_mut_ptr(),
         argv_of_shell: argv_of_shell.as_mut_ptr(),
@@ -111,6 +118,8 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
 
 /// What the child needs; all of it is made before, because the child must not allocate.
 struct Plan {
+    /// The filter, null for none, and where its listener is sent.
+    filter: (*const libc::sock_fprog, RawFd),
     /// To be tried in order; ends with a null, as the others.
     programs: *const *const c_char,
     argv: *mut *const c_char,
@@ -196,6 +205,11 @@ unsafe fn become_program(plan: &Plan) -> Errno {
     if let Err(failed) = prepare() {
         return failed;
     }
+    let (filter, socket) = plan.filter;
+    if !filter.is_null() {
+        // SAFETY: whoever made the plan holds the filter.
+        unsafe { exec_filter::install(filter, socket) };
+    }
     // As shells do: another directory may have it, but what may not be executed is said rather than what is not there.
     let mut failed = Errno::NOENT;
     let mut program = plan.programs;
@@ -233,7 +247,7 @@ mod tests {
         let environment: Vec<(OsString, OsString)> =
             path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
         let (mut reader, writer) = io::pipe()?;
-        let child = launch(&words, directory, &environment, &writer)?;
+        let child = launch(&words, directory, &environment, &writer, None)?;
         drop(writer);
         let mut said = String::new();
         reader.read_to_string(&mut said)?;
@@ -286,7 +300,7 @@ mod tests {
         let (mut reader, writer) = io::pipe().unwrap();
         let words = ["/bin/sh", "-c", "echo begun; exec sleep 1000"].map(OsStr::new);
         let child = std::thread::spawn(move || {
-            let child = launch(&words, Path::new("/"), &[], &writer).unwrap();
+            let child = launch(&words, Path::new("/"), &[], &writer, None).unwrap();
             let mut begun = [0; 6];
             reader.read_exact(&mut begun).unwrap();
             child

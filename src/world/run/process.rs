@@ -16,6 +16,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -27,6 +28,9 @@ use rustix::process::Pid;
 use rustix::process::Signal;
 
 use super::RunError;
+use super::executions;
+use super::executions::Bait;
+use super::executions::Executions;
 use super::launch::{launch, wait};
 use super::stream::Cut;
 use super::stream::Stream;
@@ -85,6 +89,11 @@ pub trait Watch {
     /// Called once, before the start.
     fn starting(&mut self) {}
 
+    /// Where it is written down which programs the command executes; `None` if nobody wants to know.
+    fn executions(&self) -> Option<Arc<Executions>> {
+        None
+    }
+
     /// Called once, directly after the start: what [`kill_leftover`](super::kill_leftover) needs should this process die.
     fn started(&mut self, group: ProcessGroup);
 
@@ -112,7 +121,9 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     }
     let program = command.words.program();
     watch.starting();
-    let (child, survivors, reader) = match start(command) {
+    // Dropped when all that was started has ended.
+    let (_following, bait) = watch.executions().as_ref().and_then(executions::follow).unzip();
+    let (child, survivors, reader) = match start(command, bait) {
         Ok(started) => started,
         Err(source) => match exit_code_of_shells(&source) {
             Some(code) => {
@@ -152,7 +163,7 @@ fn ending_of(status: ExitStatus) -> Ending {
 }
 
 /// Starts `command`; what hinders that is passed on as the system said it.
-fn start(command: &Command) -> io::Result<(Pid, Survivors, PipeReader)> {
+fn start(command: &Command, bait: Option<Bait>) -> io::Result<(Pid, Survivors, PipeReader)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&reader, true)?;
     let words: Vec<&OsStr> = match &command.words {
@@ -162,7 +173,7 @@ fn start(command: &Command) -> io::Result<(Pid, Survivors, PipeReader)> {
     let (child, survivors) = Survivors::start(|marker| {
         let mut environment = command.environment.clone();
         environment.push((MARKER.into(), marker.into()));
-        launch(&words, &command.directory, &environment, &writer)
+        launch(&words, &command.directory, &environment, &writer, bait)
     })?;
     Ok((child, survivors, reader))
 }
@@ -516,7 +527,7 @@ mod tests {
     #[test]
     fn a_kernel_without_process_handles_gives_the_same_answer() {
         let line = "echo hello; sleep 0.05; exit 4";
-        let (child, survivors, reader) = start(&command(Words::Shell(line.into()), 0)).unwrap();
+        let (child, survivors, reader) = start(&command(Words::Shell(line.into()), 0), None).unwrap();
         let mut stream = Stream::new(reader, child).without_handle();
         assert_eq!(stream.follow(Instant::now(), Duration::from_secs(20), &Watcher::default()), None);
         survivors.end_all();
@@ -550,7 +561,7 @@ mod tests {
 
     /// What a killed `git-idd` leaves: a probe that nobody follows, and all `n_naps` of its children.
     fn leave(line: &str, nap: &str, n_naps: usize) -> (Pid, Survivors) {
-        let (child, survivors, _) = start(&command(Words::Shell(line.into()), 0)).unwrap();
+        let (child, survivors, _) = start(&command(Words::Shell(line.into()), 0), None).unwrap();
         let begin = Instant::now();
         while n_sleeping(nap) < n_naps {
             assert!(begin.elapsed() < SOON, "{line}");

@@ -1,5 +1,7 @@
-//! What a result depends on beside the tree: the tools that are found and the environment that they read.
+//! What a result depends on beside the tree: the environment that tools read. What the tools are is the matter of
+//! [`tools`](crate::world::tools).
 
+use crate::world::tools::modules;
 use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -7,19 +9,17 @@ use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// The tools whose change makes a result another one. They are looked at, never run.
-const TOOLS: [&str; 16] = [
-    "cc", "gcc", "g++", "c++", "clang", "ld", "as", "make", "cmake", "ninja", "javac", "java", "rustc", "python3",
-    "sh", "bash",
+/// The tools that count as executed where it is not seen what is: compilers, interpreters, and what runs them.
+const TOOLS: [&str; 27] = [
+    "cc", "gcc", "g++", "c++", "clang", "clang++", "ld", "as", "make", "cmake", "ninja", "javac", "java", "rustc",
+    "cargo", "go", "python", "python3", "node", "perl", "ruby", "php", "lua", "sh", "bash", "sed", "awk",
 ];
 
 /// The variables that builds and tests commonly read.
-const VARIABLES: [&str; 25] = [
-    "PATH",
+const VARIABLES: [&str; 18] = [
     "CC",
     "CXX",
     "CPP",
@@ -37,27 +37,34 @@ const VARIABLES: [&str; 25] = [
     "LC_COLLATE",
     "LC_MESSAGES",
     "TZ",
-    "JAVA_HOME",
-    "CLASSPATH",
     "RUSTFLAGS",
-    "PYTHONPATH",
-    "PKG_CONFIG_PATH",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
 ];
 
-/// A digest of where each tool is found, its size and its time of change.
-pub fn toolchain(environment: &[(OsString, OsString)]) -> Vec<u8> {
-    let path = variable(environment, "PATH").unwrap_or_default();
-    let mut digest = Sha256::new();
-    for tool in TOOLS {
-        let Some((place, metadata)) = find(&path, tool) else { continue };
-        digest.update(place.as_os_str().as_bytes());
-        digest.update([0]);
-        digest.update(metadata.size().to_le_bytes());
-        digest.update(metadata.mtime().to_le_bytes());
-    }
-    digest.finalize().to_vec()
+/// Variables that only name directories and files: they count by what is there. `PATH` counts by the programs that are found in it.
+const PLACES: [&str; 17] = [
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LIBRARY_PATH",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "PKG_CONFIG_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "NODE_PATH",
+    "PERL5LIB",
+    "RUBYLIB",
+    "GEM_HOME",
+    "GEM_PATH",
+    "CLASSPATH",
+    "JAVA_HOME",
+    "GOROOT",
+];
+
+/// The names of the tools that count as executed where it is not seen what is: a fixed list, and the words of the commands.
+pub fn audited<'w>(words: impl IntoIterator<Item = &'w OsStr>) -> Vec<String> {
+    let words = words.into_iter().filter_map(|word| Some(Path::new(word).file_name()?.to_str()?.to_owned()));
+    TOOLS.into_iter().map(str::to_owned).chain(words).collect()
 }
 
 /// Operating system and processor.
@@ -66,11 +73,23 @@ pub fn platform() -> Vec<u8> {
     [uname.sysname().to_bytes(), b" ", uname.machine().to_bytes()].concat()
 }
 
-/// The variables that a result depends on: a fixed list, and those that the user names.
+/// The variables that a result depends on: a fixed list, and those that the user names. Of variables that name directories it has what
+/// is there, and of `PATH` only its relative directories, which are others in each checkout, with their order among the absolute ones.
 pub fn listed(environment: &[(OsString, OsString)], more: &[String]) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let names = VARIABLES.into_iter().chain(more.iter().map(String::as_str));
-    let value = |name: &str| variable(environment, name).map(|value| (name.into(), value.as_bytes().to_vec()));
-    names.filter_map(value).collect()
+    let is_place = |name: &&str| *name == "PATH" || PLACES.contains(name);
+    let names = VARIABLES.into_iter().chain(more.iter().map(String::as_str).filter(|name| !is_place(name)));
+    let value = |name: &str| Some((name.into(), variable(environment, name)?.as_bytes().to_vec()));
+    let resolved = |name: &str| Some((name.into(), modules::resolved(&variable(environment, name)?)?.into_bytes()));
+    let path = || Some((b"PATH".to_vec(), relative(&variable(environment, "PATH")?)?));
+    names.filter_map(value).chain(PLACES.into_iter().filter_map(resolved)).chain(path()).collect()
+}
+
+/// The relative directories of a search path, a `/` for those between them; `None` if there are only absolute ones.
+fn relative(path: &OsStr) -> Option<Vec<u8>> {
+    let mut parts: Vec<&[u8]> = path.as_bytes().split(|byte| *byte == b':').collect();
+    parts.iter_mut().filter(|part| part.starts_with(b"/")).for_each(|part| *part = b"/");
+    parts.dedup();
+    (parts != [b"/"]).then(|| parts.join(&b':'))
 }
 
 /// The value of a variable.
@@ -106,4 +125,54 @@ pub(super) fn find(path: &OsStr, tool: &str) -> Option<(PathBuf, fs::Metadata)> 
         let metadata = fs::metadata(&place).ok()?;
         metadata.is_file().then_some((place, metadata))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pairs: &[(&str, &str)], more: &[&str]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let environment: Vec<_> = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let more: Vec<String> = more.iter().map(|name| (*name).to_owned()).collect();
+        listed(&environment, &more)
+    }
+
+    #[test]
+    fn the_text_of_a_search_path_does_not_count() {
+        let nothing = BTreeMap::new();
+        assert_eq!(of(&[("PATH", "/usr/bin:/bin")], &[]), nothing);
+        assert_eq!(of(&[("PATH", "/usr/bin:/bin")], &["PATH"]), nothing);
+        assert_eq!(
+            of(&[("PATH", ""), ("PYTHONPATH", "/no/such"), ("LD_LIBRARY_PATH", "")], &[]),
+            BTreeMap::from([(b"PATH".to_vec(), Vec::new())])
+        );
+        let relative = of(&[("PATH", "/a:/b:bin:/c:")], &[]);
+        assert_eq!(relative[&b"PATH"[..]], b"/:bin:/:");
+        assert_eq!(of(&[("PATH", "/x:bin:/c:")], &[]), relative);
+        assert_eq!(of(&[("LANG", "C"), ("X", "y")], &["X"]).len(), 2);
+    }
+
+    #[test]
+    fn a_variable_that_names_directories_counts_by_what_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let [one, other] = ["one", "other"].map(|name| directory.path().join(name));
+        for place in [&one, &other] {
+            fs::create_dir_all(place.join("package")).unwrap();
+            fs::write(place.join("package/module.py"), "1").unwrap();
+            let file = fs::File::options().write(true).open(place.join("package/module.py")).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        }
+        let value = |path: &str| of(&[("PYTHONPATH", path)], &[]);
+        let [one_name, other_name] = [&one, &other].map(|path| path.display().to_string());
+        let before = value(&one_name);
+        assert_eq!(value(&other_name), before);
+        assert_eq!(value(&format!("/no/such:{one_name}")), before);
+        assert_ne!(value(&format!("{one_name}:lib")), before);
+        fs::create_dir(one.join("package/__pycache__")).unwrap();
+        assert_eq!(value(&one_name), before);
+        fs::write(one.join("package/module.py"), "2").unwrap();
+        assert_ne!(value(&one_name), before);
+        fs::remove_file(other.join("package/module.py")).unwrap();
+        assert_ne!(value(&other_name), before);
+    }
 }

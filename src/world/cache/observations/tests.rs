@@ -40,6 +40,7 @@ fn observe(segment: &mut Segment, n: u8, observation: Observation) {
         key: key(n).to_string(),
         nth: 0,
         product: None,
+        toolset: None,
         observation: observation.into(),
     };
     segment.append_durable(&record).unwrap();
@@ -47,8 +48,8 @@ fn observe(segment: &mut Segment, n: u8, observation: Observation) {
 
 fn observe_product(segment: &mut Segment, (n, product): (u8, u8), observation: Observation) {
     let product = Some(key(product).to_string());
-    let record =
-        Record::Observed { sequence: 0, key: key(n).to_string(), nth: 0, product, observation: observation.into() };
+    let (key, observation) = (key(n).to_string(), observation.into());
+    let record = Record::Observed { sequence: 0, key, nth: 0, product, toolset: None, observation };
     segment.append_durable(&record).unwrap();
 }
 

@@ -1,0 +1,258 @@
+//! What makes the kernel ask before a process of a test executes a program.
+//!
+//! The first process of a command puts a filter on itself, which all its descendants inherit; from then on each `execve` of
+//! theirs waits until the holder of the listener has let it pass. All other system calls are as fast as ever. Nothing else that
+//! was tried leaves a test as it is: under `ptrace` the leak checker of sanitizers refuses to work, a preloaded library is refused by
+//! their shared runtime, and a directory of wrappers in `PATH` shows in what a configure script finds.
+//!
+//! Without privileges the filter takes the right of setuid programs away; see [`Listener::takes_privileges`].
+//!
+//! Source: `seccomp(2)`, `seccomp_unotify(2)`.
+
+use std::ffi::OsString;
+use std::io;
+use std::mem;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd as _;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::ptr;
+
+use rustix::net::RecvAncillaryBuffer;
+use rustix::net::RecvAncillaryMessage;
+use rustix::net::RecvFlags;
+use rustix::net::recvmsg;
+
+/// The architecture of this program, as the kernel names it for filters; `None` where the filter is not written for it.
+const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xc000_003e)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xc000_00b7)
+} else {
+    None
+};
+
+/// `execve` and `execveat` of 32-bit programs on the same machine.
+const OF_32_BIT: [u32; 2] = if cfg!(target_arch = "x86_64") { [11, 358] } else { [11, 387] };
+
+/// Of a descriptor, in bytes.
+const SIZE_OF_FD: u32 = RawFd::BITS / 8;
+
+/// The longest path that the kernel takes.
+const MAX_PATH: usize = 4096;
+
+/// A filter; the same for every command.
+pub(super) struct Filter {
+    instructions: Vec<libc::sock_filter>,
+}
+
+/// The byte that the child sends with the listener: whether setuid programs lost their right.
+const TAKES_PRIVILEGES: u8 = 1;
+
+/// Why there is no listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoListener {
+    /// The process runs without a filter, as if nobody had wanted one.
+    Refused,
+    /// The process runs without a filter, and setuid programs without their right all the same.
+    Harmed,
+}
+
+impl Filter {
+    /// The filter; `None` on machines that it is not written for.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
+    )]
+    pub(super) fn new() -> Option<Self> {
+        /// Where a filter finds the number of a system call, and the architecture.
+        const NUMBER: u32 = 0;
+        const KIND: u32 = 4;
+        let load =
+            |at| libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k: at };
+        let skip_if =
+            |k, jt, jf| libc::sock_filter { code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16, jt, jf, k };
+        let end = |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
+        let [of_32_bit, at_of_32_bit] = OF_32_BIT;
+        let instructions = vec![
+            load(KIND),
+            skip_if(ARCHITECTURE?, 0, 3),
+            load(NUMBER),
+            skip_if(libc::SYS_execve as u32, 5, 0),
+            skip_if(libc::SYS_execveat as u32, 4, 3),
+            load(NUMBER),
+            skip_if(of_32_bit, 2, 0),
+            skip_if(at_of_32_bit, 1, 0),
+            end(libc::SECCOMP_RET_ALLOW),
+            end(libc::SECCOMP_RET_USER_NOTIF),
+        ];
+        Some(Self { instructions })
+    }
+
+    /// As the kernel takes it; it points into the filter.
+    pub(super) fn program(&mut self) -> libc::sock_fprog {
+        // Ten of them.
+        let len = u16::try_from(self.instructions.len()).unwrap_or_default();
+        libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
+    }
+}
+
+/// Puts the filter on the calling process and sends its listener through `socket`, to [`Listener::receive`]. If the kernel does
+/// not want that, the process goes on without.
+///
+/// # Safety
+///
+/// Only system calls, so it may be called between `vfork` and `exec`. `program` is that of a living [`Filter`].
+#[expect(unsafe_code, reason = "no safe interface of these system calls works without an allocation")]
+pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
+    // SAFETY: the flags are numbers; the kernel reads the program that the caller vouches for.
+    let listen = || unsafe {
+        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+        // A signal must not end a wait that the process does not know of; older kernels do not know the flag.
+        for more in [libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0] {
+            let listener = libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags | more, program);
+            if listener >= 0 || *libc::__errno_location() != libc::EINVAL {
+                return RawFd::try_from(listener).unwrap_or(-1);
+            }
+        }
+        -1
+    };
+    // SAFETY: plain system calls; the message points to what lives until it is sent.
+    unsafe {
+        let mut byte = 0_u8;
+        let mut listener = listen();
+        if listener < 0 && *libc::__errno_location() == libc::EACCES {
+            byte = TAKES_PRIVILEGES;
+            if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 {
+                listener = listen();
+            }
+        }
+        if listener < 0 && byte == 0 {
+            return;
+        }
+        let mut part = libc::iovec { iov_base: ptr::from_mut(&mut byte).cast(), iov_len: 1 };
+        let mut space = [0_u64; 4];
+        let mut message: libc::msghdr = mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        if listener < 0 {
+            libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL);
+            return;
+        }
+        message.msg_control = space.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(SIZE_OF_FD) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(SIZE_OF_FD) as _;
+        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(listener);
+        libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL);
+        // The other copy is closed when the process becomes another program.
+    }
+}
+
+/// The other end of a filter: who holds it decides when programs start, and must not drop it before all processes with the
+/// filter have ended (none of them could start a program then).
+pub(super) struct Listener {
+    fd: OwnedFd,
+    /// Whether setuid programs run without their right because of the filter.
+    pub(super) takes_privileges: bool,
+}
+
+/// A process that waits to be another program.
+pub(super) struct Request {
+    id: u64,
+    pub(super) pid: u32,
+    /// The descriptor that the path is relative to; `None` for the current directory.
+    pub(super) at: Option<RawFd>,
+    path: u64,
+}
+
+impl Listener {
+    /// Waits for the listener of a process that was started with the filter.
+    pub(super) fn receive(socket: BorrowedFd<'_>) -> Result<Self, NoListener> {
+        let mut byte = [0_u8];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let parts = &mut [io::IoSliceMut::new(&mut byte)];
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let received = rustix::io::retry_on_intr(|| recvmsg(socket, parts, &mut ancillary, flags));
+        if !received.is_ok_and(|received| received.bytes == 1) {
+            return Err(NoListener::Refused);
+        }
+        let fd = ancillary.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+            _ => None,
+        });
+        let fd = fd.ok_or(NoListener::Harmed)?;
+        Ok(Self { fd, takes_privileges: byte[0] == TAKES_PRIVILEGES })
+    }
+
+    /// Becomes readable when a process waits.
+    pub(super) fn fd(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    /// The next process that waits; `None` if it was killed meanwhile.
+    #[expect(unsafe_code, reason = "there is no safe interface")]
+    pub(super) fn next(&self) -> Option<Request> {
+        // SAFETY: the kernel wants the structure to be zero, fills it in, and takes nothing else.
+        let request = unsafe {
+            let mut request: libc::seccomp_notif = mem::zeroed();
+            (libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) == 0)
+                .then_some(request)?
+        };
+        let [first, second, ..] = request.data.args;
+        let number = u32::try_from(request.data.nr).unwrap_or_default();
+        let is_ours = Some(request.data.arch) == ARCHITECTURE;
+        let is_at = if is_ours { i64::from(number) == libc::SYS_execveat } else { number == OF_32_BIT[1] };
+        #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
+        let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
+        Some(Request { id: request.id, pid: request.pid, at, path: if is_at { second } else { first } })
+    }
+
+    /// The path that the process asks for, as it wrote it; `None` if its memory must not be read, or it was killed meanwhile.
+    #[expect(unsafe_code, reason = "there is no safe interface")]
+    pub(super) fn path(&self, request: &Request) -> Option<OsString> {
+        let pid = libc::pid_t::try_from(request.pid).ok()?;
+        let mut path = Vec::new();
+        // What lies behind the end of a page need not be there.
+        while path.len() < MAX_PATH {
+            let at = usize::try_from(request.path).ok()?.checked_add(path.len())?;
+            let mut bytes = [0_u8; 256];
+            let wanted = (256 - at % 256).min(MAX_PATH - path.len());
+            let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: wanted };
+            let theirs = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: wanted };
+            // SAFETY: the kernel writes at most `wanted` bytes, which are there.
+            let read = unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
+            let read = usize::try_from(read).ok().filter(|read| *read == wanted)?;
+            match bytes[..read].iter().position(|byte| *byte == 0) {
+                Some(end) => {
+                    path.extend(&bytes[..end]);
+                    return self.is_waiting(request).then(|| OsString::from_vec(path));
+                }
+                None => path.extend(&bytes[..read]),
+            }
+        }
+        None
+    }
+
+    /// Whether the process still waits; if not, its number may be another's by now.
+    #[expect(unsafe_code, reason = "there is no safe interface")]
+    fn is_waiting(&self, request: &Request) -> bool {
+        // SAFETY: the kernel reads a number.
+        unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const request.id) == 0 }
+    }
+
+    /// Lets the process go on as if nobody had asked. One that was killed meanwhile is no error.
+    #[expect(unsafe_code, reason = "there is no safe interface")]
+    #[expect(clippy::cast_possible_truncation, reason = "the flag is 1")]
+    pub(super) fn let_pass(&self, request: &Request) {
+        let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+        let mut response = libc::seccomp_notif_resp { id: request.id, val: 0, error: 0, flags };
+        // SAFETY: the kernel reads the structure.
+        unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) };
+    }
+}

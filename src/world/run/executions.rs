@@ -1,0 +1,301 @@
+//! Which programs the commands of a hunt execute: all of them, also for a moment, by whatever process of theirs.
+//!
+//! [`Executions`] is shared by all commands of a hunt; [`follow`] watches one command. See [`exec_filter`](super::exec_filter) for the means.
+
+use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::thread;
+use std::thread::JoinHandle;
+
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::poll;
+use rustix::net::AddressFamily;
+use rustix::net::SocketFlags;
+use rustix::net::SocketType;
+use rustix::net::socketpair;
+
+use super::exec_filter::Filter;
+use super::exec_filter::Listener;
+use super::exec_filter::NoListener;
+use super::exec_filter::Request;
+
+/// The longest first line of a script that names its interpreter, in bytes; as in the kernel.
+const MAX_FIRST_LINE: u64 = 256;
+
+/// What was executed so far.
+#[derive(Debug, Default)]
+pub struct Executions {
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Paths that were looked at.
+    known: HashSet<PathBuf>,
+    programs: BTreeSet<PathBuf>,
+    has_gaps: bool,
+    is_harmful: bool,
+}
+
+impl Executions {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The programs so far, and the interpreters of those that are scripts: absolute paths, links not followed.
+    pub fn programs(&self) -> BTreeSet<PathBuf> {
+        self.lock().programs.clone()
+    }
+
+    /// Whether some program was not seen: the kernel does not offer this, or a process may not be looked at.
+    pub fn has_gaps(&self) -> bool {
+        self.lock().has_gaps
+    }
+
+    /// Whether watching would change what a test does, so that the command has to be ended and run again without. That is so
+    /// once a program is to be executed that gets rights which it cannot get while it is watched (`sudo`, `ping`).
+    pub fn is_harmful(&self) -> bool {
+        self.lock().is_harmful
+    }
+
+    /// Takes in a path that a process is about to execute.
+    pub(in crate::world) fn take_in(&self, path: PathBuf, takes_privileges: bool) {
+        if !self.lock().known.insert(path.clone()) {
+            return;
+        }
+        // What is not there is no error: shells try the directories of `PATH` in turn.
+        let Ok(metadata) = fs::metadata(&path) else {
+            self.lock().known.remove(&path);
+            return;
+        };
+        if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+            return;
+        }
+        if takes_privileges && gets_rights(&path, &metadata) {
+            let mut seen = self.lock();
+            (seen.is_harmful, seen.has_gaps) = (true, true);
+        }
+        let interpreter = interpreter(&path);
+        self.lock().programs.insert(path);
+        if let Some(interpreter) = interpreter.filter(|interpreter| interpreter.is_absolute()) {
+            self.take_in(interpreter, takes_privileges);
+        }
+    }
+}
+
+/// Whether a program runs with other rights than who starts it.
+fn gets_rights(path: &Path, metadata: &fs::Metadata) -> bool {
+    let is_setuid = metadata.mode() & (libc::S_ISUID | libc::S_ISGID) != 0;
+    is_setuid || rustix::fs::getxattr(path, "security.capability", &mut [0_u8; 64][..]).is_ok()
+}
+
+/// What the kernel starts for a script.
+fn interpreter(path: &Path) -> Option<PathBuf> {
+    let mut line = Vec::new();
+    File::open(path).ok()?.take(MAX_FIRST_LINE).read_to_end(&mut line).ok()?;
+    let line = line.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let name = line.trim_ascii_start().split(|byte| matches!(byte, b' ' | b'\t')).next()?;
+    Some(PathBuf::from(OsStr::from_bytes(name)))
+}
+
+/// What the first process of a command needs to be watched.
+pub(super) struct Bait {
+    pub(super) filter: Filter,
+    /// Where it sends the listener.
+    pub(super) socket: OwnedFd,
+}
+
+/// Watches one command until it is dropped, which must not be before all processes of the command have ended.
+pub(super) struct Following {
+    /// Closed to end the thread.
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Prepares to watch a command; `None`, and a gap, where that cannot be had.
+pub(super) fn follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
+    let following = try_follow(executions);
+    if following.is_none() {
+        executions.lock().has_gaps = true;
+    }
+    following
+}
+
+fn try_follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
+    let filter = Filter::new()?;
+    let (ours, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
+    let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
+    let executions = Arc::clone(executions);
+    let thread = thread::Builder::new().name("executions".to_owned());
+    let thread = thread.spawn(move || serve(&ours, &stopped, &executions)).ok()?;
+    Some((Following { stop: Some(stop), thread: Some(thread) }, Bait { filter, socket }))
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        // It cannot panic, and if it did there would be nothing to do about it.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Lets every program of a command start, and writes it down before.
+fn serve(socket: &OwnedFd, stopped: &OwnedFd, executions: &Executions) {
+    use std::os::fd::AsFd as _;
+    let listener = match Listener::receive(socket.as_fd()) {
+        Ok(listener) => listener,
+        Err(why) => {
+            let mut seen = executions.lock();
+            seen.has_gaps = true;
+            seen.is_harmful |= why == NoListener::Harmed;
+            return;
+        }
+    };
+    loop {
+        let mut events = [PollFd::new(listener.fd(), PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        let polled = rustix::io::retry_on_intr(|| poll(&mut events, None));
+        let [asked, stop] = events.map(|event| event.revents());
+        if asked.contains(PollFlags::IN) {
+            let Some(request) = listener.next() else { continue };
+            match path(&listener, &request) {
+                Some(path) => executions.take_in(path, listener.takes_privileges),
+                None => executions.lock().has_gaps = true,
+            }
+            // What would run without its rights waits for its end.
+            if !executions.is_harmful() {
+                listener.let_pass(&request);
+            }
+        } else if polled.is_err() || !stop.is_empty() || asked.contains(PollFlags::HUP) {
+            return;
+        }
+    }
+}
+
+/// The absolute path that a process asks for; `None` if it cannot be said, or is one of another root directory.
+fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
+    let path = PathBuf::from(listener.path(request)?);
+    let of_process = PathBuf::from(format!("/proc/{}", request.pid));
+    if fs::read_link(of_process.join("root")).ok()? != Path::new("/") {
+        return None;
+    }
+    if path.is_absolute() {
+        return Some(path);
+    }
+    let base = request.at.map_or_else(|| of_process.join("cwd"), |at| of_process.join(format!("fd/{at}")));
+    let base = fs::read_link(base).ok()?;
+    // An empty path stands for the descriptor itself.
+    Some(if path.as_os_str().is_empty() { base } else { base.join(path) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::outcome::Ending;
+    use crate::world::run::Command;
+    use crate::world::run::ProcessGroup;
+    use crate::world::run::Ran;
+    use crate::world::run::Watch;
+    use crate::world::run::Words;
+    use crate::world::run::process::run;
+
+    struct Watcher(Arc<Executions>);
+
+    impl Watch for Watcher {
+        fn executions(&self) -> Option<Arc<Executions>> {
+            Some(Arc::clone(&self.0))
+        }
+
+        fn started(&mut self, _: ProcessGroup) {}
+
+        fn is_interrupted(&self) -> bool {
+            self.0.is_harmful()
+        }
+    }
+
+    fn shell(line: &str, directory: &Path, path: &str) -> (Ran, Arc<Executions>) {
+        let executions = Arc::new(Executions::default());
+        let command = Command {
+            words: Words::Shell(line.into()),
+            directory: directory.to_owned(),
+            environment: vec![("PATH".into(), path.into())],
+            limit: Duration::from_secs(20),
+        };
+        let ran = run(&command, &mut Watcher(Arc::clone(&executions))).unwrap();
+        (ran, executions)
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn every_program_is_seen_with_the_interpreter_of_a_script() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = directory.path();
+        for name in ["first", "second"] {
+            fs::create_dir(here.join(name)).unwrap();
+        }
+        write(&here.join("second/tool"), "#! /bin/sh -e\n/bin/echo from a tool\n");
+        write(&here.join("relative"), "#!/usr/bin/env /bin/true\n");
+        fs::write(here.join("first/tool"), "not executable").unwrap();
+        let path = format!("{0}/first:{0}/second", here.display());
+        let (ran, executions) = shell("tool & ./relative; wait; exit 7", here, &path);
+        assert_eq!((ran.ending, &ran.output[..]), (Ending::Exit(7), &b"from a tool\n"[..]));
+        let programs = executions.programs();
+        for program in ["/bin/sh", "/bin/echo", "/usr/bin/env"] {
+            assert!(programs.contains(Path::new(program)), "{program} in {programs:?}");
+        }
+        assert!(programs.contains(&here.join("second/tool")) && programs.contains(&here.join("./relative")));
+        assert!(!programs.contains(&here.join("first/tool")));
+        assert!(!executions.has_gaps() && !executions.is_harmful());
+    }
+
+    #[test]
+    fn a_watched_command_ends_and_is_cut_as_ever() {
+        let here = std::env::temp_dir();
+        let path = "/usr/bin:/bin";
+        let (ran, _) = shell("kill -SEGV $$", &here, path);
+        assert_eq!(ran.ending, Ending::Signal(libc::SIGSEGV));
+        let (ran, _) = shell("no-such-program", &here, path);
+        assert_eq!(ran.ending, Ending::Exit(127));
+        let begin = Instant::now();
+        let (ran, _) = shell("sleep 1000 & setsid sleep 1000 & exit 3", &here, path);
+        assert_eq!(ran.ending, Ending::Exit(3));
+        assert!(begin.elapsed() < Duration::from_secs(15));
+    }
+
+    #[test]
+    fn a_program_with_other_rights_makes_watching_harmful() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("program");
+        write(&program, "");
+        let executions = Executions::default();
+        executions.take_in(program.clone(), true);
+        assert!(!executions.is_harmful());
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+        for (takes_privileges, expected) in [(false, false), (true, true)] {
+            let executions = Executions::default();
+            executions.take_in(program.clone(), takes_privileges);
+            assert_eq!(executions.is_harmful(), expected);
+        }
+    }
+}

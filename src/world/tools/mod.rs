@@ -1,0 +1,165 @@
+//! The tools of a test: what programs outside of the tree its commands execute, and whether they are still what they were.
+//!
+//! Every observation names the set of programs ([`Toolset`]) that the hunt had executed when it was made; it answers another hunt only
+//! as long as each of them is found where it was found, is the same file, and finds the same modules. So a set is not asked for before it is
+//! known, and what a hunt executes late (in a revision that passes, say) belongs to what it observed from then on. `PATH` has no say of its
+//! own: a name in it counts by what it leads to.
+//!
+//! Not seen: programs that run in another root directory, libraries and headers that are no module of an [interpreter](modules), and
+//! data files. What a hunt itself makes outside of its checkouts and executes is no tool: see [`Tools::take_in`].
+//!
+//! Source: the manifests of ccache and the checked dependencies of tup. Deviation: there every result has a list of its own; here it is
+//! that of the hunt so far, because in a checkout that keeps its products a result rests on what earlier runs built.
+
+pub mod modules;
+mod program;
+mod toolset;
+
+pub use program::Change;
+pub use program::Program;
+pub use toolset::Toolset;
+
+use crate::world::files;
+use crate::world::run::executions::Executions;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
+
+/// What a hunt starts with.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// Where sets are kept, for every hunt of the repository.
+    pub directory: PathBuf,
+    /// The environment of the commands.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where the checkouts are: what lies there is no tool.
+    pub root: PathBuf,
+    /// When the hunt started.
+    pub started: SystemTime,
+    /// Names of programs that count as executed where not all of them are seen.
+    pub audited: Vec<String>,
+    /// The set that the hunt had when it was stopped, if it is resumed.
+    pub earlier: Option<String>,
+}
+
+/// The tools of one hunt.
+#[derive(Debug)]
+pub struct Tools {
+    setting: Setting,
+    executions: Arc<Executions>,
+    /// What was looked at already.
+    known: BTreeSet<PathBuf>,
+    toolset: Toolset,
+    /// It stands in for compilers, but results do not depend on it.
+    this_program: Option<PathBuf>,
+    /// The name of the set as it is now, once it is kept.
+    id: Option<String>,
+    /// What was found out about sets, and how many programs were known of this hunt then.
+    judged: HashMap<String, (usize, Option<Change>)>,
+}
+
+impl Tools {
+    /// No tool is known yet.
+    pub fn new(setting: Setting) -> Self {
+        let root = fs::canonicalize(&setting.root).unwrap_or_else(|_| setting.root.clone());
+        let earlier = setting.earlier.as_ref().and_then(|id| Toolset::read(&setting.directory, id));
+        let this_program = files::this_program().ok();
+        Self {
+            setting: Setting { root, ..setting },
+            executions: Arc::default(),
+            known: BTreeSet::new(),
+            toolset: earlier.unwrap_or_default(),
+            this_program,
+            id: None,
+            judged: HashMap::new(),
+        }
+    }
+
+    /// Where commands write down what they execute.
+    pub fn executions(&self) -> Arc<Executions> {
+        Arc::clone(&self.executions)
+    }
+
+    /// The name of the set of all tools so far, which is kept from now on; `None` if it cannot be kept.
+    pub fn current(&mut self) -> Option<String> {
+        for place in self.executions.programs() {
+            if self.known.insert(place.clone()) {
+                self.take_in(&place);
+            }
+        }
+        if self.executions.has_gaps() && !self.toolset.is_guessed {
+            self.toolset.is_guessed = true;
+            self.id = None;
+            let environment = &self.setting.environment;
+            let guessed = self.setting.audited.iter().filter_map(|name| Program::named(name, environment));
+            self.toolset.programs.extend(guessed);
+        }
+        if self.id.is_none() {
+            self.id = self.toolset.keep(&self.setting.directory).ok();
+        }
+        self.id.clone()
+    }
+
+    /// Takes a program in that was executed, if it is a tool: not one of a checkout, and not one that was made since the hunt started.
+    fn take_in(&mut self, place: &Path) {
+        let Ok(file) = fs::canonicalize(place) else { return };
+        let Ok(metadata) = fs::metadata(&file) else { return };
+        let started = self.setting.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let seconds = |seconds: i64| u64::try_from(seconds).unwrap_or_default();
+        let changed =
+            Duration::new(seconds(metadata.ctime()), u32::try_from(metadata.ctime_nsec()).unwrap_or_default());
+        let is_ours = file.starts_with(&self.setting.root) || self.this_program.as_ref() == Some(&file);
+        if is_ours || changed >= started {
+            return;
+        }
+        // Links of ours lead to what is elsewhere.
+        let place = if place.starts_with(&self.setting.root) { &file } else { place };
+        let program = Program::executed(place, &self.setting.environment);
+        if program.is_some_and(|program| self.toolset.programs.insert(program)) {
+            self.id = None;
+        }
+    }
+
+    /// Why what was observed with the set of this name does not count now; `None` if it counts.
+    ///
+    /// - That is so if a program of the set is not what it was, or if this hunt executes another program in its place, as where a
+    ///   wrapper chooses among versions.
+    pub fn change(&mut self, id: &str) -> Option<Change> {
+        let n_programs = self.toolset.programs.len();
+        if let Some((_, change)) = self.judged.get(id).filter(|(n_known, _)| *n_known == n_programs) {
+            return change.clone();
+        }
+        let change = match Toolset::read(&self.setting.directory, id) {
+            Some(toolset) => toolset.change(&self.setting.environment).or_else(|| toolset.replaced_in(&self.toolset)),
+            None => Some(Change::unknown()),
+        };
+        self.judged.insert(id.to_owned(), (n_programs, change.clone()));
+        change
+    }
+}
+
+/// Where the sets of a repository are kept.
+pub fn directory(idd_directory: &Path) -> PathBuf {
+    idd_directory.join("toolsets")
+}
+
+/// Why what was observed with this set does not count now; `None` if it counts. See [`Tools::change`].
+///
+/// - `directory`: see [`Setting::directory`].
+pub fn change(directory: &Path, id: &str, environment: &[(OsString, OsString)]) -> Option<Change> {
+    match Toolset::read(directory, id) {
+        Some(toolset) => toolset.change(environment),
+        None => Some(Change::unknown()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! One program, and what makes it another one.
+
+use crate::world::journal::path_text;
+use crate::world::run::toolchain;
+use crate::world::tools::modules;
+use serde::Deserialize;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// A program outside of the tree: how it is found, and what is there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Program {
+    /// Whether it is found by its name, in the directories of `PATH`.
+    is_named: bool,
+    /// Where it is found; links not followed.
+    #[serde(with = "path_text")]
+    place: PathBuf,
+    /// The file itself.
+    #[serde(with = "path_text")]
+    file: PathBuf,
+    /// Its inode, size in bytes, and time of change in seconds and nanoseconds since 1970.
+    identity: (u64, u64, i64, i64),
+    /// A digest of the modules that it finds; `None` if it is no [interpreter](modules).
+    modules: Option<String>,
+}
+
+impl Program {
+    /// What is executed as `place`, an absolute path; `None` if nothing is there.
+    pub(super) fn executed(place: &Path, environment: &[(OsString, OsString)]) -> Option<Self> {
+        let at_place = Self::at(place, environment)?;
+        let named = place.file_name().and_then(|name| Self::named(name.to_str()?, environment));
+        Some(named.filter(|named| named.file == at_place.file).unwrap_or(at_place))
+    }
+
+    /// What `PATH` has under this name; `None` if there is nothing.
+    pub(super) fn named(name: &str, environment: &[(OsString, OsString)]) -> Option<Self> {
+        let path = toolchain::variable(environment, "PATH")?;
+        let place = toolchain::places(&path, name).find(|place| is_program(place))?;
+        Some(Self { is_named: true, ..Self::at(&place, environment)? })
+    }
+
+    fn at(place: &Path, environment: &[(OsString, OsString)]) -> Option<Self> {
+        let file = fs::canonicalize(place).ok()?;
+        let metadata = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
+        let identity = (metadata.ino(), metadata.size(), metadata.mtime(), metadata.mtime_nsec());
+        let modules = modules::digest(place, &file, environment);
+        Some(Self { is_named: false, place: place.to_owned(), file, identity, modules })
+    }
+
+    /// Where it is found; links not followed.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    fn name(&self) -> String {
+        self.place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The name without a version: programs that share it stand in for each other.
+    pub(super) fn family(&self) -> String {
+        let name = self.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        match name.trim_end_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '.' | '-')) {
+            "" => name,
+            family => family.to_owned(),
+        }
+    }
+
+    /// Whether both are the same file as it was.
+    pub(super) fn is_file_of(&self, other: &Self) -> bool {
+        (&self.file, self.identity) == (&other.file, other.identity)
+    }
+
+    /// What is different now; `None` if nothing is.
+    pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<Change> {
+        let now = match self.place.file_name().and_then(|name| name.to_str()).filter(|_| self.is_named) {
+            Some(name) => Self::named(name, environment),
+            None => Self::at(&self.place, environment),
+        };
+        let how = match now {
+            None => How::Gone,
+            Some(now) if now.file != self.file => How::Elsewhere(now.place),
+            Some(now) if now.identity != self.identity => How::Changed,
+            Some(now) if now.modules != self.modules => How::Modules,
+            Some(_) => return None,
+        };
+        Some(self.with(how))
+    }
+
+    /// That `other` is executed instead.
+    pub(super) fn replaced_by(&self, other: &Self) -> Change {
+        self.with(How::Elsewhere(other.place.clone()))
+    }
+
+    fn with(&self, how: How) -> Change {
+        Change { what: Some((self.name(), self.place.clone(), how)) }
+    }
+}
+
+fn is_program(place: &Path) -> bool {
+    fs::metadata(place).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0)
+}
+
+/// Why earlier results are not used; as text, the program and what became of it. It may hold bytes of the user's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// Name, place, and what became of it.
+    what: Option<(String, PathBuf, How)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    Changed,
+    Modules,
+    Gone,
+    Elsewhere(PathBuf),
+}
+
+impl Change {
+    /// It is not known what was executed then.
+    pub(super) fn unknown() -> Self {
+        Self { what: None }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((name, place, how)) = &self.what else { return write!(f, "their programs are not known") };
+        let place = place.display();
+        match how {
+            How::Changed => write!(f, "{name} ({place}) changed"),
+            How::Modules => write!(f, "the modules of {name} ({place}) changed"),
+            How::Gone => write!(f, "{name} ({place}) is gone"),
+            How::Elsewhere(now) => write!(f, "{name} ({place}) is now {}", now.display()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A set of programs, kept under the digest of what it says: who finds it knows that it is whole.
+
+use crate::world::cache::Key;
+use crate::world::files;
+use crate::world::tools::Change;
+use crate::world::tools::Program;
+use serde::Deserialize;
+use serde::Serialize;
+use sha2::Digest as _;
+use sha2::Sha256;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// No set is larger, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The programs that build and test executed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toolset {
+    /// The programs.
+    pub programs: BTreeSet<Program>,
+    /// Whether not all that was executed could be seen, so that a list of common tools is among them.
+    pub is_guessed: bool,
+}
+
+impl Toolset {
+    /// Writes the set into `directory`, where it may be already, and returns its name there.
+    pub(super) fn keep(&self, directory: &Path) -> io::Result<String> {
+        let bytes = serde_json::to_vec(self)?;
+        let id = id(&bytes);
+        let path = path(directory, &id);
+        // Garbage collection goes by when it was used last.
+        if !files::touch(&path) {
+            files::replace(&path, &bytes)?;
+        }
+        Ok(id)
+    }
+
+    /// The set of this name; `None` if it is not there, or damaged.
+    pub(super) fn read(directory: &Path, name: &str) -> Option<Self> {
+        // What is no digest may be the name of another file.
+        let key: Key = name.parse().ok()?;
+        let bytes = files::bytes_up_to(&path(directory, &key.to_string()), MAX_BYTES).ok()?;
+        serde_json::from_slice(&bytes).ok().filter(|_| id(&bytes) == name)
+    }
+
+    /// The first program that is not what it was; `None` if all are.
+    pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<Change> {
+        self.programs.iter().find_map(|program| program.change(environment))
+    }
+
+    /// A program of this set that is not in `newer`, while another one of its family is, and not in this set.
+    pub(super) fn replaced_in(&self, newer: &Self) -> Option<Change> {
+        let lacks = |set: &Self, program: &Program| !set.programs.iter().any(|other| other.is_file_of(program));
+        newer.programs.iter().filter(|program| lacks(self, program)).find_map(|program| {
+            let family = program.family();
+            let missing = self.programs.iter().find(|older| older.family() == family && lacks(newer, older));
+            missing.map(|older| older.replaced_by(program))
+        })
+    }
+}
+
+fn path(directory: &Path, id: &str) -> PathBuf {
+    directory.join(format!("{id}.json"))
+}
+
+fn id(bytes: &[u8]) -> String {
+    Key(Sha256::digest(bytes).into()).to_string()
+}
