@@ -36,6 +36,7 @@ mod suites;
 mod switch;
 mod tidy;
 mod together;
+mod tools;
 mod trace;
 mod usage;
 mod verdicts;

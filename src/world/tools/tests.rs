@@ -77,18 +77,18 @@ impl Bench {
 #[test]
 fn a_program_that_changed_is_named_and_the_text_of_path_does_not_count() {
     let bench = Bench::new();
-    let node = bench.program("bin/node", "#!/bin/sh\nexit 0\n");
-    let id = bench.set("~/bin:/usr/bin:/bin", &[&node]);
+    let nodule = bench.program("bin/nodule", "#!/bin/sh\nexit 0\n");
+    let id = bench.set("~/bin:/usr/bin:/bin", &[&nodule]);
     for path in ["~/bin:/usr/bin:/bin", "~/no/such:~/checkouts:~/bin:/bin"] {
         bench.check(&id, path, None);
     }
-    bench.check(&id, "/usr/bin:/bin", Some("node (~/bin/node) is gone"));
-    bench.program("other/node", "#!/bin/sh\nexit 0\n");
-    bench.check(&id, "~/other:~/bin:/bin", Some("node (~/bin/node) is now ~/other/node"));
-    fs::set_permissions(bench.path("other/node"), fs::Permissions::from_mode(0o644)).unwrap();
+    bench.check(&id, "/usr/bin:/bin", Some("nodule (~/bin/nodule) is gone"));
+    bench.program("other/nodule", "#!/bin/sh\nexit 0\n");
+    bench.check(&id, "~/other:~/bin:/bin", Some("nodule (~/bin/nodule) is now ~/other/nodule"));
+    fs::set_permissions(bench.path("other/nodule"), fs::Permissions::from_mode(0o644)).unwrap();
     bench.check(&id, "~/other:~/bin:/bin", None);
-    bench.program("bin/node", "#!/bin/sh\nexit 11\n");
-    bench.check(&id, "~/bin:/bin", Some("node (~/bin/node) changed"));
+    bench.program("bin/nodule", "#!/bin/sh\nexit 11\n");
+    bench.check(&id, "~/bin:/bin", Some("nodule (~/bin/nodule) changed"));
 }
 
 #[test]
