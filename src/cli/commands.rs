@@ -7,6 +7,7 @@ use crate::cli::args::Request;
 use crate::cli::args::options;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Color;
+use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::browser;
@@ -182,7 +183,14 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, around, console),
         Request::List => list::run(&location, console),
         Request::Status { hunt } => status(hunt.as_deref(), &location, console),
-        Request::Log { hunt, format } => log::run(hunt.as_deref(), format, &location),
+        Request::Log { hunt, probe, format } => {
+            let kept = kept::newest(&location, hunt.as_deref())?;
+            match probe {
+                Some(name) => log::output(&name, &kept, &location, console),
+                None if console.volume == Volume::Verbose && format == LogFormat::Text => log::probes(&kept, &location),
+                None => log::verdicts(format, &kept, &location),
+            }
+        }
         Request::Show { hunt } => Ok(Answer::Shown(Box::new(finding(hunt.as_deref(), &location, console)?.report()?))),
         Request::Report { hunt, format, page: None } => {
             report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, around, console)

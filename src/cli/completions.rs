@@ -119,7 +119,7 @@ fn bash(command: &Command, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "    {},--*) __gitcomp \"{}\"; return ;;", subcommand.get_name(), longs(subcommand))?;
     }
     writeln!(out, "    ,--*) __gitcomp \"{}\"; return ;;", longs(command))?;
-    writeln!(out, "    minimize,*) __git_complete_refs; return ;;")?;
+    writeln!(out, "    minimize,*|log,*) __git_complete_refs; return ;;")?;
     writeln!(out, "    ,*) __gitcomp \"{}\"; return ;;\n    esac\n}}", names(command))?;
     writeln!(out, "__git_complete git-idd _git_idd")
 }
@@ -161,7 +161,7 @@ fn fish(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "complete -c git -n '__fish_git_using_command idd; and __fish_seen_subcommand_from minimize' -f -a '(__fish_git_refs)'"
+        "complete -c git -n '__fish_git_using_command idd; and __fish_seen_subcommand_from minimize log' -f -a '(__fish_git_refs)'"
     )
 }
 
@@ -187,10 +187,10 @@ fn zsh(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     for subcommand in command.get_subcommands() {
         writeln!(out, "        {})\n            _arguments -s \\", subcommand.get_name())?;
         zsh_options(subcommand, "                ", out)?;
-        let positional = if subcommand.get_name() == "minimize" {
-            "'1:good:__git_commits' '2:bad:__git_commits'"
-        } else {
-            "'*:file:_files'"
+        let positional = match subcommand.get_name() {
+            "minimize" => "'1:good:__git_commits' '2:bad:__git_commits'",
+            "log" => "'1:revision:__git_commits'",
+            _ => "'*:file:_files'",
         };
         writeln!(out, "                {positional} && ret=0 ;;")?;
     }

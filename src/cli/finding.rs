@@ -7,6 +7,7 @@ use crate::cli::plan::Adjustments;
 use crate::cli::plan::Plan;
 use crate::cli::session::questions::Beside;
 use crate::cli::tally::Tally;
+use crate::cli::tally::counted;
 use crate::hunt::event::Phase;
 use crate::hunt::finding as found;
 use crate::hunt::finding::Conclusion;
@@ -381,28 +382,29 @@ fn sentence_of(note: &str) -> String {
     format!("{first}{}{stop}", letters.as_str())
 }
 
-/// The counts of a tally for the report.
+/// The counts of a tally for the report, all runs of the program together.
 pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
-    let of = |phase: Phase| tally.runs.get(&phase).copied().unwrap_or(0);
+    let of = |phase: Phase| tally.earlier(phase.word()) + tally.runs.get(&phase).copied().unwrap_or(0);
+    let phases = [Phase::Reproduce, Phase::Search, Phase::Repair, Phase::Reduce, Phase::Port, Phase::Verify];
     let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for ((phase, outcome), n_answers) in &tally.outcomes {
         outcomes.entry(phase.word().to_owned()).or_default().insert(outcome.clone(), *n_answers);
     }
     report::Probes {
-        run: tally.n_runs(),
+        run: phases.into_iter().map(of).sum(),
         cached: tally.n_cached,
         refused: n_refused,
-        prechecked: tally.n_prechecked,
-        precheck_refused: tally.n_refused,
-        same_product: tally.n_same_product,
+        prechecked: tally.earlier(counted::PRECHECKED) + tally.n_prechecked,
+        precheck_refused: tally.earlier(counted::REFUSED) + tally.n_refused,
+        same_product: tally.earlier(counted::SAME_PRODUCT) + tally.n_same_product,
         search: of(Phase::Search),
         repair: of(Phase::Repair),
         reduce: of(Phase::Reduce),
         port: of(Phase::Port),
         verify: of(Phase::Verify),
         reproduce: of(Phase::Reproduce),
-        checks: tally.n_checks,
-        suite: tally.n_suite_runs,
+        checks: tally.earlier(counted::CHECK) + tally.n_checks,
+        suite: tally.earlier(counted::SUITE) + tally.n_suite_runs,
         outcomes,
     }
 }

@@ -2,23 +2,36 @@
 
 use crate::cli::args::options::LogFormat;
 use crate::cli::commands::Answer;
+use crate::cli::commands::Console;
 use crate::cli::failure::Failure;
-use crate::cli::kept;
+use crate::cli::kept::Kept;
 use crate::cli::saved;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Stage;
+use crate::plural::count;
+use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
+use crate::report::text::duration;
 use crate::revision::CommitId;
 use crate::revision::Revision;
+use crate::revision::TreeId;
+use crate::world::cache::Key;
+use crate::world::cache::Observations;
+use crate::world::cache::Want;
+use crate::world::journal::Record;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// Prints the verdicts of a hunt.
-pub fn run(hunt: Option<&str>, format: LogFormat, location: &Location) -> Result<Answer, Failure> {
-    let kept = kept::newest(location, hunt)?;
+pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<Answer, Failure> {
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let verdicts = saved::verdicts(location, &kept.id)?;
     let first_bad = kept.report().ok().and_then(|report| report.first_bad).map(|first_bad| first_bad.commit.commit);
@@ -55,4 +68,185 @@ fn named(user: &Repository, commit: CommitId) -> String {
     let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
     let subject = revision.map(|revision| revision.subject).unwrap_or_default();
     format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
+}
+
+fn shown(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+/// What a hunt took from a probe.
+struct Answered {
+    phase: String,
+    revision: CommitId,
+    tree: TreeId,
+    key: String,
+    /// `None` if the answer was known.
+    sequence: Option<u64>,
+    outcome: String,
+}
+
+impl Answered {
+    fn read(record: Record) -> Option<Self> {
+        match record {
+            Record::Answer { phase, revision, tree, key, sequence, outcome } => {
+                Some(Self { phase, revision, tree, key, sequence, outcome })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Prints every probe that was run, with its number.
+pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
+    let mut ran: Vec<(u64, String, Duration)> = Vec::new();
+    let mut answers: HashMap<u64, Answered> = HashMap::new();
+    let mut counts: HashMap<u64, String> = HashMap::new();
+    saved::each_record(location, &kept.id, &mut |record| match record {
+        Record::Observed { sequence, observation, .. } => {
+            let observation = Observation::from(observation);
+            ran.push((sequence, ending(&observation), observation.duration));
+        }
+        Record::Ran { sequence, counts: words, .. } => {
+            counts.insert(sequence, words.join(", "));
+        }
+        record => {
+            if let Some(answered) = Answered::read(record)
+                && let Some(sequence) = answered.sequence
+            {
+                answers.insert(sequence, answered);
+            }
+        }
+    })?;
+    let mut text = String::new();
+    for (sequence, ending, took) in ran {
+        let answer = answers.get(&sequence);
+        let revision = answer.map_or_else(|| "-".to_owned(), |answer| answer.revision.short());
+        let outcome = answer.map_or("-", |answer| answer.outcome.as_str());
+        let phase = answer.map(|answer| &answer.phase).or(counts.get(&sequence)).map_or("-", String::as_str);
+        let (outcome, phase) = (shown(outcome), shown(phase));
+        let took = duration(took.as_secs_f64());
+        let _ = writeln!(text, "{sequence:>6}  {phase:<9}  {revision:<12}  {outcome:<18}  {ending} ({took})");
+    }
+    Ok(Answer::Page(text.into_bytes()))
+}
+
+/// Prints what a probe wrote.
+///
+/// - `name`: the number of a probe, or else a revision: of those the one that its verdict rests on.
+pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
+    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let mut answers = Vec::new();
+    saved::each_record(location, &kept.id, &mut |record| answers.extend(Answered::read(record)))?;
+    let number = name.parse::<u64>().ok();
+    let numbered =
+        number.map(|number| observed(location, kept, |sequence, _| sequence == number)).transpose()?.flatten();
+    let (answer, found) = if let Some(found) = numbered {
+        (answers.into_iter().rev().find(|answer| answer.sequence == number), found)
+    } else {
+        let answer = of_revision(name, answers, kept, &user)?;
+        let found = match answer.sequence {
+            Some(number) => observed(location, kept, |sequence, _| sequence == number)?,
+            None => observed(location, kept, |_, key| key == answer.key)?,
+        };
+        let found = found.or_else(|| Some((None, earlier(location, &answer.key)?)));
+        let found = found.ok_or_else(|| {
+            let id = answer.revision.short();
+            Failure::new(Status::Error, format!("what the test wrote at {id} is not kept any more"))
+                .with_hint("an earlier hunt ran it, whose journal `git idd gc` removed")
+        })?;
+        (Some(answer), found)
+    };
+    let (sequence, observation) = found;
+    let mut text = String::new();
+    match (sequence, &answer) {
+        (Some(sequence), Some(answer)) => {
+            let _ = writeln!(text, "probe {sequence} ({}): {}", shown(&answer.phase), shown(&answer.outcome));
+        }
+        (Some(sequence), None) => {
+            let _ = writeln!(text, "probe {sequence}: its answer was not used");
+        }
+        (None, Some(answer)) => {
+            let _ = writeln!(text, "probe of an earlier hunt ({}): {}", shown(&answer.phase), shown(&answer.outcome));
+        }
+        (None, None) => {}
+    }
+    if let Some(answer) = &answer {
+        let _ = writeln!(text, "revision {}", named(&user, answer.revision));
+        let is_commit = graph::tree_of(&user, answer.revision).is_ok_and(|tree| tree == answer.tree);
+        let _ =
+            writeln!(text, "tree {}{}", answer.tree, if is_commit { "" } else { ", which is not the committed one" });
+    }
+    let took = duration(observation.duration.as_secs_f64());
+    let checkout = if observation.is_clean { ", in a fresh checkout" } else { "" };
+    let size = count(observation.output.lines().count(), "line");
+    let _ = writeln!(text, "{} after {took}{checkout}; {size} of output\n", ending(&observation));
+    // What was kept of it is text; whatever could deceive a terminal is shown escaped there.
+    let mut bytes = text.into_bytes();
+    if console.is_terminal {
+        bytes.extend(Terminal.block(&Untrusted::from(observation.output)).into_bytes());
+    } else {
+        bytes.extend(observation.output.into_bytes());
+    }
+    if !bytes.ends_with(b"\n") {
+        bytes.push(b'\n');
+    }
+    Ok(Answer::Page(bytes))
+}
+
+/// The answer that the verdict of a revision rests on.
+fn of_revision(name: &str, answers: Vec<Answered>, kept: &Kept, user: &Repository) -> Result<Answered, Failure> {
+    let (name_shown, id) = (shown(name), &kept.id);
+    let commit = graph::resolve(user, name).map_err(|_| {
+        Failure::new(
+            Status::Error,
+            format!("`{name_shown}` is neither a revision nor the number of a probe of the hunt {id}"),
+        )
+        .with_hint("`git idd log` lists the revisions that were tested, `git idd log -v` all probes with their numbers")
+    })?;
+    let of_commit: Vec<Answered> = answers.into_iter().filter(|answer| answer.revision == commit).collect();
+    let verdict = of_commit.iter().rposition(|answer| answer.phase == "search");
+    let last = of_commit.len().checked_sub(1);
+    let place = verdict.or(last).ok_or_else(|| {
+        Failure::new(Status::Error, format!("the hunt {id} did not test {}", commit.short()))
+            .with_hint("`git idd log` lists the revisions that it tested")
+    })?;
+    Ok(of_commit.into_iter().nth(place).expect("a position in this list"))
+}
+
+/// The last observation of the hunt that is meant, with its number.
+fn observed(
+    location: &Location,
+    kept: &Kept,
+    is_meant: impl Fn(u64, &str) -> bool,
+) -> Result<Option<(Option<u64>, Observation)>, Failure> {
+    let mut found = None;
+    saved::each_record(location, &kept.id, &mut |record| {
+        if let Record::Observed { sequence, key, observation, .. } = record
+            && is_meant(sequence, &key)
+        {
+            found = Some((Some(sequence), observation.into()));
+        }
+    })?;
+    Ok(found)
+}
+
+/// What any hunt observed under this key.
+fn earlier(location: &Location, key: &str) -> Option<Observation> {
+    let key: Key = key.parse().ok()?;
+    let (mut observations, _) = Observations::open(&location.idd_directory()).ok()?;
+    let want = |limit| Want { clean: false, limit };
+    observations.lookup(&key, want(Duration::ZERO)).or_else(|| observations.lookup(&key, want(Duration::MAX)))
+}
+
+/// How it ended, and what: `test: exit code 1`.
+pub fn ending(observation: &Observation) -> String {
+    let stage = match observation.stage {
+        Stage::Precheck => "check",
+        Stage::Build => "build",
+        Stage::Test => "test",
+    };
+    match observation.ending {
+        ending @ Ending::NotRun(_) => ending.to_string(),
+        ending => format!("{stage}: {ending}"),
+    }
 }

@@ -20,14 +20,15 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 15] = [
+const SYNOPSIS: [&str; 16] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "(list | reset | gc) [--json]",
     "(status | show) [--hunt=<id>] [--json]",
     "apply [--hunt=<id>] [--rung=<name>]",
     "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",
-    "log [--hunt=<id>] [--format=(text | bisect)]",
+    "log [--hunt=<id>] [-v] [--format=(text | bisect)]",
+    "log [--hunt=<id>] (<rev> | <probe>)",
     "explain [--hunt=<id>] [--at=(culprit | head)] [--switch] [--json]",
     "explain [<options>] [--bad=<rev>] (--good=<rev> | --switch) -- <test-cmd> [<args>...]",
     "record [<options>] -- <test-cmd> [<args>...]",
@@ -87,7 +88,7 @@ const FILES: [(&str, &str); 4] = [
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
     ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
     (
         "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
@@ -97,6 +98,7 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
     ("git idd list; git idd show --hunt mws7", "Go back to an earlier finding."),
+    ("git idd log HEAD~3", "What the test wrote at a revision."),
     ("git idd explain", "Say how the change that was found leads to the failure (C programs)."),
     ("git idd record --build make -- ./test.sh", "Keep what the C program does that the test runs."),
     ("git -c idd.jobs=2 idd --budget 30m --json -- make check", "A nightly job."),

@@ -245,7 +245,7 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     remarks.push(format!("Resuming the hunt {id}: {} known already.", count(replay.n_completed, "probe")));
     let finding = replay.finding.as_ref();
     let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
-    let seconds_before = seconds.unwrap_or(0.0);
+    let seconds_before = seconds.unwrap_or(0.0).max(replay.elapsed.as_secs_f64());
     kept::add(location, &id)?;
     let spent = last(location, &id, Spent::read)?.unwrap_or_default();
     Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, is_new: false, remarks, lock })

@@ -20,6 +20,7 @@ use crate::cli::session::questions::Beside;
 use crate::cli::spent::Spent;
 use crate::cli::tally::Limits;
 use crate::cli::tally::Tally;
+use crate::cli::tally::counted;
 use crate::hunt::Probe;
 use crate::hunt::drive::Laboratory;
 use crate::hunt::drive::Reply;
@@ -56,6 +57,7 @@ use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Probed;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::path::PathBuf;
@@ -176,6 +178,10 @@ pub struct Session<'p> {
     pub complaining: Complaining,
     /// What was seen so far.
     pub tally: Tally,
+    /// The word that a run counts as that is not of the test.
+    counts_as: Option<&'static str>,
+    /// The observations of earlier runs of the program that have answered once.
+    counted_before: HashSet<(Key, u32)>,
     /// How observations are read; set once the failure was reproduced.
     pub criteria: Criteria,
     /// The time limit of every further command.
@@ -234,6 +240,8 @@ impl<'p> Session<'p> {
         let Start { plan, location, segment, replay, observations, root, .. } = start;
         let Start { interrupt, reader, progress, limits, before: (seconds_before, spent), .. } = start;
         let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
+        let earlier = replay.as_ref().map(|replay| replay.counts.clone()).unwrap_or_default();
+        let tally = Tally { earlier, ..Tally::default() };
         let user_state = UserState::read(&location);
         let glance = Glance::take(&location);
         Self {
@@ -257,7 +265,9 @@ impl<'p> Session<'p> {
             reader,
             checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
             complaining: Complaining::default(),
-            tally: Tally::default(),
+            tally,
+            counts_as: None,
+            counted_before: HashSet::new(),
             criteria,
             limit,
             is_clean: plan.args.effort.clean,
@@ -505,6 +515,14 @@ impl<'p> Session<'p> {
         Ok(State::Known(seen))
     }
 
+    /// Whether an earlier run of the program ran what answers `probe`, and counted it; only the first answer was counted so.
+    fn is_counted_before(&mut self, probe: &Probe, keys: &[Key]) -> bool {
+        let nth = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
+        let Some(replay) = &self.replay else { return false };
+        let held: Vec<Key> = keys.iter().copied().filter(|key| replay.holds(&key.to_string(), nth)).collect();
+        held.into_iter().any(|key| self.counted_before.insert((key, nth)))
+    }
+
     /// Runs all these tickets, as many at once as there are jobs. `None` if interrupted or out of budget.
     fn run(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, SessionError> {
         self.land_all()?;
@@ -552,6 +570,17 @@ impl<'p> Session<'p> {
         self.all_observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
         self.unconsumed.insert(key, sequence);
         self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
+        let mut counts = Vec::new();
+        match self.counts_as {
+            Some(word) => counts.push(word),
+            None if is_refused => counts.push(counted::REFUSED),
+            None if *is_same_product => counts.push(counted::SAME_PRODUCT),
+            None => counts.push(ticket.probe.phase.word()),
+        }
+        counts.extend(refusal_key.map(|_| counted::PRECHECKED));
+        let counts = counts.into_iter().map(str::to_owned).collect();
+        let elapsed = self.begin.1 + self.begin.0.elapsed();
+        self.lock().append(&Record::Ran { sequence, counts, elapsed })?;
         self.tally.n_prechecked += u64::from(refusal_key.is_some());
         self.tally.n_refused += u64::from(is_refused);
         self.tally.n_same_product += u64::from(*is_same_product);
@@ -704,9 +733,9 @@ impl Laboratory for Session<'_> {
                 is_same_product = seen.is_same_product;
             }
             let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
-            let keys = keys.into_iter().flatten();
-            let run: Vec<u64> = keys.filter_map(|key| self.unconsumed.remove(&key)).collect();
-            self.tally.n_cached += u64::from(run.is_empty());
+            let keys: Vec<Key> = keys.into_iter().flatten().collect();
+            let run: Vec<u64> = keys.iter().filter_map(|key| self.unconsumed.remove(key)).collect();
+            self.tally.n_cached += u64::from(run.is_empty() && !self.is_counted_before(probe, &keys));
             let answer = Record::Answer {
                 phase: probe.phase.word().to_owned(),
                 revision: probe.revision,

@@ -2,12 +2,11 @@
 
 use crate::cli::certificate;
 use crate::cli::failure::Failure;
+use crate::cli::log;
 use crate::cli::saved;
-use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
-use crate::outcome::Stage;
 use crate::report::Commit;
 use crate::report::Report;
 use crate::report::Untrusted;
@@ -224,17 +223,8 @@ fn shortened(output: &str) -> String {
 }
 
 fn seen(observation: &Observation, outputs: &mut Outputs) -> Seen {
-    let stage = match observation.stage {
-        Stage::Precheck => "check",
-        Stage::Build => "build",
-        Stage::Test => "test",
-    };
-    let ending = match observation.ending {
-        ending @ Ending::NotRun(_) => ending.to_string(),
-        ending => format!("{stage}: {ending}"),
-    };
     Seen {
-        ending,
+        ending: log::ending(observation),
         seconds: observation.duration.as_secs_f64(),
         is_clean: observation.is_clean,
         output: outputs.keep(&observation.output),

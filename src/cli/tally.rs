@@ -5,6 +5,20 @@ use crate::hunt::event::Phase;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// The words for what is counted beside the phases of a hunt, as the journal has them.
+pub mod counted {
+    /// A run of the check before the build.
+    pub const PRECHECKED: &str = "prechecked";
+    /// The check turned the candidate down.
+    pub const REFUSED: &str = "precheck_refused";
+    /// The test was spared: an earlier one had the same product.
+    pub const SAME_PRODUCT: &str = "same_product";
+    /// A check of compiler or interpreter was run in the place of the test.
+    pub const CHECK: &str = "check";
+    /// The suite was.
+    pub const SUITE: &str = "suite";
+}
+
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -17,6 +31,8 @@ pub struct Limits {
 /// How probes were answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// What earlier runs of the program counted, by the words below.
+    pub earlier: BTreeMap<String, u64>,
     /// Runs for each phase.
     pub runs: BTreeMap<Phase, u64>,
     /// Runs of the check before the build, for candidates that were not known already.
@@ -38,7 +54,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Runs of all phases.
+    /// How often a word was counted by earlier runs of the program.
+    pub fn earlier(&self, word: &str) -> u64 {
+        self.earlier.get(word).copied().unwrap_or(0)
+    }
+
+    /// Runs of all phases in this run of the program.
     pub fn n_runs(&self) -> u64 {
         self.runs.values().sum()
     }

@@ -439,7 +439,7 @@ impl Held {
 /// Counts of probes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Probes {
-    /// Runs of the test, whatever for: the sum of the six purposes below.
+    /// Runs of the test, whatever for, all sessions of the hunt together: the sum of the six purposes below.
     pub run: u64,
     /// Answers that were known already.
     pub cached: u64,

@@ -118,6 +118,17 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     assert!(run(&fixture, &["log"], 0).0.lines().all(|line| line.starts_with("fail: [")));
     assert!(run(&fixture, &["status"], 0).0.contains(&format!("hunt:      {never}\nstate:     never_passed\n")));
     assert!(run(&fixture, &["resume", "--hunt", first, "-j", "2"], 0).0.contains("Raise the limit"));
+    // What a test wrote, by its revision and by the number of its probe.
+    let (wrote, _) = run(&fixture, &["log", "--hunt", first, "HEAD~2"], 0);
+    assert!(wrote.starts_with("probe ") && wrote.ends_with("; 1 line of output\n\nlimit=1\n"), "{wrote}");
+    let (probes, _) = run(&fixture, &["log", "-v", "--hunt", first], 0);
+    let line = probes.lines().find(|line| line.contains("  search ") && line.contains("  pass ")).unwrap();
+    let number = line.split_whitespace().next().unwrap();
+    let (again, _) = run(&fixture, &["log", "--hunt", first, number], 0);
+    assert!(again.starts_with(&format!("probe {number} (search): pass\nrevision [")), "{again}");
+    assert!(again.ends_with("\nlimit=1\nname=a\n") || again.ends_with("\nlimit=1\n"), "{again}");
+    let (_, said) = run(&fixture, &["log", "x"], 1);
+    assert!(said.contains("`x` is neither a revision nor the number of a probe of the hunt "), "{said}");
     for (name, message) in [("zz", "no hunt is kept under the id `zz`"), ("m", "may be that of several hunts: ")] {
         let (_, said) = run(&fixture, &["show", "--hunt", name], 1);
         assert!(said.contains(message) && said.contains("hint: `git idd list` lists"), "{said}");

@@ -324,7 +324,7 @@ fn max_probes_stops_with_6_and_resume_goes_on() {
     let mut report = fixture.report(&["--max-probes", "4", &test]);
     let mut n_sessions = 1;
     while report.status == Status::Budget {
-        assert_eq!(report.probes.run, 4);
+        assert_eq!(report.probes.run, 4 * n_sessions, "all sessions together");
         check_nothing_is_left(&fixture, &before);
         report = fixture.report(&["resume"]);
         n_sessions += 1;
@@ -332,6 +332,8 @@ fn max_probes_stops_with_6_and_resume_goes_on() {
     }
     assert!(n_sessions > 3);
     assert_eq!(stable(&report), stable(&expected.report));
+    let counts = |report: &Report| Probes { outcomes: BTreeMap::new(), ..report.probes.clone() };
+    assert_eq!(counts(&report), counts(&expected.report), "as if it had not been stopped");
     assert_eq!(runs(&fixture), expected.runs);
     check_nothing_is_left(&fixture, &before);
 }
@@ -343,7 +345,7 @@ fn started_by_git_or_by_itself_it_is_the_same_hunt() {
     assert_eq!((first.status, first.probes.run), (Status::Budget, 4));
     let line = format!("git -c alias.idd='!{}' idd resume --json || true", env!("CARGO_BIN_EXE_git-idd"));
     let seen = fixture.sh(&line);
-    assert_eq!(json::read(seen.as_bytes()).unwrap().probes.run, 4);
+    assert_eq!(json::read(seen.as_bytes()).unwrap().probes.run, 8);
     assert_eq!(segments(&fixture).len(), 1, "the same hunt went on");
 }
 
@@ -395,8 +397,8 @@ fn resume_takes_another_budget_whatever_is_configured() {
     let test = test_command(&fixture, "");
     assert_eq!(fixture.report(&["--max-probes", "4", &test]).probes.run, 4);
     fixture.sh("git config idd.maxProbes 7");
-    assert_eq!(fixture.report(&["resume"]).probes.run, 4);
-    assert_eq!(fixture.report(&["resume", "--max-probes", "2"]).probes.run, 2);
+    assert_eq!(fixture.report(&["resume"]).probes.run, 8);
+    assert_eq!(fixture.report(&["resume", "--max-probes", "2"]).probes.run, 10);
     assert_eq!(fixture.report(&["resume", "--max-probes", "1000"]).status, Status::Found);
 }
 

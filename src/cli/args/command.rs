@@ -215,8 +215,11 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Print what was tested; without --hunt by the last one.
+    /// Print what was tested, or what one probe wrote; without --hunt by the last one.
     Log {
+        /// Revision whose test is meant, or the number of a probe (`git idd log -v` has them): print what it wrote.
+        #[arg(value_name = "REV|PROBE", conflicts_with = "format")]
+        probe: Option<String>,
         #[command(flatten)]
         which: Hunt,
         /// Form of the log; `bisect` is accepted by `git bisect replay`.

@@ -83,6 +83,8 @@ pub enum Request {
     Log {
         /// By which hunt, if not the newest.
         hunt: Option<String>,
+        /// Only what this probe, or the one that answered for this revision, wrote.
+        probe: Option<String>,
         /// In which form.
         format: LogFormat,
     },
@@ -365,7 +367,9 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
             (Request::Resume { hunt, allowance }, output)
         }
-        Some(Subcommand::Log { which: Hunt { hunt }, format, output }) => (Request::Log { hunt, format }, output),
+        Some(Subcommand::Log { which: Hunt { hunt }, probe, format, output }) => {
+            (Request::Log { hunt, probe, format }, output)
+        }
         Some(Subcommand::Show { which: Hunt { hunt }, output }) => (Request::Show { hunt }, output),
         Some(Subcommand::Report { which: Hunt { hunt }, format, html, open, output }) => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });

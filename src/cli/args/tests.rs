@@ -84,7 +84,10 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
         request("git-idd -q --color never resume"),
         Request::Resume { hunt: None, allowance: Allowance::default() }
     );
-    assert_eq!(request("git-idd log --format=bisect"), Request::Log { hunt: None, format: LogFormat::Bisect });
+    assert_eq!(
+        request("git-idd log --format=bisect"),
+        Request::Log { hunt: None, probe: None, format: LogFormat::Bisect }
+    );
     assert_eq!(request("git-idd --json show"), Request::Show { hunt: None });
     assert_eq!(
         request("git-idd report --format sarif"),

@@ -3,6 +3,7 @@
 use crate::cli::plan::parts;
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
+use crate::cli::tally::counted;
 use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::outcome::Observation;
@@ -275,7 +276,9 @@ impl Session<'_> {
         // Several commands in the place of one.
         let limit = self.limit.saturating_mul(2);
         let (tally, products) = (self.tally.clone(), self.product_digest.take());
+        self.counts_as = Some(counted::CHECK);
         let seen = self.observe_commands(commands, limit, probe);
+        self.counts_as = None;
         let is_cached = self.tally.n_cached > tally.n_cached;
         (self.tally, self.product_digest) = (tally, products);
         self.tally.n_checks += u64::from(!is_cached);

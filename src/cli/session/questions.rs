@@ -5,6 +5,7 @@ use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
 use crate::cli::suite;
 use crate::cli::suite::Failures;
+use crate::cli::tally::counted;
 use crate::hunt::Baseline;
 use crate::hunt::Ends;
 use crate::hunt::Probe;
@@ -190,7 +191,10 @@ impl Session<'_> {
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
         let limit = self.plan.args.test.timeout.unwrap_or(crate::cli::reproduce::FIRST_LIMIT).max(self.limit);
         let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
-        let seen = self.observe_with(Words::Shell(line), limit, asked)?;
+        self.counts_as = Some(counted::SUITE);
+        let seen = self.observe_with(Words::Shell(line), limit, asked);
+        self.counts_as = None;
+        let seen = seen?;
         self.tally.n_suite_runs += u64::from(self.tally.runs != runs);
         (self.tally.runs, self.tally.n_cached) = (runs, cached);
         if let Some(seen) = &seen {

@@ -90,6 +90,15 @@ pub enum Record {
         /// On reductions of the culprit.
         reduction: Duration,
     },
+    /// A probe was run, and counts.
+    Ran {
+        /// Number of the probe.
+        sequence: u64,
+        /// As what it counts, in words: what the test was run for, a check or the suite in its place, what was refused or spared.
+        counts: Vec<String>,
+        /// How long the hunt had taken by then, all runs of the program together.
+        elapsed: Duration,
+    },
     /// The search has a verdict of a revision.
     Tested {
         /// The revision.
@@ -382,6 +391,11 @@ pub(super) mod tests {
             any::<Duration>().prop_map(|bound| {
                 Record::Asked(AskedRecord { until: UntilRecord::Change, reduction: Some(BoundRecord::Within(bound)) })
             }),
+            any::<(u64, Vec<String>, Duration)>().prop_map(|(sequence, counts, elapsed)| Record::Ran {
+                sequence,
+                counts,
+                elapsed
+            }),
             any::<(String, Option<u64>)>().prop_map(|(phase, sequence)| Record::Answer {
                 phase,
                 revision: CommitId([1; 20]),
@@ -434,6 +448,8 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&ahead).unwrap(), @r#"{"ahead":[{"reducing":{"n_units":3}},2]}"#);
         let spent = Record::Spent { search: None, reduction: Duration::from_secs(2) };
         insta::assert_snapshot!(serde_json::to_string(&spent).unwrap(), @r#"{"spent":{"search":null,"reduction":{"secs":2,"nanos":0}}}"#);
+        let ran = Record::Ran { sequence: 7, counts: vec!["reduce".to_owned()], elapsed: Duration::from_secs(2) };
+        insta::assert_snapshot!(serde_json::to_string(&ran).unwrap(), @r#"{"ran":{"sequence":7,"counts":["reduce"],"elapsed":{"secs":2,"nanos":0}}}"#);
         let tested =
             Record::Tested { revision: CommitId([1; 20]), outcome: "unresolved(build)".to_owned(), is_repaired: true };
         insta::assert_snapshot!(serde_json::to_string(&tested).unwrap(), @r#"{"tested":{"revision":"0101010101010101010101010101010101010101","outcome":"unresolved(build)","is_repaired":true}}"#);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::outcome::Observation;
 
@@ -37,6 +38,10 @@ pub struct Replay {
     pub n_completed: u64,
     /// The name of the last set of programs, which is that of all that were executed; `None` if it is not known.
     pub toolset: Option<String>,
+    /// What was counted, see [`Record::Ran`].
+    pub counts: BTreeMap<String, u64>,
+    /// How long the hunt had taken by the end of its last probe.
+    pub elapsed: Duration,
     path: PathBuf,
     observed: HashMap<(String, u32), Observed>,
 }
@@ -91,6 +96,8 @@ impl Replay {
             status: None,
             n_completed: 0,
             toolset: None,
+            counts: BTreeMap::new(),
+            elapsed: Duration::ZERO,
             path: path.to_owned(),
             observed: HashMap::new(),
         };
@@ -123,6 +130,12 @@ impl Replay {
                 self.n_completed += 1;
                 self.observed.insert((key, nth), Observed { location, is_clean: observation.is_clean });
             }
+            Record::Ran { counts, elapsed, .. } => {
+                self.elapsed = elapsed;
+                for word in counts {
+                    *self.counts.entry(word).or_default() += 1;
+                }
+            }
             Record::Consumed { sequence } => self.consumed.push(sequence),
             Record::Voided => self.void_incremental(),
             Record::Finding { value } => self.finding = Some(value),
@@ -145,6 +158,11 @@ impl Replay {
         }
     }
 
+    /// Whether an observation has this number and key (hex), and was not voided.
+    pub fn holds(&self, key: &str, nth: u32) -> bool {
+        self.observed.contains_key(&(key.to_owned(), nth))
+    }
+
     /// Forgets what was not observed in a freshly written worktree.
     pub fn void_incremental(&mut self) {
         self.is_voided = true;
@@ -154,8 +172,6 @@ impl Replay {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tempfile::TempDir;
 
     use crate::outcome::Ending;
@@ -250,6 +266,24 @@ mod tests {
         assert_eq!(replay.observation("b", 0).unwrap(), Some(observation(2, true)));
         assert_eq!(replay.observation("c", 0).unwrap(), Some(observation(3, false)));
         assert!(replay.is_voided);
+    }
+
+    #[test]
+    fn what_was_run_is_counted_over_all_runs_of_the_program() {
+        let ran = |sequence, counts: &[&str], elapsed| Record::Ran {
+            sequence,
+            counts: counts.iter().map(|word| (*word).to_owned()).collect(),
+            elapsed: Duration::from_secs(elapsed),
+        };
+        let (_directory, replay) = replay(&[
+            ran(0, &["search"], 1),
+            ran(1, &["prechecked", "reduce"], 3),
+            Record::Process { pid: 9, start_time: 99 },
+            ran(2, &["reduce"], 4),
+        ]);
+        let counts = [("prechecked", 1), ("reduce", 2), ("search", 1)];
+        assert_eq!(replay.counts, counts.map(|(word, n)| (word.to_owned(), n)).into());
+        assert_eq!(replay.elapsed, Duration::from_secs(4));
     }
 
     #[test]
