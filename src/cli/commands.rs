@@ -349,7 +349,8 @@ fn resume(
 }
 
 /// What is said of a hunt whose journal has an older format.
-const OLD_JOURNAL: &str = "An older version of this program made the hunt; starting over. The old journal is kept, and what it knows is used.";
+const OLD_JOURNAL: &str =
+    "An older version of this program made the hunt; starting over. `git idd list` keeps the old one.";
 
 /// The hunt that was named, or else the newest that found something; on stderr it says if another one is newer.
 pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<Kept, Failure> {
