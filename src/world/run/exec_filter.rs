@@ -5,7 +5,7 @@
 //! was tried leaves a test as it is: under `ptrace` the leak checker of sanitizers refuses to work, a preloaded library is refused by
 //! their shared runtime, and a directory of wrappers in `PATH` shows in what a configure script finds.
 //!
-//! Without privileges the filter takes the right of setuid programs away; see [`Listener::takes_privileges`].
+//! A process can have one such filter only, so that a test which makes one itself is not to be watched. Without privileges the filter takes the right of setuid programs away; see [`Listener::takes_privileges`].
 //!
 //! Source: `seccomp(2)`, `seccomp_unotify(2)`.
 
@@ -67,26 +67,37 @@ impl Filter {
         reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
     )]
     pub(super) fn new() -> Option<Self> {
-        /// Where a filter finds the number of a system call, and the architecture.
+        /// Where a filter finds the number of a system call, the architecture, and the lower half of the second argument.
         const NUMBER: u32 = 0;
         const KIND: u32 = 4;
-        let load =
-            |at| libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k: at };
-        let skip_if =
-            |k, jt, jf| libc::sock_filter { code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16, jt, jf, k };
-        let end = |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
+        const SECOND: u32 = 24;
+        let make = |code: u32, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+        let load = |at| make(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, at);
+        // Both skip so many instructions if it is otherwise.
+        let is = |k, n_skipped| make(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, n_skipped, k);
+        let has = |k, n_skipped| make(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, n_skipped, k);
+        let end = |k| make(libc::BPF_RET | libc::BPF_K, 0, k);
+        let (ask, pass) = (end(libc::SECCOMP_RET_USER_NOTIF), end(libc::SECCOMP_RET_ALLOW));
         let [of_32_bit, at_of_32_bit] = OF_32_BIT;
         let instructions = vec![
             load(KIND),
-            skip_if(ARCHITECTURE?, 0, 3),
+            is(ARCHITECTURE?, 10),
             load(NUMBER),
-            skip_if(libc::SYS_execve as u32, 5, 0),
-            skip_if(libc::SYS_execveat as u32, 4, 3),
+            is(libc::SYS_execve as u32, 1),
+            ask,
+            is(libc::SYS_execveat as u32, 1),
+            ask,
+            is(libc::SYS_seccomp as u32, 3),
+            load(SECOND),
+            has(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as u32, 1),
+            ask,
+            pass,
             load(NUMBER),
-            skip_if(of_32_bit, 2, 0),
-            skip_if(at_of_32_bit, 1, 0),
-            end(libc::SECCOMP_RET_ALLOW),
-            end(libc::SECCOMP_RET_USER_NOTIF),
+            is(of_32_bit, 1),
+            ask,
+            is(at_of_32_bit, 1),
+            ask,
+            pass,
         ];
         Some(Self { instructions })
     }
@@ -161,10 +172,12 @@ pub(super) struct Listener {
     pub(super) takes_privileges: bool,
 }
 
-/// A process that waits to be another program.
+/// A process that waits, mostly to be another program.
 pub(super) struct Request {
     id: u64,
     pub(super) pid: u32,
+    /// Whether it wants a listener of its own, which it cannot have beside this one.
+    pub(super) is_for_listener: bool,
     /// The descriptor that the path is relative to; `None` for the current directory.
     pub(super) at: Option<RawFd>,
     path: u64,
@@ -210,7 +223,14 @@ impl Listener {
         let is_at = if is_ours { i64::from(number) == libc::SYS_execveat } else { number == OF_32_BIT[1] };
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
         let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
-        Some(Request { id: request.id, pid: request.pid, at, path: if is_at { second } else { first } })
+        let is_for_listener = is_ours && i64::from(number) == libc::SYS_seccomp;
+        Some(Request {
+            id: request.id,
+            pid: request.pid,
+            is_for_listener,
+            at,
+            path: if is_at { second } else { first },
+        })
     }
 
     /// The path that the process asks for, as it wrote it; `None` if its memory must not be read, or it was killed meanwhile.

@@ -52,6 +52,13 @@ struct Seen {
     is_harmful: bool,
 }
 
+impl Seen {
+    /// Watching would change what the test does.
+    fn give_up(&mut self) {
+        (self.is_harmful, self.has_gaps) = (true, true);
+    }
+}
+
 impl Executions {
     fn lock(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
@@ -68,7 +75,8 @@ impl Executions {
     }
 
     /// Whether watching would change what a test does, so that the command has to be ended and run again without. That is so
-    /// once a program is to be executed that gets rights which it cannot get while it is watched (`sudo`, `ping`).
+    /// once a program is to be executed that gets rights which it cannot get while it is watched (`sudo`, `ping`), or one wants to watch others
+    /// by the same means (`podman`).
     pub fn is_harmful(&self) -> bool {
         self.lock().is_harmful
     }
@@ -87,8 +95,7 @@ impl Executions {
             return;
         }
         if takes_privileges && gets_rights(&path, &metadata) {
-            let mut seen = self.lock();
-            (seen.is_harmful, seen.has_gaps) = (true, true);
+            self.lock().give_up();
         }
         let interpreter = interpreter(&path);
         self.lock().programs.insert(path);
@@ -173,6 +180,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, executions: &Executions) {
         if asked.contains(PollFlags::IN) {
             let Some(request) = listener.next() else { continue };
             match path(&listener, &request) {
+                _ if request.is_for_listener => executions.lock().give_up(),
                 Some(path) => executions.take_in(path, listener.takes_privileges),
                 None => executions.lock().has_gaps = true,
             }
@@ -281,6 +289,17 @@ mod tests {
         let (ran, _) = shell("sleep 1000 & setsid sleep 1000 & exit 3", &here, path);
         assert_eq!(ran.ending, Ending::Exit(3));
         assert!(begin.elapsed() < Duration::from_secs(15));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_test_that_watches_others_is_not_watched() {
+        let here = std::env::temp_dir();
+        for (flags, expected) in [(1 << 2, false), (1 << 3, true)] {
+            let line = format!("perl -e 'syscall(317, 1, {flags}, 0)'");
+            let (ran, executions) = shell(&line, &here, "/usr/bin:/bin");
+            assert_eq!((ran.cancelled, executions.is_harmful()), (expected, expected));
+        }
     }
 
     #[test]
