@@ -24,6 +24,16 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// As git writes it: `100644`.
+    pub fn octal(self) -> &'static str {
+        match self {
+            Self::Regular => "100644",
+            Self::Executable => "100755",
+            Self::Symlink => "120000",
+            Self::Submodule => "160000",
+        }
+    }
+
     /// Whether the entry is a file with bytes of its own, executable or not.
     pub fn is_file(self) -> bool {
         matches!(self, Self::Regular | Self::Executable)

@@ -555,7 +555,11 @@ fn apply(
     };
     let patch = location.session_directory().join("fix.patch");
     files::replace(&patch, fix.patch.as_bytes()).map_err(|error| Failure::from_error(&error))?;
-    locate::apply_patch(location, &patch, &around.environment).map_err(|error| {
+    let applied = locate::apply_patch(location, &patch, &around.environment);
+    if applied.is_err() && locate::is_applied(location, &patch, &around.environment) {
+        return Ok(Answer::Text(b"The fix is in the working tree already; nothing was changed.\n".to_vec(), 0));
+    }
+    applied.map_err(|error| {
         Failure::from_error(&error).with_hint(format!(
             "the fix is for commit {}; nothing was changed. It is kept in `{}`",
             fix.commit.short(),

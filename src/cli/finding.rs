@@ -63,6 +63,7 @@ impl Sources<'_> {
             _ => None,
         };
         let fixes = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<_, _>>()?;
+        let fixes = report::by_size(fixes);
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && finding.range.len() > 1;
         let candidates = finding.range.iter().map(|id| self.commit(*id)).collect();

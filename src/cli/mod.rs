@@ -17,6 +17,7 @@ pub mod failure;
 pub mod finding;
 pub mod hold;
 pub mod hunt;
+mod identity;
 mod interrupt;
 pub mod kept;
 mod list;

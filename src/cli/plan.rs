@@ -11,6 +11,7 @@ use crate::cli::failure::chain;
 use crate::cli::hold;
 use crate::cli::hold::inside;
 use crate::cli::hold::stored;
+use crate::cli::identity;
 use crate::cli::precheck::Precheck;
 use crate::hunt::Again;
 use crate::hunt::Order;
@@ -332,7 +333,7 @@ impl Plan {
             return None;
         }
         let file = |file: &Option<(Mode, Vec<u8>)>| match file {
-            Some((mode, bytes)) => [format!("{mode:?}").as_bytes(), b"\0", bytes].concat(),
+            Some((mode, bytes)) => identity::of_stored(*mode, bytes),
             None => Vec::new(),
         };
         let mut overlay: BTreeMap<Vec<u8>, Vec<u8>> =

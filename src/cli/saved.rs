@@ -6,6 +6,7 @@ use crate::cli::estimate::Ahead;
 use crate::cli::estimate::Pace;
 use crate::cli::failure;
 use crate::cli::failure::Failure;
+use crate::cli::identity;
 use crate::cli::kept;
 use crate::cli::kept::Kept;
 use crate::cli::plan::Plan;
@@ -124,14 +125,15 @@ fn basis(plan: &Plan) -> BTreeMap<String, String> {
     let probes = plan.probe_plan();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let digest = |bytes: &[u8]| Key(Sha256::digest(bytes).into()).to_string();
-    let held = plan.held.iter().map(|(path, file)| (format!("the held file `{}`", text(path)), file.bytes().to_vec()));
+    let held =
+        plan.held.iter().map(|(path, file)| (format!("the held file `{}`", text(path)), identity::of_file(file)));
     let outside = probes.outside_files.iter().map(|(path, file)| (format!("the file `{}`", text(path)), file.clone()));
     let environment =
         probes.environment.iter().map(|(name, value)| (format!("the variable `{}`", text(name)), value.clone()));
     let others = [
         ("the system", probes.platform.clone()),
-        ("the overlay", format!("{:?}", plan.overlay).into_bytes()),
-        ("how the configuration divides files", format!("{:?}", plan.divisions).into_bytes()),
+        ("the overlay", identity::of_overlay(plan.overlay.as_ref())),
+        ("how the configuration divides files", plan.divisions.identity()),
     ];
     let others = others.into_iter().map(|(name, bytes)| (name.to_owned(), bytes));
     held.chain(outside).chain(environment).chain(others).map(|(name, bytes)| (name, digest(&bytes))).collect()
@@ -149,11 +151,8 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.notify = None;
     saved.args.effort.fetch = false;
     saved.args.effort.build_cache = options::BuildCache::default();
-    let text = serde_json::to_vec(&saved).map_err(|error| Failure::from_error(&error))?;
-    let mut digest = Sha256::new();
-    digest.update(&text);
-    digest.update(plan.probe_plan().digest());
-    Ok(Key(digest.finalize().into()).to_string())
+    let digest = identity::of_plan(&saved, plan.probe_plan().digest()).map_err(|error| Failure::from_error(&error))?;
+    Ok(digest.to_string())
 }
 
 /// Whether `plan` is the hunt of this journal.

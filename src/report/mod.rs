@@ -363,6 +363,12 @@ pub enum Direction {
     Older,
 }
 
+/// The fixes from the smallest to the largest; equals keep their order.
+pub fn by_size(mut fixes: Vec<Fix>) -> Vec<Fix> {
+    fixes.sort_by_key(|fix| fix.lines);
+    fixes
+}
+
 /// Whether a repair leaves a known verdict as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -238,6 +238,8 @@ impl Page<'_> {
     }
 
     fn repairs(&mut self, repairs: &[Repair]) -> io::Result<()> {
+        // One that was reduced to nothing says that none was needed.
+        let repairs: Vec<&Repair> = repairs.iter().filter(|repair| repair.lines > 0).collect();
         if repairs.is_empty() {
             return Ok(());
         }
@@ -250,7 +252,7 @@ impl Page<'_> {
             let control = match repair.control {
                 Control::Held => "known verdict unchanged",
                 Control::Flipped => "it turns a known verdict round",
-                Control::Provisional => "not controlled",
+                Control::Provisional => "not controlled: no verdict was known to test it against",
             };
             let (commit, source) = (repair.commit.short(), repair.source.short());
             let lines = count(repair.lines, "line");

@@ -1,6 +1,8 @@
 use serde_json::Value;
 
 use super::*;
+use crate::report;
+use crate::report::Scope;
 use crate::report::Status;
 use crate::report::samples;
 
@@ -19,7 +21,7 @@ fn samples() -> Vec<Report> {
         samples::not_reproducible(),
         samples::error(),
     ];
-    samples.extend(crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning)));
+    samples.extend(report::status::TABLE.map(|row| Report::new(row.status, row.meaning)));
     samples
 }
 
@@ -153,10 +155,20 @@ fn a_report_reads_back_as_it_was() {
 
 #[test]
 fn status_and_exit_agree() {
-    for row in crate::report::status::TABLE {
+    for row in report::status::TABLE {
         let value = json(&Report::new(row.status, row.meaning));
         assert_eq!((value["status"].as_str(), value["exit"].as_u64()), (Some(row.word), Some(u64::from(row.code))));
         assert_eq!(value["schema"], "git-idd/1");
     }
     assert_eq!(Status::Interrupted.code(), 130);
+}
+
+#[test]
+fn fixes_stand_in_the_order_of_their_size() {
+    let fix = samples::found().fix.unwrap();
+    let of = |scope, lines| report::Fix { lines, scope, ..fix.clone() };
+    let fixes = [(Scope::Lines, 5), (Scope::Statements, 2), (Scope::Files, 5), (Scope::Revert, 2)];
+    let fixes = report::by_size(fixes.map(|(scope, lines)| of(scope, lines)).to_vec());
+    let scopes: Vec<Scope> = fixes.iter().map(|fix| fix.scope).collect();
+    assert_eq!(scopes, [Scope::Statements, Scope::Revert, Scope::Lines, Scope::Files]);
 }

@@ -156,6 +156,22 @@ fn colour_adds_nothing_but_colour() {
 }
 
 #[test]
+fn a_repair_says_how_it_was_controlled_and_one_of_no_lines_is_none() {
+    let mut report = samples::found();
+    report.repairs[0].control = Control::Provisional;
+    let mut out = Vec::new();
+    let look = Look { style: Style::PLAIN, is_raw: false, is_verbose: true };
+    write(&report, look, &mut out).unwrap();
+    let line =
+        "  222222222222: 1 line of the newer 333333333333, not controlled: no verdict was known to test it against\n";
+    assert!(String::from_utf8(out).unwrap().contains(line));
+    report.repairs[0].lines = 0;
+    let mut out = Vec::new();
+    write(&report, look, &mut out).unwrap();
+    assert!(!String::from_utf8(out).unwrap().contains("Repairs that"));
+}
+
+#[test]
 fn every_status_but_success_and_error_says_what_to_do_next() {
     for row in crate::report::status::TABLE {
         let is_silent = matches!(row.status, Status::Found | Status::Error | Status::Usage);

@@ -63,6 +63,8 @@ pub struct Divisions {
     grammars: Vec<(Pattern, Option<&'static Language>)>,
     /// Likewise, with the files that such a file is made from.
     generated: Vec<(Pattern, Vec<Vec<u8>>)>,
+    /// The user's words, in their order.
+    words: Vec<(&'static str, String)>,
     /// Whether files that a program writes are no part of any change, because they are written anew for each probe.
     pub is_regenerated: bool,
     /// Whether every file is divided into lines, whatever is known of it.
@@ -90,6 +92,7 @@ impl Divisions {
                 return Err(DivisionError::UnknownLanguage { glob: glob.to_owned(), name: name.to_owned(), known });
             }
             divisions.grammars.push((pattern("idd.grammar", glob)?, language));
+            divisions.words.push(("grammar", format!("{glob}\n{name}")));
         }
         for text in generated {
             let (glob, sources) = text.split_once(": ").unwrap_or((text, ""));
@@ -100,8 +103,18 @@ impl Divisions {
             }
             let sources = sources.split_whitespace().map(|source| source.as_bytes().to_vec()).collect();
             divisions.generated.push((pattern, sources));
+            divisions.words.push(("generated", text.to_owned()));
         }
         Ok(divisions)
+    }
+
+    /// All that the user said, in a form that two are alike in only if they say the same.
+    pub fn identity(&self) -> Vec<u8> {
+        let flags = [("regenerated", self.is_regenerated), ("plain", self.is_plain)];
+        let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, ""));
+        let words = self.words.iter().map(|(name, text)| (*name, text.as_str()));
+        // No word of a configuration holds a NUL.
+        words.chain(flags).flat_map(|(name, text)| format!("{name}={text}\0").into_bytes()).collect()
     }
 
     /// The language of a file: the user's word, else the first by name that claims the path.
@@ -271,6 +284,25 @@ mod tests {
         assert!(nothing.is_generated(&repository, tree, b"a.c"));
         assert!(!nothing.is_generated(&repository, tree, b"b.c"));
         assert!(!nothing.is_generated(&repository, tree, b"gone.c"));
+    }
+
+    #[test]
+    fn divisions_have_the_same_identity_only_if_the_user_said_the_same() {
+        let said = |grammars: &[(&str, &str)], generated: &[&str]| divisions(grammars, generated).unwrap();
+        let all = [
+            said(&[], &[]),
+            said(&[("*.x", "c")], &[]),
+            said(&[("*.x", "none")], &[]),
+            said(&[("*.x", "c"), ("*.y", "c")], &[]),
+            said(&[("*.y", "c"), ("*.x", "c")], &[]),
+            said(&[], &["*.x"]),
+            said(&[], &["*.x: a"]),
+            Divisions { is_plain: true, ..said(&[], &[]) },
+            Divisions { is_regenerated: true, ..said(&[], &[]) },
+        ];
+        let identities: std::collections::BTreeSet<Vec<u8>> = all.iter().map(Divisions::identity).collect();
+        assert_eq!(identities.len(), all.len());
+        assert_eq!(said(&[("*.x", "c")], &["*.y"]).identity(), b"grammar=*.x\nc\0generated=*.y\0");
     }
 
     #[test]

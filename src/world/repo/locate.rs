@@ -140,12 +140,27 @@ pub fn is_tracked(location: &Location, path: &[u8], environment: &[(OsString, Os
 
 /// Applies a patch file to the working tree; the error is what git said.
 pub fn apply_patch(location: &Location, patch: &Path, environment: &[(OsString, OsString)]) -> Result<(), RepoError> {
+    git_apply(location, patch, &[], environment)
+}
+
+/// Whether a patch file is applied to the working tree already: it can be taken back.
+pub fn is_applied(location: &Location, patch: &Path, environment: &[(OsString, OsString)]) -> bool {
+    git_apply(location, patch, &["--reverse", "--check"], environment).is_ok()
+}
+
+fn git_apply(
+    location: &Location,
+    patch: &Path,
+    options: &[&str],
+    environment: &[(OsString, OsString)],
+) -> Result<(), RepoError> {
     let Some(top) = &location.top else {
         return Err(RepoError::Unsupported { what: "`apply` in a bare repository" });
     };
     let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
     words.extend([OsStr::new("--work-tree"), top.as_os_str()]);
-    words.extend([OsStr::new("apply"), OsStr::new("--whitespace=nowarn"), patch.as_os_str()]);
+    words.extend(["apply", "--whitespace=nowarn"].iter().chain(options).map(OsStr::new));
+    words.push(patch.as_os_str());
     let Captured { code, stderr, .. } = capture(OsStr::new("git"), &words, top, environment)
         .map_err(|source| RepoError::io("start git in", top, source))?;
     if code == Some(0) {
