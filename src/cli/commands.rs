@@ -284,6 +284,10 @@ fn hunt_with(
     let mut herald = Herald { console, around, notice: notice.as_ref(), announced: None, kept };
     let result = hunt::run(Task { plan, location, around, saved, interrupt, progress, herald: &mut herald }, user);
     let announced = herald.announced;
+    if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
+        let said = format!("This hunt found nothing; the finding of the hunt {} is kept: `git idd show`.", finding.id);
+        self::progress(console).say(&said);
+    }
     match (result, notice) {
         (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice, announced)),
         (Err(failure), Some(notice)) => {
@@ -366,7 +370,8 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
     let Kept { id, replay } = &kept;
     let state = kept.state(location)?;
     let is_running = state == "running";
-    let state = if state == "stopped" { "stopped; `git idd resume` goes on".to_owned() } else { state };
+    let resume = hunt.map_or_else(String::new, |_| format!(" --hunt {id}"));
+    let state = if state == "stopped" { format!("stopped; `git idd resume{resume}` goes on") } else { state };
     if console.is_json {
         return Ok(Answer::Shown(Box::new(match kept.report() {
             Ok(report) if !is_running || report.status == Status::Culprit => report,

@@ -48,8 +48,10 @@ impl Kept {
     /// What the hunt came to.
     pub fn report(&self) -> Result<Report, Failure> {
         let value = self.replay.finding.as_ref().ok_or_else(|| {
-            Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id))
-                .with_hint("`git idd resume` goes on with it, `git idd status` says how far it is")
+            Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id)).with_hint(format!(
+                "`git idd resume --hunt {}` goes on with it, `git idd status` says how far it is",
+                self.id
+            ))
         })?;
         let text = serde_json::to_vec(value).map_err(|error| Failure::from_error(&error))?;
         report::json::read(&text).map_err(|error| Failure::from_error(&error))
@@ -287,6 +289,20 @@ mod tests {
         // Interrupted once the first bad commit was proved.
         check(&[("a", Some(("found", true))), ("b", Some(("interrupted", true)))], "b", None);
         check(&[("a", None), ("b", Some(("bad_passes", false)))], "b", None);
+    }
+
+    #[test]
+    fn a_hunt_of_a_newer_version_of_the_program_hides_no_finding() {
+        let (_directory, location) = with_hunts(&[("a", Some(("found", true))), ("b", None)]);
+        let json = r#"{"plan":{"version":99}}"#;
+        let line = format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes()));
+        std::fs::write(saved::segment_path(&location, "b").unwrap(), line).unwrap();
+        let (kept, said) = newest_finding(&location, None).unwrap();
+        assert_eq!(kept.id, "a");
+        assert!(said.unwrap().contains("; a newer hunt cannot be read. `git idd list` "));
+        let failure = newest(&location, Some("b")).unwrap_err();
+        assert!(String::from_utf8_lossy(failure.message.as_bytes()).contains("it has format 99"));
+        assert_eq!(failure.hint, Some("another version of the program made the hunt; that one reads it".into()));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::fs;
 use git_idd::cli::args;
 
 use crate::fixture::Fixture;
+use crate::fixture::root;
 
-/// A repository with a branch `topic` and a tag `v1`, and the completions for each shell beside it.
+/// A repository with a branch `topic`, a tag `v1` and a hunt `0-1`, and the completions for each shell beside it.
 fn fixture() -> Fixture {
     let fixture = Fixture::of("echo > value; commit init; git branch topic; git tag v1");
     for shell in ["bash", "zsh", "fish"] {
@@ -14,6 +15,10 @@ fn fixture() -> Fixture {
         assert_eq!(output.status.code(), Some(0));
         fs::write(fixture.place().join(shell), output.stdout).unwrap();
     }
+    let segments = fixture.repo().join(".git/idd/segments");
+    fs::create_dir_all(&segments).unwrap();
+    fs::copy(root().join("tests/idd/journals/found.log"), segments.join("0-1.log")).unwrap();
+    fixture.git(&["config", "alias.idd", &format!("!{}", env!("CARGO_BIN_EXE_git-idd"))]);
     fixture
 }
 
@@ -59,6 +64,8 @@ fn bash_completes_options_values_revisions_and_subcommands() {
     check(&in_bash(&fixture, &["git", "idd", "minimize", "t"]), &["topic"]);
     check(&in_bash(&fixture, &["git", "idd", "log", "--f"]), &["--format="]);
     check(&in_bash(&fixture, &["git", "idd", "log", "--format", "b"]), &["bisect"]);
+    check(&in_bash(&fixture, &["git", "idd", "log", "t"]), &["topic"]);
+    check(&in_bash(&fixture, &["git", "idd", "show", "--hunt", "0"]), &["0-1"]);
 }
 
 #[test]
@@ -71,6 +78,8 @@ fn fish_completes_options_values_revisions_and_subcommands() {
     check(&in_fish(&fixture, "git idd --level "), &["file", "unit", "hunk", "line"]);
     check(&in_fish(&fixture, "git idd minimize v"), &["v1"]);
     check(&in_fish(&fixture, "git idd report --format s"), &["sarif"]);
+    check(&in_fish(&fixture, "git idd log v"), &["v1"]);
+    check(&in_fish(&fixture, "git idd show --hunt "), &["0-1"]);
 }
 
 /// What zsh offers can only be seen on its screen; here the file is read, and compared with the options.
