@@ -404,6 +404,7 @@ fn orders(
     let Request::Hunt(mut hunt) = hunt else { return Err(invalid("Its options are not those of a test.")) };
     let test = &hunt.test;
     if test.overlay.is_some()
+        || !test.shim.is_empty()
         || test.precheck.is_some()
         || test.suite.is_some()
         || !test.hold.is_empty()

@@ -501,6 +501,7 @@ impl Hunt<'_, '_> {
         if self.session.beside.is_mute {
             report.notes.push(Untrusted::from(MUTE));
         }
+        report.notes.extend(self.session.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.session.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.session.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
         let lines = finding.fixes.iter().filter_map(|fix| self.session.beside.suite_lines.get(&fix.probed));

@@ -134,6 +134,8 @@ pub struct Plan {
     pub program: Option<Vec<u8>>,
     /// The overlay.
     pub overlay: Option<Overlay>,
+    /// The files of `--shim`.
+    pub shim: BTreeMap<Vec<u8>, OnDisk>,
     /// What is run.
     pub commands: Commands,
     /// What may refuse a candidate before its build.
@@ -194,6 +196,7 @@ impl Plan {
         let held = hold::held(&args.command, &holding, bad, location, (user, around))?;
         let missing = hold::missing(&args.command, &held, bad, location, (user, around));
         let overlay = overlay(&args, around)?;
+        let shim = shim(&args, around)?;
         let words = match &args.command {
             TestCommand::Shell(line) => Words::Shell(line.clone()),
             TestCommand::Argv(words) => Words::Argv(words.clone()),
@@ -239,6 +242,7 @@ impl Plan {
             missing,
             program,
             overlay,
+            shim,
             commands,
             precheck,
             outside_files,
@@ -262,6 +266,7 @@ impl Plan {
             target: if is_above { self.target } else { self.bad },
             walk,
             first_parent: self.args.history.first_parent,
+            bounds_repairs: !effort.repair,
             reducer: reducer(&self.args),
             level: match effort.level {
                 options::Level::File => Level::File,
@@ -307,6 +312,7 @@ impl Plan {
                 held.overlay = Some((bad, self.overlaid(bad, patch, store)?));
             }
         }
+        held.files.extend(self.shim.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
         let bad = graph::tree_of(store.repository(), self.bad).map_err(failed)?;
         for path in &adjustments.also_held {
             let file = store.file(bad, path).map_err(failed)?;
@@ -453,6 +459,21 @@ fn overlay(args: &HuntArgs, around: &Surroundings) -> Result<Option<Overlay>, Fa
             Err(Failure::new(Status::Usage, message).with_hint("`--overlay` takes a patch file or a directory"))
         }
     }
+}
+
+/// The files of the directories of `--shim`, relative to each.
+fn shim(args: &HuntArgs, around: &Surroundings) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
+    let mut shim = BTreeMap::new();
+    for name in &args.test.shim {
+        let path = around.directory.join(name);
+        if !path.is_dir() {
+            let message = format!("the shim `{}` is no directory", name.to_string_lossy());
+            return Err(Failure::new(Status::Usage, message)
+                .with_hint("`--shim` takes a directory with files that are put over every revision"));
+        }
+        shim.extend(files::read_all(&path, b""));
+    }
+    Ok(shim)
 }
 
 /// Files outside the working tree that the commands name by an absolute path.

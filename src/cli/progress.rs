@@ -113,7 +113,10 @@ impl Progress {
                 self.line("Porting the fix to");
                 self.revision(*revision);
             }
-            Event::Refused { .. } | Event::Reduced { .. } | Event::Carried { rung: Rung::Merge, .. } => {}
+            Event::Border { .. }
+            | Event::Refused { .. }
+            | Event::Reduced { .. }
+            | Event::Carried { rung: Rung::Merge, .. } => {}
             Event::Carried { revision, rung } => {
                 let means = match rung {
                     Rung::Merge | Rung::Lines => "line by line",

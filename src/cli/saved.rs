@@ -130,13 +130,19 @@ fn basis(plan: &Plan) -> BTreeMap<String, String> {
     let outside = probes.outside_files.iter().map(|(path, file)| (format!("the file `{}`", text(path)), file.clone()));
     let environment =
         probes.environment.iter().map(|(name, value)| (format!("the variable `{}`", text(name)), value.clone()));
+    let shim = plan.shim.iter().map(|(path, file)| (format!("the shim `{}`", text(path)), identity::of_file(file)));
     let others = [
         ("the system", probes.platform.clone()),
         ("the overlay", identity::of_overlay(plan.overlay.as_ref())),
         ("how the configuration divides files", plan.divisions.identity()),
     ];
     let others = others.into_iter().map(|(name, bytes)| (name.to_owned(), bytes));
-    held.chain(outside).chain(environment).chain(others).map(|(name, bytes)| (name, digest(&bytes))).collect()
+    held.chain(shim)
+        .chain(outside)
+        .chain(environment)
+        .chain(others)
+        .map(|(name, bytes)| (name, digest(&bytes)))
+        .collect()
 }
 
 /// Whether two plans are the same hunt. How much may be done (jobs, budget) is not part of it.

@@ -759,6 +759,10 @@ impl Laboratory for Session<'_> {
 
     fn tell(&mut self, events: &[Event]) {
         for event in events {
+            if let Event::Border { probe, first } = event {
+                // What cannot be read any more is not said.
+                let _ = self.tell_border(probe, *first);
+            }
             for record in chronicle::records(event, self.progress.n_revisions(), self.n_jobs) {
                 // As with a process group: a full disk shows again when an observation is written.
                 let _ = self.lock().append(&record);

@@ -1,6 +1,7 @@
 //! Events: what a hunt tells while it runs. Wording and escaping are the business of the edge.
 
 use crate::change::trees::Rung;
+use crate::hunt::Probe;
 use crate::hunt::finding::Scope;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
@@ -64,6 +65,13 @@ pub enum Event {
         outcome: Outcome,
         /// Whether a repair was needed for it.
         is_repaired: bool,
+    },
+    /// Revisions before this one cannot be tested as they are.
+    Border {
+        /// What was asked of the newest of them.
+        probe: Probe,
+        /// The first that can be tested.
+        first: CommitId,
     },
     /// A repair was found.
     Repaired {

@@ -257,6 +257,8 @@ pub struct Finding {
     pub oldest_tested: Option<CommitId>,
     /// If nothing passes, the oldest revision seen to fail as it is; older ones were tested with repairs, if at all.
     pub oldest_failing: Option<CommitId>,
+    /// Borders of testability: a revision that cannot be tested as it is, and the child of it that can, in the order found.
+    pub borders: Vec<(CommitId, CommitId)>,
     /// Verdicts in the order they were reached: revision, outcome, whether a repair was needed.
     pub verdicts: Vec<(CommitId, Outcome, bool)>,
     /// True sentences without text from the repository.
@@ -291,6 +293,7 @@ impl Finding {
             n_unverified_units: 0,
             oldest_tested: None,
             oldest_failing: None,
+            borders: Vec::new(),
             verdicts: Vec::new(),
             notes: Vec::new(),
         }

@@ -17,6 +17,7 @@ use crate::hunt::finding::Edit;
 use crate::hunt::finding::Labelled;
 use crate::hunt::pair::is_test_path;
 use crate::outcome::Outcome;
+use crate::plural::count;
 use crate::reduce;
 use crate::reduce::Ahead;
 use crate::reduce::Judge;
@@ -50,6 +51,8 @@ pub(super) struct Aim {
     asks_suite: bool,
     /// Which change of the finding the best candidate so far is.
     keeps: Option<Direction>,
+    /// After so many candidates the best so far is the result.
+    max_asked: Option<usize>,
     /// Nothing smaller than a group of this level is taken out alone.
     finest: Level,
     is_reversed: bool,
@@ -65,9 +68,15 @@ impl Aim {
             baseline: None,
             asks_suite: false,
             keeps: None,
+            max_asked: None,
             finest: Level::HalfLine,
             is_reversed: false,
         }
+    }
+
+    /// A reduction of a repair, which ends after so many candidates.
+    pub(super) fn repair(max_asked: Option<usize>) -> Self {
+        Self { max_asked, ..Self::of(Phase::Repair, "the repair") }
     }
 
     /// A reduction between two trees whose outcomes are known.
@@ -127,6 +136,7 @@ struct Probing<'h, 'a, W> {
     /// The ends of the change, if a check before the build may refuse a candidate.
     precheck: Option<Ends>,
     wanted: W,
+    n_asked: usize,
     /// The trees of candidates, guesses too.
     composed: RefCell<HashMap<Subset, Option<TreeId>>>,
 }
@@ -169,10 +179,14 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
         if self.aim.phase == Phase::Reduce && self.hunter.is_effort_spent() {
             return Ok(false);
         }
+        if self.aim.max_asked.is_some_and(|max_asked| self.n_asked >= max_asked) {
+            return Ok(false);
+        }
         let Some(probe) = self.probe(candidate)? else {
             self.note_refused(1);
             return Ok(false);
         };
+        self.n_asked += 1;
         let outcome = {
             let this = &*self;
             // A guess that cannot be composed is nobody's error before it is asked about.
@@ -281,15 +295,17 @@ impl Hunter<'_> {
         let newer = if self.order.has_precheck { self.trees.compose(set, older, &set.full())? } else { None };
         let precheck = newer.map(|newer| Ends { older, newer });
         let composed = RefCell::default();
+        let (pinned, n_asked) = (&pinned, 0);
         let mut judge =
-            Probing { hunter: self, set, older, revision, aim, pinned: &pinned, precheck, wanted, composed };
+            Probing { hunter: self, set, older, revision, aim, pinned, precheck, wanted, n_asked, composed };
         let is_left = set.grain() == Grain::HalfLines;
-        let reducer = if is_left { Reducer::Fast } else { self.order.reducer };
+        let is_quick = is_left || (phase == Phase::Repair && self.order.reducer == Reducer::Hierarchical);
+        let reducer = if is_quick { Reducer::Fast } else { self.order.reducer };
         let finest = self.order.level.min(aim.finest);
         let options = reduce::Options { reducer, finest, is_reversed: is_left != aim.is_reversed };
         let refused = RefCell::new(Vec::new());
         let is_plausible = |subset: &Subset| {
-            let candidate = candidate(set, phase, subset).union(&pinned);
+            let candidate = candidate(set, phase, subset).union(pinned);
             let is_plausible = set.is_plausible(&candidate);
             if self.order.is_audited && !is_plausible {
                 refused.borrow_mut().push(candidate);
@@ -320,8 +336,18 @@ impl Hunter<'_> {
                 kept = other;
             }
         }
+        if phase == Phase::Repair {
+            self.board.borrow_mut().n_asked_for_repairs += judge.n_asked;
+        }
+        if aim.max_asked.is_some_and(|max_asked| judge.n_asked >= max_asked) {
+            let (short, lines) = (revision.short(), count(set.n_lines(&kept), "line"));
+            self.note(format!(
+                "{what} of {short} was left with {lines} after {}; `--repair` reduces it further",
+                count(judge.n_asked, "test")
+            ));
+        }
         self.tell_refused(set, older, &refused.into_inner())?;
-        let kept = candidate(set, phase, &kept).union(&pinned);
+        let kept = candidate(set, phase, &kept).union(pinned);
         let (n_lines_before, n_lines) = (set.n_lines(&set.full()), set.n_lines(&kept));
         self.tell(Event::Reduced { what, revision, n_lines_before, n_lines });
         Ok(kept)

@@ -7,6 +7,7 @@
 //! Start reading at [`engine::hunt`]: [`walk`] finds the pair, [`verdict`] and [`repair`] say what a revision shows,
 //! [`minimise`] reduces the culprit, [`forward`] ports the fix, [`prove`] asks for the clean runs.
 
+mod border;
 pub mod culprit;
 pub mod drive;
 pub mod engine;
@@ -158,6 +159,8 @@ pub struct Order {
     pub walk: Walk,
     /// Whether side branches are left alone.
     pub first_parent: bool,
+    /// Whether the tests of repairs are bounded by what a search costs.
+    pub bounds_repairs: bool,
     /// How the culprit is reduced.
     pub reducer: Reducer,
     /// How far down it is reduced.
@@ -226,6 +229,8 @@ pub struct Board {
     pub events: Vec<Event>,
     /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
     pub n_refused: usize,
+    /// Candidates of repairs that were asked for, whoever answered.
+    n_asked_for_repairs: usize,
     /// Whether the time for reductions is used up: no further candidate is probed then.
     pub is_effort_spent: bool,
     tested: HashMap<CommitId, Tested>,
@@ -244,6 +249,7 @@ impl Board {
             finding: Finding::new(bad),
             events: Vec::new(),
             n_refused: 0,
+            n_asked_for_repairs: 0,
             is_effort_spent: false,
             tested: HashMap::new(),
             outlook: None,

@@ -231,6 +231,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         target: bad,
         walk: Walk::Auto,
         first_parent: false,
+        bounds_repairs: true,
         reducer: Reducer::Hierarchical,
         level: Level::Line,
         is_retried: false,

@@ -164,7 +164,7 @@ impl Hunter<'_> {
                 }
             }
             let source = self.as_tested(line[near]).await?;
-            let Some(tested) = self.repair(line[untestable], source).await? else {
+            let Some(tested) = self.across(line[untestable], source).await? else {
                 return Ok(Examined::Irreparable);
             };
             if tested.outcome == Outcome::Pass || untestable == target {

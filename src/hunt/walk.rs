@@ -120,6 +120,14 @@ impl Hunter<'_> {
                 }
             }
             if !seen.1.outcome.is_testable() {
+                if self.is_repairing_spent() {
+                    self.note(
+                        "older revisions can only be tested with repairs, and those found so far took more tests than a search; \
+                         `--repair` goes on"
+                            .to_owned(),
+                    );
+                    break;
+                }
                 match self.examine(&line, stop, near).await? {
                     Examined::Verdict { index, tested } => seen = (index, tested),
                     Examined::Irreparable => break,
@@ -234,6 +242,7 @@ impl Hunter<'_> {
                 self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
             }
             self.look_ahead(&line, Position::Bisect { bad: bad_index, good: good_index });
+            let middle = self.around(&line, middle, (bad_index, good_index)).await?;
             match self.examine(&line, middle, bad_index).await? {
                 Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {
                     (good, good_index) = (tested, index);

@@ -174,3 +174,22 @@ fn a_test_that_asks_to_be_skipped_somewhere_is_believed_in_what_it_says_elsewher
     let report = check(&fixture, &[test], "break value");
     assert_eq!(report.signature.unwrap().line, None);
 }
+
+#[test]
+fn a_shim_stands_in_every_revision_and_is_part_of_no_change() {
+    let fixture = Fixture::of(
+        r#"
+        mkdir ../shim; echo present > ../shim/compat.h
+        echo 1 > value; commit init
+        for n in 1 2; do echo $n >> log; commit "log $n"; done
+        echo 2 > value; commit 'break value'
+        echo 3 >> log; echo present > compat.h; commit 'log 3'
+        "#,
+    );
+    let test = "grep -q present compat.h || { echo compat.h is missing; exit 3; }; v=$(cat value); [ $v = 1 ] || { echo FAIL: $v; exit 1; }";
+    let report = check(&fixture, &["--shim", "../shim", test], "break value");
+    assert_eq!((report.repairs.len(), report.change.sufficient.unwrap().lines), (0, 2));
+    let output = fixture.command(&["--shim", "value", test]).output().unwrap();
+    assert_eq!(output.status.code(), Some(129));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the shim `value` is no directory"));
+}

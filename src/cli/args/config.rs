@@ -29,7 +29,7 @@ pub struct Flag {
 }
 
 /// The flags that can be configured.
-pub const FLAGS: [Flag; 10] = [
+pub const FLAGS: [Flag; 11] = [
     Flag { id: "first_parent", opposite: "no-first-parent", key: "idd.firstParent", is_negative: false },
     Flag { id: "no_hold", opposite: "default-hold", key: "idd.noHold", is_negative: false },
     Flag { id: "expose_commit", opposite: "no-expose-commit", key: "idd.exposeCommit", is_negative: false },
@@ -39,6 +39,7 @@ pub const FLAGS: [Flag; 10] = [
     Flag { id: "clean", opposite: "no-clean", key: "idd.clean", is_negative: false },
     Flag { id: "no_cache", opposite: "cache", key: "idd.cache", is_negative: true },
     Flag { id: "fetch", opposite: "no-fetch", key: "idd.fetch", is_negative: false },
+    Flag { id: "repair", opposite: "no-repair", key: "idd.repair", is_negative: false },
     Flag { id: "no_port", opposite: "port", key: "idd.port", is_negative: true },
 ];
 
@@ -66,7 +67,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 24] = [
+pub const SETTINGS: [Setting; 25] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -79,6 +80,7 @@ pub const SETTINGS: [Setting; 24] = [
     Setting { yields_to: &["match_line"], ..Setting::one("signature", "idd.signature") },
     Setting { yields_to: &["no_hold"], ..Setting::list("hold", "idd.hold") },
     Setting::one("overlay", "idd.overlay"),
+    Setting::list("shim", "idd.shim"),
     Setting::one("repeat", "idd.repeat"),
     Setting::one("suite", "idd.suite"),
     Setting::one("level", "idd.level"),

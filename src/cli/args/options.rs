@@ -104,6 +104,14 @@ pub struct Test {
     #[arg(long, value_name = "PATCH|DIR")]
     pub overlay: Option<OsString>,
 
+    /// Directory with files that old revisions lack today, put over every revision; may be given more than once.
+    ///
+    /// They are no part of any change: a `sitecustomize.py` that brings back what a newer interpreter took away (with
+    /// `PYTHONPATH=.`), a header that a newer system lacks. Later directories stand over earlier ones, and over `--overlay`.
+    #[arg(long, value_name = "DIR")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shim: Vec<OsString>,
+
     /// Run each test this often; one failure is a failure.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
@@ -182,6 +190,14 @@ pub struct Effort {
     #[arg(id = "effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
     #[serde(default)]
     pub reduction: Option<Bound>,
+
+    /// Repair revisions that cannot be tested, whatever it takes.
+    ///
+    /// Without it a repair takes at most 30 tests, and 3 for each halving of the history, and is then as small as it has come to be. If
+    /// every revision that can be tested fails, at most three times as many are spent before the hunt ends.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
 
     /// Do not carry the fix to HEAD.
     #[arg(long)]

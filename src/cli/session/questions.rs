@@ -21,6 +21,7 @@ use crate::revision::TreeId;
 use crate::world::cache::Want;
 use crate::world::run::classify::classify;
 use crate::world::run::classify::printed_failure;
+use crate::world::run::classify::printed_trouble;
 use crate::world::run::exact::Exact;
 use crate::world::run::exact::Exactness;
 use crate::world::run::is_cut;
@@ -57,6 +58,8 @@ pub struct Beside {
     pub suite_lines: HashMap<TreeId, Vec<String>>,
     /// What was said of revisions where the suite cannot be asked.
     pub silent_suites: BTreeSet<String>,
+    /// What was said of borders between revisions that can be tested and those that cannot.
+    pub borders: Vec<String>,
     /// Failure lines other than the hunted one that were told already.
     told_lines: BTreeSet<String>,
 }
@@ -235,6 +238,20 @@ impl Session<'_> {
         self.progress
             .say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
         Ok(Some(Outcome::Fail))
+    }
+
+    /// Says which line revisions before `first` fail with; `probe` is what was asked of the newest of them.
+    pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), SessionError> {
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        let how = match printed_trouble(&observation) {
+            Some(line) => format!("`{line}`"),
+            None => observation.ending.to_string(),
+        };
+        let said = format!("Revisions before {} do not run as they are: {how}.", first.short());
+        self.progress.say(&said);
+        self.beside.borders.push(said);
+        Ok(())
     }
 
     /// Says that a revision fails otherwise than the bad one, once for each line.

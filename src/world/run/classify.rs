@@ -132,6 +132,11 @@ pub fn printed_failure(observation: &Observation, criteria: &Criteria) -> Option
     printed(&observation.output, &failure_line(&observation.output)?)
 }
 
+/// The line that best says why an observation that is no pass came about, whichever command ended it, as it was printed.
+pub fn printed_trouble(observation: &Observation) -> Option<String> {
+    printed(&observation.output, &failure_line(&observation.output)?)
+}
+
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {
     let is_cut_short = first.ending == Ending::Timeout || crash(first.ending).is_some();
     let line_of = |observation: &Observation| {

@@ -1,0 +1,170 @@
+use super::*;
+use crate::hunt::Board;
+use crate::hunt::Order;
+use crate::hunt::drive::Engine;
+use crate::hunt::drive::drive;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::hunt::testing;
+use crate::hunt::testing::Files;
+use crate::hunt::testing::MemoryTrees;
+use crate::hunt::testing::Oracle;
+use crate::outcome::Reason;
+use crate::revision::Revision;
+use std::collections::HashSet;
+
+/// Lines that a test needs, all of them, in the stories of a large repair.
+const N_NEEDED: usize = 60;
+
+fn id(number: usize) -> CommitId {
+    let mut bytes = [3; 20];
+    bytes[..8].copy_from_slice(&(number as u64).to_be_bytes());
+    CommitId(bytes)
+}
+
+/// A history of commits, each by its number, its parents and its program; children first.
+struct Told {
+    trees: MemoryTrees,
+    revisions: Vec<Revision>,
+}
+
+impl Told {
+    fn new() -> Self {
+        Self { trees: MemoryTrees::default(), revisions: Vec::new() }
+    }
+
+    /// Adds an older commit.
+    fn commit(&mut self, number: usize, parents: &[usize], program: &[String]) {
+        let text: String = program.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        self.revisions.push(Revision {
+            id: id(number),
+            parents: parents.iter().map(|parent| id(*parent)).collect(),
+            tree: self.trees.add(Files::from([(b"program.c".to_vec(), text.into_bytes())])),
+            author: number.to_string(),
+            author_time: (0, 0),
+            commit_time: 86_400 * i64::try_from(number).expect("there are few"),
+            subject: String::new(),
+        });
+    }
+
+    /// Hunts from the newest commit; returns the finding, and how many trees were probed in a phase.
+    fn hunt(self, order: impl FnOnce(Order) -> Order, phase: Phase) -> (Finding, usize) {
+        let bad = self.revisions[0].id;
+        let history = History::new(self.revisions, HashSet::new());
+        let order = order(testing::order(bad, Vec::new()));
+        let board = Board::new(bad);
+        let mut oracle = Oracle::new(&self.trees, judge, 1);
+        let halt = drive(Engine::Hunt, (&self.trees, &history, &order), &mut oracle, &board);
+        let Ok(halt) = halt;
+        let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
+        let finding = Finding { conclusion: *conclusion, ..board.borrow().finding.clone() };
+        (finding, oracle.n_used(phase))
+    }
+}
+
+/// The program builds if it is not broken and has all that the test needs, as far as it needs anything.
+fn judge(files: &Files) -> Outcome {
+    let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).into_owned();
+    if text.contains("broken") || text.contains("lacking") {
+        Outcome::Unresolved(Reason::Build)
+    } else if text.contains("defect") {
+        Outcome::Fail
+    } else {
+        Outcome::Pass
+    }
+}
+
+/// Three lines that say what a commit is like, and some that each commit changes.
+fn program(number: usize, is_broken: bool, is_lacking: bool, has_defect: bool) -> Vec<String> {
+    let mut lines = vec![
+        if is_broken { "broken" } else { "sound" }.to_owned(),
+        "---".to_owned(),
+        if is_lacking { "lacking" } else { "api" }.to_owned(),
+        "---".to_owned(),
+        if has_defect { "defect" } else { "fine" }.to_owned(),
+    ];
+    lines.extend((0..20).map(|line| format!("{line} of {}", number - number % (line + 1))));
+    lines
+}
+
+#[test]
+fn an_isolated_untestable_revision_is_gone_around() {
+    let mut told = Told::new();
+    for number in (1..=100).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        // The bisection of what the gallop leaves stops at some of them.
+        let is_broken = number % 4 == 0;
+        told.commit(number, &parents, &program(number, is_broken, false, number >= 30));
+    }
+    let (finding, n_repair) = told.hunt(|order| Order { bad: id(99), target: id(99), ..order }, Phase::Repair);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(30)), Some(id(29))));
+    assert_eq!((finding.repairs.len(), n_repair), (0, 0));
+}
+
+#[test]
+fn an_untestable_revision_beside_the_culprit_is_repaired_after_all() {
+    let mut told = Told::new();
+    for number in (1..=40).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        told.commit(number, &parents, &program(number, number == 19, false, number >= 20));
+    }
+    let (finding, _) = told.hunt(|order| order, Phase::Repair);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
+    assert_eq!(finding.repairs.len(), 1);
+}
+
+/// 50 merges a branch of 20 commits, of which one brings what the test needs; the culprit is long before.
+#[test]
+fn a_border_inside_a_side_branch_is_narrowed_to_one_commit() {
+    let mut told = Told::new();
+    let is_in_branch = |number: usize| (30..50).contains(&number);
+    for number in (1..=60).rev() {
+        let is_lacking = number < 50 && !(is_in_branch(number) && number >= 41);
+        let parents = match number {
+            1 => vec![],
+            50 => vec![29, 49],
+            number => vec![number - 1],
+        };
+        told.commit(number, &parents, &program(number, false, is_lacking, number >= 10));
+    }
+    let (finding, n_repair) = told.hunt(|order| order, Phase::Repair);
+    assert_eq!(finding.first_bad, Some(id(10)));
+    assert_eq!(finding.borders, [(id(40), id(41))]);
+    assert_eq!((finding.repairs[0].revision, finding.repairs[0].source), (id(40), id(41)));
+    assert_eq!((finding.repairs.len(), finding.repairs[0].n_lines), (1, 2));
+    assert!(n_repair <= 30, "{n_repair}");
+}
+
+/// A program that lacks many lines until 20; all of them are needed, so no part of them can be left out.
+fn with_a_large_repair() -> Told {
+    let mut told = Told::new();
+    for number in (1..=30).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        let mut lines = program(number, false, false, number >= 25);
+        let needed = |line: usize| if number < 20 { format!("lacking {line}") } else { format!("needed {line}") };
+        lines.extend((0..N_NEEDED).flat_map(|line| [needed(line), "---".to_owned()]));
+        told.commit(number, &parents, &lines);
+    }
+    told
+}
+
+#[test]
+fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
+    let mut told = with_a_large_repair();
+    // Nothing passes: all of it fails from the beginning.
+    for revision in &mut told.revisions {
+        let mut files = told.trees.files(revision.tree);
+        let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).replace("fine", "defect");
+        files.insert(b"program.c".to_vec(), text.into_bytes());
+        revision.tree = told.trees.add(files);
+    }
+    let (finding, n_repair) = told.hunt(|order| order, Phase::Repair);
+    assert_eq!(finding.conclusion, Conclusion::NeverPassed);
+    assert_eq!(finding.oldest_failing, Some(id(20)));
+    assert!(n_repair <= (MAX_REPAIRS_WITHOUT_PASS + 1) * (REPAIR_BASE + REPAIR_PER_HALVING * 5), "{n_repair}");
+    for said in ["`--repair` reduces it further", "`--repair` goes on"] {
+        assert!(finding.notes.iter().any(|note| note.contains(said)), "{:?}", finding.notes);
+    }
+}
