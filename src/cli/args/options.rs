@@ -167,6 +167,9 @@ pub struct Effort {
     pub build_cache: BuildCache,
 
     /// Use no result of an earlier run.
+    ///
+    /// Without it a result counts as long as the tree, the commands, the variables that they read (`idd.env` names more) and the programs
+    /// that they execute, with the modules of interpreters, are what they were.
     #[arg(long)]
     pub no_cache: bool,
 

@@ -62,8 +62,17 @@ pub struct Tools {
     this_program: Option<PathBuf>,
     /// The name of the set as it is now, once it is kept.
     id: Option<String>,
-    /// What was found out about sets, and how many programs were known of this hunt then.
-    judged: HashMap<String, (usize, Option<Change>)>,
+    judged: HashMap<String, Judged>,
+}
+
+/// What was found out about a set.
+#[derive(Debug)]
+struct Judged {
+    toolset: Toolset,
+    /// What is not as it was when the hunt started.
+    change: Option<Change>,
+    /// What this hunt executes instead, and how many programs it had executed when that was looked at.
+    replaced: (usize, Option<Change>),
 }
 
 impl Tools {
@@ -133,16 +142,18 @@ impl Tools {
     /// - That is so if a program of the set is not what it was, or if this hunt executes another program in its place, as where a
     ///   wrapper chooses among versions.
     pub fn change(&mut self, id: &str) -> Option<Change> {
+        let Setting { directory, environment, .. } = &self.setting;
+        let judged = self.judged.entry(id.to_owned()).or_insert_with(|| {
+            let toolset = Toolset::read(directory, id);
+            let change =
+                toolset.as_ref().map_or_else(|| Some(Change::unknown()), |toolset| toolset.change(environment));
+            Judged { toolset: toolset.unwrap_or_default(), change, replaced: (0, None) }
+        });
         let n_programs = self.toolset.programs.len();
-        if let Some((_, change)) = self.judged.get(id).filter(|(n_known, _)| *n_known == n_programs) {
-            return change.clone();
+        if judged.replaced.0 != n_programs {
+            judged.replaced = (n_programs, judged.toolset.replaced_in(&self.toolset));
         }
-        let change = match Toolset::read(&self.setting.directory, id) {
-            Some(toolset) => toolset.change(&self.setting.environment).or_else(|| toolset.replaced_in(&self.toolset)),
-            None => Some(Change::unknown()),
-        };
-        self.judged.insert(id.to_owned(), (n_programs, change.clone()));
-        change
+        judged.change.clone().or_else(|| judged.replaced.1.clone())
     }
 }
 
