@@ -112,14 +112,27 @@ fn files_of_unusual_modes_are_hunted_like_any_other() {
 #[test]
 fn a_path_that_is_not_written_is_named_and_hunted_past() {
     const NEWER: &str = "for n in 7 8; do echo $n >> log; commit \"change $n\"; done";
-    let odd = "touch 'a\\b'; commit odd; git rm -q 'a\\b'; commit even";
-    let fixture = Fixture::of(&format!("echo fine > state; commit init; {odd}; {HISTORY} {NEWER}"));
+    let odd = r#"{ git ls-tree -z HEAD; printf '100644 blob %s\ta\\.git\0' $(git rev-parse HEAD:state); } > "$PLACE/entries"
+        git update-ref HEAD $(git commit-tree $(git mktree -z < "$PLACE/entries") -p HEAD -m odd < /dev/null)"#;
+    let fixture = Fixture::of(&format!("echo fine > state; commit init\n {odd}\n {HISTORY} {NEWER}"));
     check_found(&fixture.report(&["grep -q fine state"]), "change 4");
-    let fixture = Fixture::of(&format!("{HISTORY} touch 'a\\b'; commit odd"));
+    let fixture = Fixture::of(&format!("{HISTORY} {odd}"));
     let report = fixture.report(&["grep -q fine state"]);
     assert_eq!(report.status, Status::NothingTestable, "{report:?}");
     let message = String::from_utf8_lossy(report.error.unwrap().message.as_bytes()).into_owned();
-    assert!(message.contains("`a\\b` is not written: a component contains a backslash"), "{message}");
+    assert!(message.contains("`a\\.git` is not written: a component is taken for `.git`"), "{message}");
+}
+
+#[test]
+fn a_file_with_a_backslash_in_its_name_is_one_like_others() {
+    let fixture = Fixture::of(
+        r"mkdir d; for n in 1 2 3 4 5; do
+            printf 'a\n%s\nb\n' $([ $n -ge 4 ] && echo broken || echo fine) > 'd/x\y'; echo $n > '\'; commit 'change '$n
+        done",
+    );
+    let report = fixture.report(&[r"grep -q fine 'd/x\y'"]);
+    check_found(&report, "change 4");
+    assert!(fixture.applies(report.fix.unwrap().patch.as_bytes()));
 }
 
 #[test]

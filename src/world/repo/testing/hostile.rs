@@ -16,8 +16,19 @@ fn a_tree_with_a_dangerous_name_is_refused_and_nothing_changes() {
     let before = files(&[("kept/x", "1")]);
     bench.go(&before);
     let blob = bench.repository.blob(b"evil").unwrap();
-    let names =
-        ["..", ".", "", ".git", ".GIT", "git~1", "a/../b", "/etc", "a\\b", ".git::$INDEX_ALLOCATION", ".g\u{200c}it"];
+    let names = [
+        "..",
+        ".",
+        "",
+        ".git",
+        ".GIT",
+        "git~1",
+        "a/../b",
+        "/etc",
+        "a\\.git",
+        ".git::$INDEX_ALLOCATION",
+        ".g\u{200c}it",
+    ];
     let long = "x".repeat(256);
     for name in names.into_iter().chain([long.as_str()]) {
         for mode in ["100644", "40000", "120000", "160000"] {
