@@ -54,6 +54,8 @@ pub enum Reason {
     DoesNotApply,
     /// The tree holds a path that cannot or must not be written here.
     Path,
+    /// The repository lacks an object of the tree, or has it damaged.
+    Object,
     /// The test asked to be skipped (exit code 125).
     Skip,
     /// The test passed without having tested anything, or is not there at all.
@@ -66,7 +68,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Build,
         Self::Timeout,
         Self::Signal,
@@ -75,6 +77,7 @@ impl Reason {
         Self::Other,
         Self::DoesNotApply,
         Self::Path,
+        Self::Object,
         Self::Skip,
         Self::TestAbsent,
         Self::Complaint,
@@ -97,6 +100,7 @@ impl Reason {
             Self::Other => "other",
             Self::DoesNotApply => "does-not-apply",
             Self::Path => "path",
+            Self::Object => "object",
             Self::Skip => "skip",
             Self::TestAbsent => "test-absent",
             Self::Complaint => "complaint",

@@ -9,6 +9,7 @@ use crate::cli::plan::Surroundings;
 use crate::cli::saved;
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
+use crate::cli::stdout;
 use crate::hunt::Board;
 use crate::hunt::Probe;
 use crate::hunt::drive::Laboratory;
@@ -50,7 +51,7 @@ pub struct Herald<'t> {
 impl Herald<'_> {
     /// Prints the commit and what is known of it, each commit once. Under `--json` stdout holds one object, the last.
     fn print(&mut self, report: &Report, commit: CommitId) {
-        if self.console.is_json || self.announced == Some(commit) {
+        if self.console.is_json || self.announced == Some(commit) || stdout::is_closed() {
             return;
         }
         let mut page = Vec::new();

@@ -66,6 +66,9 @@ use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
 use crate::world::repo::origin;
 use crate::world::repo::private;
+use crate::world::tidy::SetAside;
+use crate::world::tidy::tidy;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fmt::Write as _;
@@ -177,6 +180,16 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         return Ok(Answer::Text(page, 0));
     }
     let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
+    let uses_store = matches!(
+        request,
+        Request::Hunt(_)
+            | Request::Minimize { .. }
+            | Request::Resume { .. }
+            | Request::Verify { .. }
+            | Request::Record(_)
+            | Request::Explain(_)
+    );
+    mend(&location, uses_store, console)?;
     match request {
         Request::Hunt(args) => start(args, None, &location, around, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
@@ -209,6 +222,23 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
     }
 }
 
+/// Puts aside what is damaged of what is kept in the git directory, and says so.
+///
+/// - `uses_store`: whether the objects of the private repository are needed.
+fn mend(location: &Location, uses_store: bool, console: Console) -> Result<(), Failure> {
+    let idd = location.idd_directory();
+    for directory in BTreeSet::from([&idd, &location.session_directory()]) {
+        for SetAside { path, what, kept } in tidy(directory).map_err(|error| Failure::from_error(&error))? {
+            let (path, kept) = (path.display(), kept.display());
+            progress(console).say(&format!("`{path}` was {what}; it is set aside as `{kept}`."));
+        }
+    }
+    if uses_store && let Some(said) = hunt::clear_store(&idd) {
+        progress(console).say(&said);
+    }
+    Ok(())
+}
+
 fn located(error: &RepoError) -> Failure {
     let failure = Failure::from_error(error);
     match error {
@@ -218,6 +248,9 @@ fn located(error: &RepoError) -> Failure {
         RepoError::GitSays { said } if said.contains("dubious ownership") => {
             failure.with_hint("git refuses repositories of other users; see `safe.directory` in `git help config`")
         }
+        RepoError::Unsupported { what } if what.starts_with("working trees") => failure.with_hint(
+            "`core.worktree` or `GIT_WORK_TREE` names it; `git clone <git directory> <there>` makes another one",
+        ),
         RepoError::Unsupported { .. } => {
             failure.with_hint("history in the usual format can be hunted in (`git help init`)")
         }

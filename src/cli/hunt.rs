@@ -113,7 +113,7 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
                 .with_hint("`--audit` takes the name of a file that can be written")
         })?;
     }
-    let reading = read_history(plan, location);
+    let reading = read_history(plan, location)?;
     let configuration = around.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let promisor = promisor::promising(configuration)
         .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
@@ -178,7 +178,7 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
     if let Some(cache) = build_cache {
         hunt.session.use_build_cache(cache);
     }
-    let result = hunt.run();
+    let result = hunt.run_in_spite_of_damage();
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
         hunt.describe_run(&mut report, &before, &after);
@@ -201,15 +201,23 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
+/// Removes damaged objects of ours, and says so if there were any.
+pub(super) fn clear_store(idd_directory: &Path) -> Option<String> {
+    let n_removed = private::clear(idd_directory);
+    (n_removed > 0)
+        .then(|| format!("Removed {} that will be made again.", count(n_removed, "damaged candidate object")))
+}
+
 /// Reads the history in a thread of its own, which waits to be woken: while the first checkout is written it would be in the way.
-fn read_history(plan: &Plan, location: &Location) -> JoinHandle<Result<History, RepoError>> {
+fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<History, RepoError>>, Failure> {
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
     let git_directory = location.git_directory.clone();
-    thread::spawn(move || {
+    let reading = thread::Builder::new().spawn(move || {
         thread::park();
         let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
         Ok(History::new(revisions, shallow))
-    })
+    });
+    reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
 }
 
 /// The compiler cache of the build command, if there is one and nobody has said anything about one.
@@ -266,6 +274,23 @@ pub(super) struct Hunt<'h, 't> {
 }
 
 impl Hunt<'_, '_> {
+    /// Runs the hunt again if candidates of it were damaged meanwhile; what was tested is known then.
+    fn run_in_spite_of_damage(&mut self) -> Result<Report, Failure> {
+        const MAX_TIMES: usize = 3;
+        let mut n_times = 0;
+        loop {
+            let result = self.run();
+            n_times += 1;
+            if result.is_ok() || n_times == MAX_TIMES {
+                return result;
+            }
+            let Some(said) = clear_store(&self.location.idd_directory()) else { return result };
+            // Each failure is one probe less under way.
+            while self.session.land_all().is_err() {}
+            self.session.progress.say(&said);
+        }
+    }
+
     fn run(&mut self) -> Result<Report, Failure> {
         // A clean run contradicted an incremental one before the hunt was resumed: it does so again.
         let mut adjustments = Adjustments { is_clean: self.session.is_voided(), ..Adjustments::default() };
@@ -394,7 +419,7 @@ impl Hunt<'_, '_> {
         let Some(remote) = self.remote.take().filter(|_| !borders.is_empty()) else { return Ok(false) };
         let n_before = self.history.len();
         remote.history_behind(&borders).map_err(|error| Failure::from_error(&error))?;
-        self.reading = Some(read_history(self.plan, self.location));
+        self.reading = Some(read_history(self.plan, self.location)?);
         self.know_history()?;
         let n_more = self.history.len().saturating_sub(n_before);
         let said = format!(

@@ -23,6 +23,7 @@ pub mod kept;
 mod list;
 mod log;
 pub mod man;
+mod memory;
 mod notify;
 mod pager;
 pub mod plan;
@@ -33,6 +34,7 @@ mod reproduce;
 pub mod saved;
 pub mod session;
 mod spent;
+mod stdout;
 mod story;
 pub mod suite;
 pub mod tally;
@@ -56,15 +58,25 @@ use std::ffi::OsString;
 use std::io;
 use std::io::IsTerminal;
 use std::io::Write;
+use std::panic;
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 /// Runs the program with the arguments and the environment of the process; returns its exit code.
 pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> ExitCode {
-    let code = run(args, environment);
-    ExitCode::from(code)
+    let is_json = AtomicBool::new(false);
+    let code = panic::catch_unwind(AssertUnwindSafe(|| run(args, environment, &is_json)));
+    // What went wrong was printed when it did: a thread that could not be started, say.
+    ExitCode::from(code.unwrap_or_else(|_| {
+        let failure = Failure::new(Status::Error, "the program cannot go on; what went wrong is said above")
+            .with_hint("what was learned is kept; `git idd resume` goes on from there");
+        fail(&failure, Console { is_json: is_json.load(Ordering::Relaxed), ..Console::plain() })
+    }))
 }
 
-fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
+fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &AtomicBool) -> u8 {
     let mut around = match Surroundings::new(environment) {
         Ok(around) => around,
         Err(failure) => return fail(&failure, Console::plain()),
@@ -88,6 +100,8 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> u8 {
     let Invocation { request, output, warnings } = invocation;
     let is_terminal = io::stdout().is_terminal() || pager::is_in_use(&around);
     let console = Console::new(output, &around, is_terminal, io::stderr().is_terminal());
+    is_json.store(console.is_json, Ordering::Relaxed);
+    memory::prepare(console);
     for warning in warnings {
         // Nobody can be told that stderr is closed.
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
@@ -154,7 +168,8 @@ fn show(text: io::Result<Vec<u8>>, around: &Surroundings, console: Console) -> u
 /// Prints to stdout; returns the exit code if that fails.
 fn put(text: io::Result<Vec<u8>>, console: Console) -> Option<u8> {
     let mut out = io::stdout();
-    written(text.and_then(|text| out.write_all(&text)).and_then(|()| out.flush()), console)
+    let is_open = if stdout::is_closed() { Err(io::Error::other("it is closed")) } else { Ok(()) };
+    written(is_open.and(text).and_then(|text| out.write_all(&text)).and_then(|()| out.flush()), console)
 }
 
 /// The exit code of a failure to write the result. That nobody reads it is none.

@@ -32,6 +32,7 @@ use crate::world::repo::division::DivisionError;
 use crate::world::repo::division::Divisions;
 use crate::world::repo::fetch;
 use crate::world::repo::graph;
+use crate::world::repo::graph::Headless;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
@@ -157,6 +158,22 @@ pub enum Overlay {
     Patch(Vec<u8>),
 }
 
+/// Why `HEAD` is no commit.
+fn headless(user: &Repository) -> Failure {
+    let (message, hint) = match graph::headless(user) {
+        Headless::Empty => ("the repository has no commits yet".to_owned(), "there is no history to search"),
+        Headless::Unborn { branch } => (
+            format!("the branch `{branch}` that `HEAD` names has no commits yet"),
+            "`git switch <branch>` goes to one that has, and `--bad <revision>` hunts from there",
+        ),
+        Headless::Missing { id } => (
+            format!("`HEAD` names the commit {id}, which the repository does not have"),
+            "`git fsck` lists what is missing, `git reflog` where `HEAD` was; `--bad <revision>` hunts from another commit",
+        ),
+    };
+    Failure::new(Status::Error, message).with_hint(hint)
+}
+
 impl Plan {
     /// Resolves what the user asked for.
     pub fn new(
@@ -183,8 +200,7 @@ impl Plan {
             let bad = match resolve(&args.history.bad) {
                 Ok(bad) => bad,
                 Err(_) if args.history.bad == "HEAD" => {
-                    return Err(Failure::new(Status::Error, "the repository has no commits yet")
-                        .with_hint("there is no history to search"));
+                    return Err(headless(user));
                 }
                 Err(failure) => return Err(failure),
             };

@@ -109,15 +109,34 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".new-{}", std::process::id()));
     let temporary = path.with_file_name(name);
-    fs::write(&temporary, bytes)?;
-    File::open(&temporary)?.sync_all()?;
+    let mut file = create_new(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
     fs::rename(&temporary, path)
 }
 
 /// Makes the time of change of a file the present; returns whether there is a file.
 pub fn touch(path: &Path) -> bool {
-    let file = fs::OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
+    let file = own(fs::OpenOptions::new().write(true)).open(path);
     file.is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok())
+}
+
+/// Makes a file in place of whatever stands there, which is neither followed nor waited for.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    let make = || fs::OpenOptions::new().write(true).create_new(true).open(path);
+    match make() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            remove(path)?;
+            make()
+        }
+        result => result,
+    }
+}
+
+/// These options for a file of ours: a link or FIFO that somebody put into its place is neither followed nor waited for.
+pub fn own(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    options.custom_flags(flags.bits().cast_signed())
 }
 
 /// Adds to the end of a file, which is made if it is not there.

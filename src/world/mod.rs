@@ -15,3 +15,5 @@ pub mod tools;
 pub mod cache;
 
 pub mod files;
+
+pub mod tidy;

@@ -8,6 +8,7 @@ mod certificate;
 mod commands;
 mod complaints;
 mod completions;
+mod damage;
 mod docs;
 mod dominators;
 mod expect;

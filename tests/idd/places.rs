@@ -303,7 +303,11 @@ fn a_closed_reader_is_no_error_and_a_full_one_is() {
         assert_eq!(fs::read_to_string(fixture.place().join("code")).unwrap(), "0\n", "{args}: {stderr}");
         assert_eq!(stderr, "", "{args}");
     }
-    assert_eq!(run(&format!("{program} '{TEST}' >&- 2>&-")).0, "0");
+    assert_eq!(run(&format!("{program} '{TEST}' >&- 2>&- || test $? = 1")).0, "0");
+    let (code, stderr) = run(&format!("{program} -q '{TEST}' >&- || test $? = 1"));
+    assert_eq!(code, "0");
+    assert!(stderr.starts_with("error: failed to write to standard output: it is closed"), "{stderr}");
+    assert!(fixture.sh(&format!("{program} show")).contains("is the first bad commit"));
     assert_eq!(run(&format!("{program} -q '{TEST}' | head -1 > /dev/null")).0, "0");
     let (_, stderr) = run(&format!("{program} show > /dev/full || test $? = 1"));
     assert!(stderr.starts_with("error: failed to write to standard output") && stderr.contains("hint: "), "{stderr}");

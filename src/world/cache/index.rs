@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::world::files::own;
 use crate::world::journal;
 use crate::world::journal::Damage;
 use crate::world::journal::FileLock;
@@ -44,7 +45,7 @@ pub(super) fn directory(idd_directory: &Path) -> PathBuf {
 pub(super) fn lock(idd_directory: &Path) -> Result<Option<FileLock>, CacheError> {
     fs::create_dir_all(idd_directory).map_err(CacheError::io("create", idd_directory))?;
     let path = idd_directory.join("cache.lock");
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let file = own(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(&path);
     file.and_then(FileLock::try_new).map_err(CacheError::io("lock", &path))
 }
 

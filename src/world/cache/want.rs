@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
+use crate::outcome::Reason;
 
 /// What a query asks of an observation, beside its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +19,15 @@ impl Want {
     /// Whether `observation` shows what a probe of its key would show.
     ///
     /// - A clean query takes only clean observations; another query takes both kinds.
+    /// - That an object is missing answers nothing.
     /// - A timeout answers up to its own limit: with more time the command might have ended.
     /// - Anything else answers from its own duration on (with less time it would have been cut), and at its own limit in
     ///   any case, because a limit holds for each command and the duration is that of build and test together.
     pub fn is_met_by(self, observation: &Observation) -> bool {
         let is_in_time = match observation.ending {
             Ending::Timeout => self.limit <= observation.limit,
+            // It may have been fetched since.
+            Ending::NotRun(Reason::Object) => false,
             Ending::NotRun(_) => true,
             Ending::Exit(_) | Ending::Signal(_) => {
                 self.limit >= observation.duration || self.limit >= observation.limit
@@ -35,7 +39,6 @@ impl Want {
 
 #[cfg(test)]
 mod tests {
-    use crate::outcome::Reason;
     use crate::outcome::Stage;
 
     use super::*;

@@ -11,6 +11,8 @@ use std::path::Path;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
+use crate::world::files::own;
+
 /// An open file with an exclusive lock that ends with the value, or with the process.
 #[derive(Debug)]
 pub struct FileLock {
@@ -25,7 +27,8 @@ impl FileLock {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
-        let lock = Self::try_new(OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?)?;
+        let lock =
+            Self::try_new(own(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)?)?;
         if let Some(lock) = &lock {
             lock.file.set_len(0)?;
             lock.file.write_all_at(std::process::id().to_string().as_bytes(), 0)?;

@@ -11,6 +11,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::world::files::own;
+
 use super::JournalError;
 use super::line;
 use super::line::MAX_LINE_BYTES;
@@ -157,7 +159,7 @@ impl Segment {
 /// Opens and locks `path`, and makes sure that the file locked is still the one of that name.
 fn lock(path: &Path, options: &OpenOptions) -> Result<FileLock, JournalError> {
     loop {
-        let file = options.open(path).map_err(JournalError::io("open the journal", path))?;
+        let file = own(&mut options.clone()).open(path).map_err(JournalError::io("open the journal", path))?;
         let inode = file.metadata().map_err(JournalError::io("examine the journal", path))?.ino();
         let lock = FileLock::try_new(file).map_err(JournalError::io("lock the journal", path))?;
         let lock = lock.ok_or_else(|| JournalError::Busy { path: path.to_owned() })?;

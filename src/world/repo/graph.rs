@@ -4,6 +4,7 @@ use crate::revision::CommitId;
 use crate::revision::Revision;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
+use crate::world::repo::object::Objects;
 use git2::Oid;
 use git2::Repository;
 use std::collections::BinaryHeap;
@@ -22,11 +23,45 @@ pub fn resolve(repository: &Repository, expression: &str) -> Result<CommitId, Re
     Ok(commit_id(commit.id()))
 }
 
+/// Why `HEAD` is no commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Headless {
+    /// There is no commit anywhere.
+    Empty,
+    /// It names a branch without commits.
+    Unborn {
+        /// Its short name.
+        branch: String,
+    },
+    /// It names what is not there, or is damaged, or no commit.
+    Missing {
+        /// The id.
+        id: String,
+    },
+}
+
+/// Why `HEAD` cannot be resolved.
+pub fn headless(repository: &Repository) -> Headless {
+    let target = |name: &str| repository.find_reference(name).and_then(|reference| reference.resolve()).ok()?.target();
+    if let Some(id) = target("HEAD") {
+        return Headless::Missing { id: id.to_string() };
+    }
+    let has_refs = repository.references().is_ok_and(|mut references| references.next().is_some());
+    let head = repository.find_reference("HEAD").ok();
+    match head.as_ref().and_then(|head| head.symbolic_target().ok().flatten()) {
+        Some(name) if has_refs => {
+            Headless::Unborn { branch: name.strip_prefix("refs/heads/").unwrap_or(name).to_owned() }
+        }
+        _ => Headless::Empty,
+    }
+}
+
 /// All revisions reachable from `tips`, children before parents, and the borders of a shallow clone.
 ///
 /// Replacements and grafts are not followed: what is hunted through is what was committed. Cost: one read a commit.
 pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>, HashSet<CommitId>), RepoError> {
     let shallow = shallow_borders(repository)?;
+    let objects = Objects::open(repository).map_err(RepoError::Object)?;
     let mut found: HashMap<CommitId, Revision> = HashMap::new();
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();
     let mut open: Vec<CommitId> = tips.to_vec();
@@ -34,7 +69,7 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
         if found.contains_key(&id) {
             continue;
         }
-        let mut revision = revision_of(repository, id)?;
+        let mut revision = revision(&objects, id)?;
         if shallow.contains(&id) {
             revision.parents.clear();
         }
@@ -56,8 +91,9 @@ pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();
     let mut read: HashMap<CommitId, Revision> = HashMap::new();
     let mut ready: BinaryHeap<(i64, CommitId)> = BinaryHeap::new();
+    let Ok(objects) = Objects::open(repository) else { return Vec::new() };
     let wait = |id: CommitId, ready: &mut BinaryHeap<(i64, CommitId)>, read: &mut HashMap<CommitId, Revision>| {
-        if let Ok(revision) = revision_of(repository, id) {
+        if let Ok(revision) = revision(&objects, id) {
             ready.push((revision.commit_time, id));
             read.insert(id, revision);
         }
@@ -111,10 +147,13 @@ fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<Comm
 ///
 /// Read leniently, as git does: a damaged author or date is shown as far as it can be, and is no error.
 pub fn revision_of(repository: &Repository, id: CommitId) -> Result<Revision, RepoError> {
-    let failed = |source| RepoError::git(format!("read the commit {id}"), source);
-    let odb = repository.odb().map_err(failed)?;
-    let object = odb.read(oid(id.0)).map_err(failed)?;
-    parse(id, object.data()).ok_or_else(|| failed(git2::Error::from_str("it names no tree")))
+    revision(&Objects::open(repository).map_err(RepoError::Object)?, id)
+}
+
+fn revision(objects: &Objects<'_>, id: CommitId) -> Result<Revision, RepoError> {
+    let raw = objects.commit(id).map_err(RepoError::Object)?;
+    let nameless = || RepoError::git(format!("read the commit {id}"), git2::Error::from_str("it names no tree"));
+    parse(id, &raw).ok_or_else(nameless)
 }
 
 /// Reads a raw commit object; `None` if it names no tree.

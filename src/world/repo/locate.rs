@@ -55,6 +55,9 @@ pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<
         return Ok(Location { git_directory, common_directory, top: None, prefix: PathBuf::new() });
     }
     let places = ask(&["--show-toplevel", "--show-prefix"])?;
+    if places[0] == b"/" {
+        return Err(RepoError::Unsupported { what: "working trees that are the whole file system" });
+    }
     Ok(Location { git_directory, common_directory, top: Some(path(&places[0])), prefix: path(&places[1]) })
 }
 

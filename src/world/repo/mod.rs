@@ -25,6 +25,7 @@ pub mod ignored;
 pub mod index;
 pub mod keep;
 pub mod locate;
+mod loose;
 pub mod object;
 pub mod origin;
 mod patch;
@@ -113,6 +114,9 @@ pub enum RepoError {
         /// Why it failed.
         source: git2::Error,
     },
+    /// An object cannot be read.
+    #[error(transparent)]
+    Object(WriteError),
     /// The file system failed; the hunt stops.
     #[error("failed to {attempt} `{}`", path.display())]
     Io {

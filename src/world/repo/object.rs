@@ -3,7 +3,8 @@
 //! Trees are taken apart here and not by libgit2, because a hostile tree must be described (which entry, what is wrong
 //! with it) where a library only reports that it cannot parse it.
 
-use crate::revision::{BlobId, TreeId};
+use crate::revision::{BlobId, CommitId, TreeId};
+use crate::world::repo::loose::{Found, Loose};
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};
 
 /// What an entry of a tree is.
@@ -50,6 +51,22 @@ impl Entry {
 /// Reads objects of one repository.
 pub struct Objects<'repo> {
     database: git2::Odb<'repo>,
+    loose: Loose,
+}
+
+/// The content of an object.
+enum Content<'a> {
+    Loose(Vec<u8>),
+    Packed(git2::OdbObject<'a>),
+}
+
+impl Content<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Loose(bytes) => bytes,
+            Self::Packed(object) => object.data(),
+        }
+    }
 }
 
 impl<'repo> Objects<'repo> {
@@ -58,37 +75,76 @@ impl<'repo> Objects<'repo> {
         let database = repository
             .odb()
             .map_err(|source| WriteError::Repository { action: "open the object database".into(), source })?;
-        Ok(Self { database })
+        Ok(Self { database, loose: Loose::of(repository) })
     }
 
     /// The entries of a tree in stored order; `path` (of the tree) is for the refusal.
     pub fn tree(&self, tree_id: TreeId, path: &[u8]) -> Result<Vec<Entry>, Stop> {
         let object = self.read(tree_id.0, git2::ObjectType::Tree)?;
-        parse_tree(object.data()).map_err(|why| Stop::Refused(Refusal::Path { path: path.to_vec(), why }))
+        parse_tree(object.bytes()).map_err(|why| Stop::Refused(Refusal::Path { path: path.to_vec(), why }))
     }
 
     /// The content of a blob.
     pub fn blob(&self, blob_id: BlobId) -> Result<Vec<u8>, WriteError> {
-        Ok(self.read(blob_id.0, git2::ObjectType::Blob)?.data().to_vec())
+        Ok(match self.read(blob_id.0, git2::ObjectType::Blob)? {
+            Content::Loose(bytes) => bytes,
+            Content::Packed(object) => object.data().to_vec(),
+        })
+    }
+
+    /// The bytes of a commit.
+    pub fn commit(&self, commit_id: CommitId) -> Result<Vec<u8>, WriteError> {
+        Ok(self.read(commit_id.0, git2::ObjectType::Commit)?.bytes().to_vec())
+    }
+
+    /// Whether a blob is there, and whole if it is loose.
+    pub fn has_blob(&self, blob_id: BlobId) -> bool {
+        match self.loose.read(git_id(blob_id.0)) {
+            Found::Object(..) => true,
+            Found::Damaged { .. } => false,
+            Found::Nothing => self.database.exists(git_id(blob_id.0)),
+        }
     }
 
     /// The size of a blob in bytes, without reading it.
     pub fn blob_bytes(&self, blob_id: BlobId) -> Result<u64, WriteError> {
-        let (n_bytes, _) = self
-            .database
-            .read_header(git_id(blob_id.0))
-            .map_err(|source| WriteError::Repository { action: format!("read the size of blob {blob_id}"), source })?;
-        Ok(n_bytes as u64)
+        match self.database.read_header(git_id(blob_id.0)) {
+            Ok((n_bytes, _)) => Ok(n_bytes as u64),
+            // What is wrong with it shows when it is read.
+            Err(_) => Ok(self.read(blob_id.0, git2::ObjectType::Blob)?.bytes().len() as u64),
+        }
     }
 
-    fn read(&self, id: [u8; 20], kind: git2::ObjectType) -> Result<git2::OdbObject<'_>, WriteError> {
-        let failed = |source| WriteError::Repository { action: format!("read {} {}", kind.str(), git_id(id)), source };
-        let object = self.database.read(git_id(id)).map_err(failed)?;
-        if object.kind() != kind {
+    fn read(&self, id: [u8; 20], kind: git2::ObjectType) -> Result<Content<'_>, WriteError> {
+        let failed = |source| unreadable(kind.str(), id, source);
+        let (found, content) = match self.loose.read(git_id(id)) {
+            Found::Object(found, bytes) => (found, Content::Loose(bytes)),
+            Found::Damaged { is_own: true } => {
+                return Err(WriteError::Own { kind: kind.str(), id: git_id(id).to_string() });
+            }
+            Found::Damaged { is_own: false } => return Err(bad(kind.str(), id, "is damaged")),
+            Found::Nothing => {
+                let object = self.database.read(git_id(id)).map_err(failed)?;
+                (object.kind(), Content::Packed(object))
+            }
+        };
+        if found != kind {
             return Err(failed(git2::Error::from_str("the object is of another kind")));
         }
-        Ok(object)
+        Ok(content)
     }
+}
+
+/// Why an object cannot be read: it is no fault of ours if it is not there.
+fn unreadable(kind: &'static str, id: [u8; 20], source: git2::Error) -> WriteError {
+    match source.code() {
+        git2::ErrorCode::NotFound => bad(kind, id, "is missing"),
+        _ => WriteError::Repository { action: format!("read {kind} {}", git_id(id)), source },
+    }
+}
+
+fn bad(kind: &'static str, id: [u8; 20], why: &'static str) -> WriteError {
+    WriteError::Object { kind, id: git_id(id).to_string(), why }
 }
 
 fn git_id(bytes: [u8; 20]) -> git2::Oid {

@@ -5,9 +5,11 @@
 
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::world::files;
 use crate::world::repo::RepoError;
 use crate::world::repo::graph::oid;
 use crate::world::repo::index;
+use crate::world::repo::loose;
 use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
 use git2::Oid;
@@ -16,6 +18,8 @@ use git2::RepositoryInitOptions;
 use git2::Signature;
 use std::fs;
 use std::io::ErrorKind;
+use std::io::Read;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -24,6 +28,21 @@ use std::sync::Once;
 /// Where the private repository of a common git directory is.
 pub fn private_directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("objects.git")
+}
+
+/// Whether a repository is the private one beside some user's.
+pub fn is_private(repository: &Repository) -> bool {
+    let directory = repository.commondir();
+    directory.parent().is_some_and(|idd| private_directory(idd) == directory)
+}
+
+/// Removes damaged objects from the private repository, so that they are made again; returns how many there were.
+///
+/// Cost: reads what was written since the last time.
+pub fn clear(idd_directory: &Path) -> usize {
+    let private = private_directory(idd_directory);
+    let damaged = loose::damaged(&private.join("objects"), &private.join("idd-sound"));
+    damaged.into_iter().filter(|path| fs::remove_file(path).is_ok()).count()
 }
 
 /// Keeps libgit2 away from every configuration outside the repository it opens. Runs once a process.
@@ -158,7 +177,8 @@ pub fn set_head(
             _ => {}
         }
     }
-    fs::write(&path, index::bytes(written)).map_err(|source| RepoError::io("write", &path, source))
+    let file = files::create_new(&path).and_then(|mut file| file.write_all(&index::bytes(written)));
+    file.map_err(|source| RepoError::io("write", &path, source))
 }
 
 /// A commit of `tree` on top of `head`; `None` if libgit2 cannot read `head`.
@@ -171,7 +191,9 @@ fn probe_commit(private: &Repository, head: CommitId, tree: TreeId) -> Option<Oi
 
 /// Writes a file by rename, unless it holds just these bytes.
 fn write_if_new(path: &Path, bytes: &[u8]) -> Result<(), RepoError> {
-    if fs::read(path).is_ok_and(|present| present == bytes) {
+    let mut present = Vec::new();
+    let opened = files::own(fs::OpenOptions::new().read(true)).open(path);
+    if opened.and_then(|file| file.take(bytes.len() as u64 + 1).read_to_end(&mut present)).is_ok() && present == bytes {
         return Ok(());
     }
     let failed = |source| RepoError::io("write", path, source);
@@ -181,6 +203,6 @@ fn write_if_new(path: &Path, bytes: &[u8]) -> Result<(), RepoError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".new-{}", std::process::id()));
     let temporary = path.with_file_name(name);
-    fs::write(&temporary, bytes).map_err(failed)?;
+    files::create_new(&temporary).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
     fs::rename(&temporary, path).map_err(failed)
 }

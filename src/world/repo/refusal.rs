@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use thiserror::Error;
 
+use crate::outcome::Reason;
+
 /// Bounds of what is written; a tree beyond them is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -25,7 +27,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a tree is not written here. An answer about the tree: the probe is unresolved (path).
+/// Why a tree is not written here. An answer about the tree: the probe is unresolved for its [`reason`](Refusal::reason).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// A path that cannot or must not exist here.
@@ -44,6 +46,26 @@ pub enum Refusal {
         /// A phrase for people, such as "more entries than allowed".
         why: &'static str,
     },
+    /// The user's repository lacks an object of the tree.
+    #[error("the {kind} {id} {why}; `git fsck` lists what is wrong with the repository")]
+    Object {
+        /// What it would be.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+        /// A phrase for people, such as "is missing".
+        why: &'static str,
+    },
+}
+
+impl Refusal {
+    /// What the outcome of a probe of this tree is.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Path { .. } | Self::Limit { .. } => Reason::Path,
+            Self::Object { .. } => Reason::Object,
+        }
+    }
 }
 
 /// Why the writer cannot go on. The caller stops the hunt.
@@ -65,7 +87,25 @@ pub enum WriteError {
         /// The reason.
         source: io::Error,
     },
-    /// An object is missing or damaged; the hint is `git fsck`.
+    /// An object of the user's repository is missing or damaged; for a writer that is an [answer](Refusal::Object).
+    #[error("the {kind} {id} {why}")]
+    Object {
+        /// What it would be.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+        /// A phrase for people, such as "is missing".
+        why: &'static str,
+    },
+    /// An object of the private repository is damaged; the caller removes it, so that it is made again.
+    #[error("the {kind} {id} of the private repository is damaged")]
+    Own {
+        /// What it would be.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// libgit2 cannot read the repository.
     #[error("failed to {action}")]
     Repository {
         /// What was attempted, as a verb phrase.
@@ -86,7 +126,10 @@ pub enum Stop {
 
 impl From<WriteError> for Stop {
     fn from(error: WriteError) -> Self {
-        Self::Failed(error)
+        match error {
+            WriteError::Object { kind, id, why } => Self::Refused(Refusal::Object { kind, id, why }),
+            error => Self::Failed(error),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::change::trees::Merged;
 use crate::change::trees::Rung;
 use crate::change::trees::Trees;
 use crate::change::trees::TreesError;
+use crate::revision::BlobId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::division::Divisions;
@@ -19,6 +20,8 @@ use crate::world::repo::division::Marks;
 use crate::world::repo::edit;
 use crate::world::repo::graph::oid;
 use crate::world::repo::graph::tree_id;
+use crate::world::repo::object::EntryKind;
+use crate::world::repo::object::Objects;
 use crate::world::repo::patch;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::resolve::resolve;
@@ -191,21 +194,40 @@ impl TreeStore {
         Ok(diff)
     }
 
-    /// Whether libgit2 can be given a tree: it crashes on entries of mode 0. Each tree is looked at once.
+    /// Whether libgit2 can be given a tree: it crashes on entries of mode 0, and waits for ever for objects that were cut. Each tree is looked at once.
     fn is_sound(&self, tree: Oid) -> bool {
-        let Ok(odb) = self.repository.odb() else { return false };
+        let Ok(objects) = Objects::open(&self.repository) else { return false };
         let mut open = vec![tree];
         let mut seen = Vec::new();
         while let Some(id) = open.pop() {
             if self.sound.borrow().contains(&id) || seen.contains(&id) {
                 continue;
             }
-            let Some(below) = odb.read(id).ok().and_then(|object| subtrees(object.data())) else { return false };
-            open.extend(below);
+            let Ok(entries) = objects.tree(tree_id(id), b"") else { return false };
+            for entry in entries {
+                match entry.kind {
+                    EntryKind::Tree => open.push(oid(entry.id)),
+                    EntryKind::Submodule => {}
+                    EntryKind::File { .. } | EntryKind::Link => {
+                        if !self.is_there(&objects, entry.id) {
+                            return false;
+                        }
+                    }
+                }
+            }
             seen.push(id);
         }
         self.sound.borrow_mut().extend(seen);
         true
+    }
+
+    /// Whether a blob can be read. Each is looked at once.
+    fn is_there(&self, objects: &Objects<'_>, blob: [u8; 20]) -> bool {
+        let is_there = self.sound.borrow().contains(&oid(blob)) || objects.has_blob(BlobId(blob));
+        if is_there {
+            self.sound.borrow_mut().insert(oid(blob));
+        }
+        is_there
     }
 
     fn tree(&self, id: TreeId) -> Result<git2::Tree<'_>, RepoError> {
@@ -370,22 +392,6 @@ impl Trees for TreeStore {
             entry_at(&self.repository, &tree, path).is_some_and(|present| Some(present) != *entry)
         }))
     }
-}
-
-/// The ids of the trees that a raw tree holds; `None` if it is malformed or has an entry without a mode.
-fn subtrees(mut raw: &[u8]) -> Option<Vec<Oid>> {
-    let mut found = Vec::new();
-    while !raw.is_empty() {
-        let (mode, rest) = raw.split_at(raw.iter().position(|byte| *byte == b' ')?);
-        let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok().filter(|mode| *mode != 0)?;
-        let end = rest.iter().position(|byte| *byte == 0)?;
-        let id = rest.get(end + 1..end + 21)?;
-        if mode == 0o040_000 {
-            found.push(Oid::from_bytes(id).ok()?);
-        }
-        raw = &rest[end + 21..];
-    }
-    Some(found)
 }
 
 pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {

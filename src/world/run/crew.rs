@@ -90,7 +90,8 @@ impl Crew {
         let directory = sandbox.tree_directory();
         let (errands, received) = mpsc::channel();
         let sender = self.sender.clone();
-        let thread = thread::spawn(move || work(number, sandbox, &received, &sender));
+        let hired = thread::Builder::new().spawn(move || work(number, sandbox, &received, &sender));
+        let thread = hired.map_err(|source| SandboxError::Worker { source })?;
         self.workers.push(Worker { errands, thread, directory, tree: None, is_idle: true });
         Ok(())
     }

@@ -5,7 +5,6 @@
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
-use crate::outcome::Reason;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -108,6 +107,12 @@ pub enum SandboxError {
         /// Why.
         source: io::Error,
     },
+    /// There is no thread to be had.
+    #[error("failed to start a worker")]
+    Worker {
+        /// Why it failed.
+        source: io::Error,
+    },
     /// The worktree cannot be written (disk full, repository broken).
     #[error("failed to write the worktree of a probe")]
     Write(#[from] WriteError),
@@ -194,7 +199,7 @@ impl Sandbox {
         }
         self.is_fresh = false;
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
-            let ending = Ending::NotRun(Reason::Path);
+            let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
             return Ok(Some(Probed { observation, product: None, is_same_product: false }));
         }

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use proptest::prelude::*;
 
 use crate::world::repo::conversion::Notice;
+use crate::world::repo::refusal::Refusal;
 use crate::world::repo::settle::Settled;
 use crate::world::repo::stat::{Directory, Node};
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files, picture};
@@ -101,8 +102,8 @@ fn a_damaged_object_among_many_is_named() {
     fs::remove_file(&object).unwrap();
     let middle = bytes.len() / 2;
     fs::write(&object, [&bytes[..middle], &[0xff; 99], &bytes[middle + 99..]].concat()).unwrap();
-    let error = bench.worktree.move_to(&bench.repository, tree).unwrap_err();
-    assert!(error.to_string().contains(&id), "{error}");
+    let refusal = bench.refused(tree);
+    assert!(matches!(&refusal, Refusal::Object { id: named, .. } if *named == id), "{refusal}");
     assert_eq!(bench.worktree.tree_id(), None);
     fs::write(&object, bytes).unwrap();
     assert_eq!(bench.go(&leaves).n_written, 601);
@@ -183,13 +184,13 @@ fn wipe_leaves_nothing_but_the_git_file() {
 }
 
 #[test]
-fn a_missing_object_is_an_error_and_the_next_move_begins_from_empty() {
+fn a_missing_object_is_an_answer_and_the_next_move_begins_from_empty() {
     let mut bench = Bench::new();
     bench.go(&files(&[("x", "1"), ("y", "1")]));
     let missing = git2::Oid::from_bytes(&[9; 20]).unwrap();
     let tree_id =
         super::raw_tree(&bench.repository, [("100644", b"x".to_vec(), missing), ("100644", b"z".to_vec(), missing)]);
-    bench.worktree.move_to(&bench.repository, tree_id).unwrap_err();
+    assert!(matches!(bench.refused(tree_id), Refusal::Object { why: "is missing", .. }));
     let leaves = files(&[("x", "1"), ("w", "2")]);
     bench.go(&leaves);
     assert_eq!(bench.picture(), leaves);
