@@ -56,6 +56,8 @@ pub enum Reason {
     Path,
     /// The repository lacks an object of the tree, or has it damaged.
     Object,
+    /// The repository lacks a submodule of the tree.
+    Submodule,
     /// The test asked to be skipped (exit code 125).
     Skip,
     /// The test passed without having tested anything, or is not there at all.
@@ -68,7 +70,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Build,
         Self::Timeout,
         Self::Signal,
@@ -78,6 +80,7 @@ impl Reason {
         Self::DoesNotApply,
         Self::Path,
         Self::Object,
+        Self::Submodule,
         Self::Skip,
         Self::TestAbsent,
         Self::Complaint,
@@ -101,6 +104,7 @@ impl Reason {
             Self::DoesNotApply => "does-not-apply",
             Self::Path => "path",
             Self::Object => "object",
+            Self::Submodule => "submodule",
             Self::Skip => "skip",
             Self::TestAbsent => "test-absent",
             Self::Complaint => "complaint",

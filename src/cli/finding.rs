@@ -424,6 +424,7 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
         Reason::Path => {
             "the tree of the bad revision holds a path that must not be written; give one without it with `--bad`"
         }
+        Reason::Submodule => "`git submodule update --init --recursive` gets submodules",
         Reason::Object => "`git fsck` lists what is wrong with the repository; `git fetch --refetch` gets it again",
         Reason::TestAbsent => {
             "the test passed without the output that `--pass-match` asks for, or its directory is not in the tree"

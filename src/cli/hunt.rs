@@ -118,6 +118,8 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
     let promisor = promisor::promising(configuration)
         .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
     drop(saved::make_private(location, user, plan.bad)?);
+    private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)
+        .map_err(|error| Failure::from_error(&error))?;
     let started = SystemTime::now();
     let (mut observations, events) =
         Observations::open(&location.idd_directory()).map_err(|error| Failure::from_error(&error))?;
@@ -512,6 +514,9 @@ impl Hunt<'_, '_> {
         if session.noticed.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
             let seconds = session.limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
+        }
+        if let Some(lack) = &session.noticed.lack {
+            note(format!("A revision could not be tested: {lack}."));
         }
         self.plan.missing.first().map(|path| missing_file(path)).into_iter().for_each(&mut note);
         self.fetched.iter().cloned().for_each(&mut note);

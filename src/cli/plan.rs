@@ -147,6 +147,8 @@ pub struct Plan {
     pub listed_environment: BTreeMap<Vec<u8>, Vec<u8>>,
     /// What the user says of files.
     pub divisions: Divisions,
+    /// Whether the directories of submodules stay empty.
+    pub has_empty_submodules: bool,
 }
 
 /// What is put over every revision.
@@ -264,6 +266,7 @@ impl Plan {
             outside_files,
             listed_environment,
             divisions,
+            has_empty_submodules: around.configured("idd.submodules").last() == Some("empty"),
         })
     }
 
@@ -390,7 +393,8 @@ impl Plan {
             overlay: BTreeMap::new(),
             outside_files: self.outside_files.clone(),
             environment: self.listed_environment.clone(),
-            submodules: BTreeMap::new(),
+            // Their commits are part of the tree; how they are written is not.
+            submodules: BTreeMap::from([(Vec::new(), vec![u8::from(!self.has_empty_submodules)])]),
             platform: toolchain::platform(),
             is_home_isolated: self.commands.is_home_isolated,
         }

@@ -30,6 +30,7 @@ use crate::hunt::finding::Conclusion;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -102,10 +103,15 @@ struct Seen {
     is_tampered: bool,
     is_cut: bool,
     is_same_product: bool,
+    /// What the repository lacks, as a sentence.
+    lack: Option<String>,
 }
 
 impl Seen {
     fn take_in(&mut self, observation: &Observation, seen: Outcome) {
+        if matches!(observation.ending, Ending::NotRun(Reason::Object | Reason::Submodule)) {
+            self.lack = Some(observation.output.trim_start_matches("git-idd: ").trim_end().to_owned());
+        }
         self.is_tampered |= observation.is_tampered;
         self.is_cut |= observation.ending == Ending::Timeout;
         self.outcome = match (self.outcome, seen) {
@@ -148,6 +154,8 @@ pub struct Noticed {
     pub is_cut: bool,
     /// The program of which the user was told that it changed.
     changed_tool: Option<String>,
+    /// What the repository lacks of the first revision of which it lacks something.
+    pub lack: Option<String>,
 }
 
 /// The laboratory of one hunt.
@@ -730,6 +738,7 @@ impl Laboratory for Session<'_> {
                 let is_checked = self.noticed.is_tampered_by_check;
                 self.noticed.is_tampered |= seen.is_tampered && !is_checked;
                 self.noticed.is_cut |= seen.is_cut;
+                self.noticed.lack = self.noticed.lack.take().or(seen.lack);
                 is_same_product = seen.is_same_product;
             }
             let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];

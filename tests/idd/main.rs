@@ -33,6 +33,7 @@ mod record;
 mod resume;
 mod scan;
 mod stages;
+mod submodules;
 mod suites;
 mod switch;
 mod tidy;

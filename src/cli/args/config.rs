@@ -105,7 +105,11 @@ pub struct OtherKey {
 }
 
 /// The keys that are no options.
-pub const OTHER_KEYS: [OtherKey; 5] = [
+pub const OTHER_KEYS: [OtherKey; 6] = [
+    OtherKey {
+        key: "idd.submodules",
+        meaning: "`empty`: directories of submodules stay empty, instead of unresolved.",
+    },
     OtherKey { key: "idd.worktreeDir", meaning: "Directory for the checkouts of the workers." },
     OtherKey {
         key: "idd.env",

@@ -19,7 +19,7 @@ impl Want {
     /// Whether `observation` shows what a probe of its key would show.
     ///
     /// - A clean query takes only clean observations; another query takes both kinds.
-    /// - That an object is missing answers nothing.
+    /// - That an object or a submodule is missing answers nothing.
     /// - A timeout answers up to its own limit: with more time the command might have ended.
     /// - Anything else answers from its own duration on (with less time it would have been cut), and at its own limit in
     ///   any case, because a limit holds for each command and the duration is that of build and test together.
@@ -27,7 +27,7 @@ impl Want {
         let is_in_time = match observation.ending {
             Ending::Timeout => self.limit <= observation.limit,
             // It may have been fetched since.
-            Ending::NotRun(Reason::Object) => false,
+            Ending::NotRun(Reason::Object | Reason::Submodule) => false,
             Ending::NotRun(_) => true,
             Ending::Exit(_) | Ending::Signal(_) => {
                 self.limit >= observation.duration || self.limit >= observation.limit

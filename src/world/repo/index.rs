@@ -43,13 +43,16 @@ impl Writer {
     fn directory(&mut self, directory: &Directory) {
         // By whole path: what is in a directory stands where its name with a slash belongs. Most are in order already.
         let mut entries: Vec<(&Vec<u8>, &Node)> = directory.entries.iter().collect();
-        let slash = |node: &Node| matches!(node, Node::Directory(_)).then_some(&b'/');
+        let slash = |node: &Node| matches!(node, Node::Directory(below) if below.submodule.is_none()).then_some(&b'/');
         entries
             .sort_by(|(name, node), (other, its)| name.iter().chain(slash(node)).cmp(other.iter().chain(slash(its))));
         let path_bytes = self.path.len();
         for (name, node) in entries {
             self.path.extend_from_slice(name);
             match node {
+                Node::Directory(Directory { submodule: Some(commit_id), .. }) => {
+                    self.entry(SUBMODULE, commit_id.0, None);
+                }
                 Node::Directory(below) => {
                     self.path.push(b'/');
                     self.directory(below);

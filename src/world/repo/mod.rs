@@ -26,6 +26,7 @@ pub mod index;
 pub mod keep;
 pub mod locate;
 mod loose;
+mod modules;
 pub mod object;
 pub mod origin;
 mod patch;

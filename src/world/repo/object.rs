@@ -5,6 +5,7 @@
 
 use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::loose::{Found, Loose};
+use crate::world::repo::private;
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};
 
 /// What an entry of a tree is.
@@ -52,6 +53,7 @@ impl Entry {
 pub struct Objects<'repo> {
     database: git2::Odb<'repo>,
     loose: Loose,
+    fills_submodules: bool,
 }
 
 /// The content of an object.
@@ -75,7 +77,8 @@ impl<'repo> Objects<'repo> {
         let database = repository
             .odb()
             .map_err(|source| WriteError::Repository { action: "open the object database".into(), source })?;
-        Ok(Self { database, loose: Loose::of(repository) })
+        let fills_submodules = private::fills_submodules(repository);
+        Ok(Self { database, loose: Loose::of(repository), fills_submodules })
     }
 
     /// The entries of a tree in stored order; `path` (of the tree) is for the refusal.
@@ -95,6 +98,20 @@ impl<'repo> Objects<'repo> {
     /// The bytes of a commit.
     pub fn commit(&self, commit_id: CommitId) -> Result<Vec<u8>, WriteError> {
         Ok(self.read(commit_id.0, git2::ObjectType::Commit)?.bytes().to_vec())
+    }
+
+    /// The tree of a submodule at `path`; `None` if its directory stays empty.
+    pub fn submodule(&self, commit_id: CommitId, path: &[u8]) -> Result<Option<TreeId>, Stop> {
+        if !self.fills_submodules {
+            return Ok(None);
+        }
+        let refusal = || Stop::Refused(Refusal::Submodule { path: path.to_vec(), commit: commit_id });
+        let commit = match self.commit(commit_id) {
+            Err(WriteError::Object { .. }) => return Err(refusal()),
+            commit => commit?,
+        };
+        let tree = commit.strip_prefix(b"tree ").and_then(|rest| str::from_utf8(rest.get(..40)?).ok()?.parse().ok());
+        tree.map(Some).ok_or_else(refusal)
     }
 
     /// Whether a blob is there, and whole if it is loose.

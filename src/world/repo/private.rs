@@ -10,6 +10,7 @@ use crate::world::repo::RepoError;
 use crate::world::repo::graph::oid;
 use crate::world::repo::index;
 use crate::world::repo::loose;
+use crate::world::repo::modules;
 use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
 use git2::Oid;
@@ -75,6 +76,21 @@ pub fn open(git_directory: &Path) -> Result<Repository, RepoError> {
 /// The whole configuration of the private repository.
 const CONFIG: &[u8] = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 
+/// The file that says, by being there, that the directories of submodules stay empty.
+const EMPTY_SUBMODULES: &str = "idd-empty-submodules";
+
+/// Whether the directories of submodules are filled in the worktrees of a repository.
+pub fn fills_submodules(repository: &Repository) -> bool {
+    is_private(repository) && !repository.commondir().join(EMPTY_SUBMODULES).exists()
+}
+
+/// Says whether the directories of submodules are filled from now on.
+pub fn fill_submodules(idd_directory: &Path, are_filled: bool) -> Result<(), RepoError> {
+    let path = private_directory(idd_directory).join(EMPTY_SUBMODULES);
+    let done = if are_filled { files::remove(&path) } else { files::create_new(&path).map(drop) };
+    done.map_err(|source| RepoError::io("write", &path, source))
+}
+
 /// Creates (or completes) the private repository beside the user's objects.
 ///
 /// - `objects`: the object directory of the user's repository, absolute.
@@ -93,7 +109,11 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
         .map_err(|source| RepoError::git("create the private repository", source))?;
     let objects = user.commondir().join("objects");
     let objects = fs::canonicalize(&objects).map_err(|source| RepoError::io("find", &objects, source))?;
-    write_if_new(&directory.join("objects/info/alternates"), &alternate(&directory.join("objects"), &objects)?)?;
+    let mut alternates = Vec::new();
+    for objects in [objects].into_iter().chain(modules::object_directories(&[user.commondir(), user.path()])) {
+        alternates.extend(alternate(&directory.join("objects"), &objects)?);
+    }
+    write_if_new(&directory.join("objects/info/alternates"), &alternates)?;
     write_if_new(&directory.join("packed-refs"), &tags(user)?)?;
     write_if_new(&directory.join("HEAD"), format!("{head}\n").as_bytes())?;
     drop(repository);

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::outcome::Reason;
+use crate::revision::CommitId;
 
 /// Bounds of what is written; a tree beyond them is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,18 @@ pub enum Refusal {
         /// A phrase for people, such as "is missing".
         why: &'static str,
     },
+    /// The user has no copy of a submodule at the commit that the tree names.
+    #[error(
+        "the submodule `{}` is not here at commit {commit}; `git submodule update --init --recursive` gets it, \
+         `git config idd.submodules empty` hunts with an empty directory in its place",
+        String::from_utf8_lossy(path)
+    )]
+    Submodule {
+        /// Raw, relative to the root of the tree; never printed unescaped.
+        path: Vec<u8>,
+        /// The commit.
+        commit: CommitId,
+    },
 }
 
 impl Refusal {
@@ -64,6 +77,7 @@ impl Refusal {
         match self {
             Self::Path { .. } | Self::Limit { .. } => Reason::Path,
             Self::Object { .. } => Reason::Object,
+            Self::Submodule { .. } => Reason::Submodule,
         }
     }
 }

@@ -87,6 +87,8 @@ pub enum Node {
 pub struct Directory {
     /// The tree object; `None` before the first write.
     pub tree_id: Option<TreeId>,
+    /// The commit of the submodule that it is, if it is one.
+    pub submodule: Option<CommitId>,
     /// By component.
     pub entries: BTreeMap<Vec<u8>, Node>,
     /// Sums over everything below.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::revision::{BlobId, TreeId};
+use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::object::{Entry, EntryKind, Objects};
 use crate::world::repo::paths::{case_collision, refuse_component};
 use crate::world::repo::refusal::{Limits, Refusal, Stop};
@@ -80,8 +80,14 @@ impl Surveyor<'_> {
         if self.path.len() > self.context.limits.max_path_bytes {
             return Err(self.too_large("a longer path than allowed"));
         }
-        let id = entry.id;
-        let (below, next) = match (entry.kind, written) {
+        let mut id = entry.id;
+        let mut kind = entry.kind;
+        if kind == EntryKind::Submodule
+            && let Some(tree_id) = self.context.objects.submodule(CommitId(id), &self.path)?
+        {
+            (id, kind) = (tree_id.0, EntryKind::Tree);
+        }
+        let (below, next) = match (kind, written) {
             (EntryKind::Tree, Some(Node::Directory(below))) if below.tree_id == Some(TreeId(id)) => {
                 (below.totals, None)
             }

@@ -159,11 +159,7 @@ impl<'a> Writer<'a> {
                 let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
                 Ok(Node::Directory(self.prepare(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
             }
-            (EntryKind::Submodule, Some(Node::Submodule(_))) => Ok(Node::Submodule(CommitId(entry.id))),
-            (EntryKind::Submodule, _) => {
-                files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
-                Ok(Node::Submodule(CommitId(entry.id)))
-            }
+            (EntryKind::Submodule, older) => self.submodule(parent, older, entry),
             (EntryKind::File { is_executable }, Some(Node::File(record)))
                 if !has_new_attributes
                     && record.blob_id.0 == entry.id
@@ -181,6 +177,27 @@ impl<'a> Writer<'a> {
             }
             (EntryKind::Link, older) => Ok(self.file(older, BlobId(entry.id), Form::Link)),
         }
+    }
+
+    /// A submodule is written as the tree of its commit; rules of attributes of the tree around it do not hold in it.
+    fn submodule(&mut self, parent: BorrowedFd<'_>, older: Option<Node>, entry: &Entry) -> Result<Node, Stop> {
+        let commit_id = CommitId(entry.id);
+        let Some(tree_id) = self.objects.submodule(commit_id, &self.path)? else {
+            files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
+            return Ok(Node::Submodule(commit_id));
+        };
+        let below = match older {
+            Some(Node::Directory(below)) if below.tree_id == Some(tree_id) => below,
+            older => {
+                let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
+                let below = if let Some(Node::Directory(below)) = older { below } else { Directory::default() };
+                let around = mem::take(&mut self.attributes);
+                let below = self.prepare(made.as_fd(), below, tree_id, false);
+                self.attributes = around;
+                below?
+            }
+        };
+        Ok(Node::Directory(Directory { submodule: Some(commit_id), ..below }))
     }
 
     fn file(&mut self, older: Option<Node>, blob_id: BlobId, form: Form) -> Node {
@@ -236,6 +253,7 @@ fn becomes(node: &Node, entry: Option<&Entry>) -> bool {
     let Some(entry) = entry else { return false };
     match node {
         Node::File(_) => !entry.kind.is_directory(),
+        Node::Directory(Directory { submodule: Some(_), .. }) => entry.kind == EntryKind::Submodule,
         Node::Directory(_) => entry.kind == EntryKind::Tree,
         Node::Submodule(_) => entry.kind.is_directory(),
     }

@@ -1,0 +1,56 @@
+//! Where the user's submodule repositories are: their objects are borrowed as those of his repository are.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Submodules of submodules, and names with slashes, are looked for as deep as this.
+const MAX_DEPTH: usize = 16;
+
+/// The object directories of the repositories below `modules` in the user's git directories, sorted; absolute as those are.
+///
+/// Links are not followed. Cost: lists the directories above those of objects.
+pub fn object_directories(git_directories: &[&Path]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for directory in git_directories {
+        add(&directory.join("modules"), MAX_DEPTH, &mut found);
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn add(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let is_directory = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    if depth == 0 || !is_directory(directory) {
+        return;
+    }
+    let objects = directory.join("objects");
+    if is_directory(&objects) && directory.join("HEAD").is_file() {
+        found.push(objects);
+        return add(&directory.join("modules"), depth - 1, found);
+    }
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        add(&entry.path(), depth - 1, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repositories_are_found_by_their_names_and_inside_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let git = directory.path();
+        for name in ["a", "lib/b", "lib/b/modules/c"] {
+            fs::create_dir_all(git.join("modules").join(name).join("objects/pack")).unwrap();
+            fs::write(git.join("modules").join(name).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+        fs::create_dir_all(git.join("modules/empty")).unwrap();
+        let modules = git.join("modules");
+        let expected = ["a", "lib/b", "lib/b/modules/c"].map(|name| modules.join(name).join("objects"));
+        assert_eq!(object_directories(&[git, git]), expected);
+        assert!(object_directories(&[&git.join("nowhere")]).is_empty());
+    }
+}
