@@ -19,6 +19,7 @@ use crate::outcome::Signature;
 use crate::plural::count;
 use crate::report;
 use crate::report::Commit;
+use crate::report::Date;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
@@ -92,6 +93,7 @@ impl Sources<'_> {
             notes: notes(finding)
                 .into_iter()
                 .chain(self.further(finding))
+                .chain(self.undated(finding))
                 .chain(self.generated(finding).map(Untrusted::from))
                 .collect(),
             ..Report::new(status, self.sentence(finding))
@@ -313,6 +315,18 @@ pub fn status(conclusion: Conclusion) -> Status {
         Conclusion::Culprit => Status::Culprit,
         Conclusion::Budget => Status::Budget,
         Conclusion::Interrupted => Status::Interrupted,
+    }
+}
+
+impl Sources<'_> {
+    /// What is said of commits whose dates cannot be told.
+    fn undated(self, finding: &Finding) -> Option<Untrusted> {
+        let named = [finding.first_bad, finding.last_good, Some(finding.bad)].into_iter().flatten();
+        let undated = named.filter(|id| !Date::is_told(self.history.get(*id).author_time.0)).min();
+        undated.map(|id| {
+            let id = id.short();
+            Untrusted::from(format!("The date of {id} is out of the calendar; as by git, it is shown as 1970."))
+        })
     }
 }
 

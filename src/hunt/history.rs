@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 /// Two commits of one author are one step if their committer times are at most this far apart, in seconds.
 ///
 /// Source: Artho, Iterative Delta Debugging, section 5.3, where five minutes recover the revisions of CVS.
-const BURST_SECONDS: i64 = 5 * 60;
+const BURST_SECONDS: u64 = 5 * 60;
 
 /// All revisions that matter to one hunt.
 #[derive(Debug, Clone, Default)]
@@ -143,7 +143,7 @@ impl History {
         let (older, newer) = (self.get(older), self.get(newer));
         newer.parents.len() == 1
             && older.author == newer.author
-            && (newer.commit_time - older.commit_time).abs() <= BURST_SECONDS
+            && newer.commit_time.abs_diff(older.commit_time) <= BURST_SECONDS
     }
 }
 

@@ -59,6 +59,11 @@ impl Date {
         Self { timestamp, offset: offset.unwrap_or(Offset::UTC) }
     }
 
+    /// Whether a number of seconds since 1970 lies in the years that can be told.
+    pub fn is_told(seconds: i64) -> bool {
+        Timestamp::from_second(seconds).is_ok()
+    }
+
     fn format(self, format: &str) -> String {
         let zoned = self.timestamp.to_zoned(TimeZone::fixed(self.offset));
         strtime::format(format, &zoned).unwrap_or_else(|_| self.timestamp.to_string())

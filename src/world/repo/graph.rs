@@ -12,6 +12,8 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::num::IntErrorKind;
+use std::num::ParseIntError;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -194,10 +196,19 @@ fn person(line: &[u8]) -> (String, (i64, i32)) {
     let (who, when) = line.split_at(end);
     let when = String::from_utf8_lossy(when);
     let mut words = when.split_whitespace();
-    let seconds = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    let seconds = words.next().map_or(0, seconds_of);
     let zone: i32 = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
     let offset = zone.signum() * ((zone.abs() / 100).min(99) * 60 + zone.abs() % 100);
     (String::from_utf8_lossy(who).trim().to_owned(), (seconds, offset))
+}
+
+/// Seconds since 1970, of which those beyond 64 bits are as many as can be told; 0 for what is no number.
+fn seconds_of(word: &str) -> i64 {
+    word.parse().unwrap_or_else(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => i64::MAX,
+        IntErrorKind::NegOverflow => i64::MIN,
+        _ => 0,
+    })
 }
 
 /// Whether the repository, or the one that it borrows from, has a tree.
@@ -259,6 +270,7 @@ mod tests {
         check("A B <a@b> 1000 -0800", ("A B <a@b>", (1000, -480)));
         check("", ("", (0, 0)));
         check("A <a@b", ("A <a@b", (0, 0)));
-        check("A <a@b> 99999999999999999999999 +0000", ("A <a@b>", (0, 0)));
+        check("A <a@b> 99999999999999999999999 +0000", ("A <a@b>", (i64::MAX, 0)));
+        check("A <a@b> never +0000", ("A <a@b>", (0, 0)));
     }
 }

@@ -49,7 +49,7 @@ mod tests {
         }
         fs::create_dir_all(git.join("modules/empty")).unwrap();
         let modules = git.join("modules");
-        let expected = ["a", "lib/b", "lib/b/modules/c"].map(|name| modules.join(name).join("objects"));
+        let expected = ["a", "lib/b/modules/c", "lib/b"].map(|name| modules.join(name).join("objects"));
         assert_eq!(object_directories(&[git, git]), expected);
         assert!(object_directories(&[&git.join("nowhere")]).is_empty());
     }
