@@ -545,3 +545,16 @@ fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
     // Nothing but an answer that is read at leisure.
     assert!(!on_terminal(&fixture, "git idd status").starts_with("| "));
 }
+
+#[test]
+fn log_of_a_probe_is_escaped_on_a_terminal_and_nowhere_else() {
+    let fixture = Fixture::of(HISTORY);
+    let test = r"printf 'a\033[2Jb\n'; ! grep -qx three value";
+    assert_eq!(fixture.report(&["--max-probes", "2", test]).status, Status::Budget);
+    let (raw, _) = run(&fixture, &["log", "HEAD"], 0);
+    assert!(raw.ends_with("\n\na\x1b[2Jb\n"), "{raw:?}");
+    let shown = on_terminal(&fixture, "GIT_PAGER=cat git idd log HEAD");
+    assert!(shown.ends_with("\n\na\\x1b[2Jb\n"), "{shown:?}");
+    let (_, missing) = run(&fixture, &["log", "HEAD~3"], 1);
+    assert!(missing.contains("did not test ") && missing.contains("hint: `git idd log` lists"), "{missing}");
+}
