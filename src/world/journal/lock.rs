@@ -7,11 +7,20 @@ use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use crate::world::files::own;
+
+/// What a killed holder leaves behind is waited for at most so long.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// An open file with an exclusive lock that ends with the value, or with the process.
 #[derive(Debug)]
@@ -22,13 +31,20 @@ pub struct FileLock {
 impl FileLock {
     /// Locks the file at `path`, which is made if need be with its directory; `None` if someone else holds the lock.
     ///
-    /// Who holds it is written into the file, for [`holder`](Self::holder).
+    /// Who holds it is written into the file, for [`holder`](Self::holder). Of one that was killed, what it had just started may
+    /// hold the lock for a moment more: that is waited for.
     pub fn at(path: &Path) -> io::Result<Option<Self>> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
-        let lock =
-            Self::try_new(own(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)?)?;
+        let begin = Instant::now();
+        let mut options = OpenOptions::new();
+        let options = own(options.read(true).write(true).create(true).truncate(false));
+        let mut lock = Self::try_new(options.open(path)?)?;
+        while lock.is_none() && begin.elapsed() < MAX_WAIT && Self::holder(path).is_some_and(is_gone) {
+            thread::sleep(PAUSE);
+            lock = Self::try_new(options.open(path)?)?;
+        }
         if let Some(lock) = &lock {
             lock.file.set_len(0)?;
             lock.file.write_all_at(std::process::id().to_string().as_bytes(), 0)?;
@@ -51,6 +67,12 @@ impl FileLock {
     }
 }
 
+/// Whether there is no process of this number.
+fn is_gone(process: u32) -> bool {
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
+}
+
 impl Deref for FileLock {
     type Target = File;
 
@@ -64,5 +86,28 @@ impl Drop for FileLock {
     fn drop(&mut self) {
         // The only failure is that there was no lock to end.
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_holder_leaves_behind_is_waited_for_and_nobody_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = FileLock::at(&path).unwrap().unwrap();
+        assert!(FileLock::at(&path).unwrap().is_none());
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        fs::write(&path, gone.id().to_string()).unwrap();
+        let left = thread::spawn(move || {
+            thread::sleep(3 * PAUSE);
+            drop(held);
+        });
+        assert!(FileLock::at(&path).unwrap().is_some());
+        left.join().unwrap();
+        assert_eq!(FileLock::holder(&path), Some(std::process::id()));
     }
 }
