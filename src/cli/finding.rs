@@ -51,6 +51,11 @@ pub fn report(finding: &Finding, sources: Sources<'_>) -> Result<Report, Failure
     sources.report(finding).map_err(|error| Failure::from_error(&error))
 }
 
+/// A share as it is reported: rounded down to thousandths, because more digits would be a claim.
+fn thousandths(share: f64) -> f64 {
+    (share * 1000.0).floor() / 1000.0
+}
+
 impl Sources<'_> {
     fn report(self, finding: &Finding) -> Result<Report, RepoError> {
         let status = status(finding.conclusion);
@@ -77,6 +82,11 @@ impl Sources<'_> {
             bad: Some(self.commit(finding.bad)),
             last_good: finding.last_good.map(|id| self.commit(id)),
             interaction: finding.is_interaction,
+            confidence: finding.confidence.map(thousandths),
+            noise: finding.noise.map(|noise| report::Noise {
+                false_fails: thousandths(noise.false_fails),
+                false_passes: thousandths(noise.false_passes),
+            }),
             culprits: finding.culprits.iter().map(|id| self.commit(*id)).collect(),
             range: is_range.then_some(report::Range { candidates }),
             change: report::Changes {

@@ -299,6 +299,7 @@ impl Hunt<'_, '_> {
         let mut before_hold = None;
         for _ in 0..MAX_ADJUSTMENTS {
             self.session.is_clean = self.plan.args.effort.clean || adjustments.is_clean;
+            self.session.noise = None;
             if adjustments.is_clean {
                 // What disturbed an incremental run may have been another one at the same time.
                 self.session.n_jobs = 1;
@@ -308,6 +309,11 @@ impl Hunt<'_, '_> {
             self.know_history()?;
             match reproduced {
                 Reproduced::Yes => {}
+                Reproduced::NowAndThen => {
+                    self.session.progress.say(reason_of(&Again::Noisy));
+                    adjustments.adjust(&Again::Noisy);
+                    continue;
+                }
                 Reproduced::No(conclusion, error) => {
                     let finding = Finding { conclusion, ..Finding::new(self.plan.bad) };
                     return Ok(Report { error, ..self.report(&finding, &adjustments, &store)? });
@@ -468,7 +474,8 @@ impl Hunt<'_, '_> {
         let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
             self.is_hopeless |= failure.status == Status::Usage;
         })?;
-        self.session.product_digest = self.plan.product_plan(&held).map(|plan| plan.digest());
+        let product_plan = self.plan.product_plan(&held).filter(|_| self.plan.noisy(adjustments).is_none());
+        self.session.product_digest = product_plan.map(|plan| plan.digest());
         let store = TreeStore::new(open()?, held, pathspecs).map_err(failed)?;
         Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
     }
@@ -594,6 +601,9 @@ fn reason_of(again: &Again) -> &'static str {
         }
         Again::TestSkips => {
             "The test asks to be skipped somewhere (exit code 125): its exit codes are believed, whatever line it fails with."
+        }
+        Again::Noisy => {
+            "Two runs of one revision disagree, so a single run is no verdict: the search goes on by probability."
         }
         Again::Clean => {
             "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."

@@ -6,6 +6,7 @@ use crate::cli::args::HuntArgs;
 use crate::cli::args::TestCommand;
 use crate::cli::args::options;
 use crate::cli::args::options::Holding;
+use crate::cli::args::share::Flaky;
 use crate::cli::failure::Failure;
 use crate::cli::failure::chain;
 use crate::cli::hold;
@@ -14,6 +15,7 @@ use crate::cli::hold::stored;
 use crate::cli::identity;
 use crate::cli::precheck::Precheck;
 use crate::hunt::Again;
+use crate::hunt::Noisy;
 use crate::hunt::Order;
 use crate::hunt::Walk;
 use crate::hunt::history::History;
@@ -98,6 +100,8 @@ pub struct Adjustments {
     pub signature_is_exit: bool,
     /// Every probe is made in a fresh worktree.
     pub is_clean: bool,
+    /// Runs of one tree disagree.
+    pub is_noisy: bool,
     /// A culprit that touches only tests is believed.
     pub believe_tests: bool,
 }
@@ -110,6 +114,7 @@ impl Adjustments {
             Again::HoldNothing => self.hold_nothing = true,
             Again::SignatureIsExit | Again::TestSkips => self.signature_is_exit = true,
             Again::Clean => self.is_clean = true,
+            Again::Noisy => self.is_noisy = true,
         }
     }
 }
@@ -311,7 +316,18 @@ impl Plan {
             asks_complaints: !reducer(&self.args).is_plain(),
             has_suite: self.args.test.suite.is_some(),
             could_ask_suite: false,
+            noisy: self.noisy(adjustments),
         }
+    }
+
+    /// How the hunt goes on where runs of one tree disagree: `None` as long as none do, and the user expects none.
+    pub fn noisy(&self, adjustments: &Adjustments) -> Option<Noisy> {
+        let test = &self.args.test;
+        let rate = match test.flaky {
+            Some(Flaky::Rate(rate)) => Some(rate.value()),
+            Some(Flaky::Measured) | None => None,
+        };
+        (test.flaky.is_some() || adjustments.is_noisy).then(|| Noisy { rate, confidence: test.confidence.value() })
     }
 
     /// What is put into every tree under these adjustments.

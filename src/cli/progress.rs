@@ -72,6 +72,11 @@ impl Progress {
                 self.line(&format!("Galloping: {} back{time}", count(*distance, "revision")));
                 self.revision(*next);
             }
+            Event::Weighing { next, likeliest, probability } => {
+                let (next, likeliest, percent) = (next.short(), likeliest.short(), (100.0 * probability).floor());
+                let text = format!("Testing {next}; most likely the first bad commit is {likeliest} ({percent} %)");
+                if self.is_terminal { self.transient(&text) } else { self.line(&text) }
+            }
             Event::Bisecting { n_left, n_candidates, next } => {
                 let steps = git_steps(*n_candidates);
                 let time = time.map(|time| format!(", {time}")).unwrap_or_default();
@@ -114,6 +119,7 @@ impl Progress {
                 self.revision(*revision);
             }
             Event::Border { .. }
+            | Event::Noise { .. }
             | Event::Refused { .. }
             | Event::Reduced { .. }
             | Event::Carried { rung: Rung::Merge, .. } => {}

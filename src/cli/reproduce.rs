@@ -16,6 +16,7 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Reason;
 use crate::outcome::Signature;
+use crate::plural::count;
 use crate::report::ErrorReport;
 use crate::report::Status;
 use crate::report::Untrusted;
@@ -42,6 +43,15 @@ const LIMIT_FLOOR: Duration = Duration::from_secs(20);
 /// A limit derived from the first run is so many times its duration.
 const LIMIT_FACTOR: u32 = 4;
 
+/// A bad revision passes if this many runs pass.
+const N_PASSES: usize = 4;
+
+/// The numbers of the first runs are below this one.
+const N_FIRST_RUNS: u32 = 4;
+
+/// A noisy test that has not failed twice in so many runs of the bad revision is not run further.
+const MAX_REPRODUCTION_RUNS: u32 = 40;
+
 /// A command that keeps more processors busy than this runs in parallel by itself.
 const MAX_BUSY_OF_ONE: f64 = 1.3;
 
@@ -49,6 +59,8 @@ const MAX_BUSY_OF_ONE: f64 = 1.3;
 pub(super) enum Reproduced {
     /// The failure is known.
     Yes,
+    /// Some runs fail and some pass, which the hunt does not expect yet.
+    NowAndThen,
     /// The hunt ends here.
     No(Conclusion, Option<ErrorReport>),
 }
@@ -82,7 +94,8 @@ impl Hunt<'_, '_> {
                 }
             });
         }
-        let Some(seen) = self.reproduction_runs(probe)? else {
+        let is_noisy = self.plan.noisy(adjustments).is_some();
+        let Some(seen) = self.reproduction_runs(probe, is_noisy)? else {
             let stop = if self.session.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget };
             return Ok(Reproduced::No(stop, None));
         };
@@ -93,8 +106,11 @@ impl Hunt<'_, '_> {
             return Ok(Reproduced::No(Conclusion::BadPasses, None));
         }
         let is_alike = shown.windows(2).all(|pair| pair[0] == pair[1]);
-        let is_repeated = self.plan.args.test.repeat > 1;
-        if failing.is_empty() || (failing.len() < seen.len() && !is_repeated) {
+        let passes = shown.contains(&Shown::Passes);
+        if passes && !failing.is_empty() && !is_noisy {
+            return Ok(Reproduced::NowAndThen);
+        }
+        if failing.is_empty() || (failing.len() < seen.len() && !is_noisy) {
             return Ok(match shown[0] {
                 Shown::Passes | Shown::Fails => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
                 _ if !is_alike => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
@@ -123,14 +139,37 @@ impl Hunt<'_, '_> {
         }
         let is_known = |known: &Signature| (known.ending, &known.line) == (found.ending, &found.line);
         if !self.signature.as_ref().is_some_and(is_known) {
-            self.session.progress.say(&format!("Reproduced twice: {found}."));
+            let times = match (failing.len(), seen.len()) {
+                (2.., n_runs) if n_runs == failing.len() => "twice".to_owned(),
+                (n_failing, n_runs) => format!("in {n_failing} of {}", count(n_runs, "run")),
+            };
+            self.session.progress.say(&format!("Reproduced {times}: {found}."));
         }
         self.signature = Some(found);
         Ok(Reproduced::Yes)
     }
 
-    /// The runs that reproduce: one, then another; both at once in the second round if probes run in parallel.
-    fn reproduction_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
+    /// The runs that reproduce: one, then another; both at once in the second round if probes run in parallel. A noisy test is
+    /// run until it has failed twice.
+    fn reproduction_runs(&mut self, probe: Probe, is_noisy: bool) -> Result<Option<Vec<Observation>>, Failure> {
+        let failed = |error: SessionError| session_failure(&error);
+        let Some(mut seen) = self.first_runs(probe)? else { return Ok(None) };
+        let first = N_FIRST_RUNS.max(2 * self.plan.args.test.repeat);
+        for nth in first..first + MAX_REPRODUCTION_RUNS {
+            let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.session.criteria) == shown).count();
+            let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
+            // That nothing is wrong with the bad revision is not said of two runs.
+            let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
+            if is_enough || (!is_noisy && n_passing == 0) {
+                break;
+            }
+            let Some(more) = self.session.reproduce(probe, &[nth]).map_err(failed)? else { return Ok(None) };
+            seen.extend(more);
+        }
+        Ok(Some(seen))
+    }
+
+    fn first_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
         let failed = |error: SessionError| session_failure(&error);
         let repeat = self.plan.args.test.repeat;
         let (begin, before) = (Instant::now(), time_of_commands());
@@ -250,7 +289,7 @@ fn disagreement(seen: &[Observation]) -> ErrorReport {
     ErrorReport {
         message: Untrusted::from(format!("the runs at the bad revision disagree: {}", endings.join(", then "))),
         hint: Some(Untrusted::from(
-            "make the test repeatable, or give `--repeat <n>`: one failure in n runs then counts as a failure",
+            "make the test repeatable; one that only fails now and then is searched by probability with `--flaky`",
         )),
     }
 }

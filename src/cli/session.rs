@@ -5,6 +5,7 @@
 
 pub mod complaints;
 mod flights;
+mod known;
 pub mod questions;
 mod tools;
 
@@ -16,6 +17,7 @@ use crate::cli::precheck::Checking;
 use crate::cli::progress::Progress;
 use crate::cli::session::complaints::Complaining;
 use crate::cli::session::flights::Flight;
+use crate::cli::session::known::State;
 use crate::cli::session::questions::Beside;
 use crate::cli::spent::Spent;
 use crate::cli::tally::Limits;
@@ -27,10 +29,10 @@ use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
+use crate::hunt::noise::Noise;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
-use crate::outcome::Reason;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -94,39 +96,6 @@ struct Ticket {
     key: Key,
     /// Which of several wanted runs of the same probe this is.
     nth: u32,
-}
-
-/// What was seen of one probe.
-#[derive(Debug, Default)]
-struct Seen {
-    outcome: Option<Outcome>,
-    is_tampered: bool,
-    is_cut: bool,
-    is_same_product: bool,
-    /// What the repository lacks, as a sentence.
-    lack: Option<String>,
-}
-
-impl Seen {
-    fn take_in(&mut self, observation: &Observation, seen: Outcome) {
-        if matches!(observation.ending, Ending::NotRun(Reason::Object | Reason::Submodule)) {
-            self.lack = Some(observation.output.trim_start_matches("git-idd: ").trim_end().to_owned());
-        }
-        self.is_tampered |= observation.is_tampered;
-        self.is_cut |= observation.ending == Ending::Timeout;
-        self.outcome = match (self.outcome, seen) {
-            (Some(Outcome::Unresolved(reason)), seen) if seen != Outcome::Fail => Some(Outcome::Unresolved(reason)),
-            _ => Some(seen),
-        };
-    }
-}
-
-/// What is known of the outcome of a probe.
-enum State {
-    /// All that is wanted.
-    Known(Seen),
-    /// This is to be run next.
-    Missing(Ticket),
 }
 
 /// More workers than this are only hired if the user says so: each has its own build products, and guessing further
@@ -196,6 +165,8 @@ pub struct Session<'p> {
     pub limit: Duration,
     /// Whether every probe starts from a fresh worktree.
     pub is_clean: bool,
+    /// How noisy the test is, once that is known to be a matter: verdicts then take as many runs as it asks.
+    pub noise: Option<Noise>,
     /// How many probes run at once.
     pub n_jobs: usize,
     /// When to stop.
@@ -279,6 +250,7 @@ impl<'p> Session<'p> {
             criteria,
             limit,
             is_clean: plan.args.effort.clean,
+            noise: None,
             n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
             limits,
             disturbed: Vec::new(),
@@ -500,37 +472,6 @@ impl<'p> Session<'p> {
         Ok(known)
     }
 
-    /// What is known of the outcome of `probe`: all of it, or the run that is missing.
-    fn state(&mut self, probe: &Probe) -> Result<State, SessionError> {
-        let key = self.key(probe);
-        let mut seen = Seen::default();
-        let first = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
-        for nth in first..first + self.plan.args.test.repeat {
-            let ticket = Ticket { probe: *probe, key, nth };
-            match self.known(&ticket)? {
-                Some((observation, is_same_product)) => {
-                    let outcome = self.judged(probe, &observation);
-                    seen.take_in(&observation, outcome);
-                    seen.is_same_product |= is_same_product;
-                }
-                None => return Ok(State::Missing(ticket)),
-            }
-            // One failure is a failure; everything else needs all runs.
-            if seen.outcome == Some(Outcome::Fail) {
-                break;
-            }
-        }
-        Ok(State::Known(seen))
-    }
-
-    /// Whether an earlier run of the program ran what answers `probe`, and counted it; only the first answer was counted so.
-    fn is_counted_before(&mut self, probe: &Probe, keys: &[Key]) -> bool {
-        let nth = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
-        let Some(replay) = &self.replay else { return false };
-        let held: Vec<Key> = keys.iter().copied().filter(|key| replay.holds(&key.to_string(), nth)).collect();
-        held.into_iter().any(|key| self.counted_before.insert((key, nth)))
-    }
-
     /// Runs all these tickets, as many at once as there are jobs. `None` if interrupted or out of budget.
     fn run(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, SessionError> {
         self.land_all()?;
@@ -638,6 +579,8 @@ impl<'p> Session<'p> {
             let mut open = Vec::new();
             for probe in probes {
                 match self.state(probe)? {
+                    State::Disagreeing if outcomes.is_empty() && open.is_empty() => return Ok(Reply::Disagree),
+                    State::Disagreeing => break,
                     State::Missing(ticket) => open.push(ticket),
                     State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
                     State::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
@@ -679,14 +622,6 @@ impl<'p> Session<'p> {
     fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers them.
-const FIRST_OF_PROOF: u32 = 1 << 16;
-
-/// Whether the answer of a probe backs a claim.
-fn is_proof(probe: &Probe) -> bool {
-    probe.is_claim && probe.phase == Phase::Verify
 }
 
 /// Whether a probe is a candidate of a reduction of the culprit.
@@ -771,6 +706,9 @@ impl Laboratory for Session<'_> {
             if let Event::Border { probe, first } = event {
                 // What cannot be read any more is not said.
                 let _ = self.tell_border(probe, *first);
+            }
+            if let Event::Noise { noise } = event {
+                self.noise = Some(*noise);
             }
             for record in chronicle::records(event, self.progress.n_revisions(), self.n_jobs) {
                 // As with a process group: a full disk shows again when an observation is written.

@@ -1,6 +1,7 @@
 //! The one loop between an engine that asks and a world that answers.
 
 use crate::change::trees::Trees;
+use crate::hunt::Again;
 use crate::hunt::Board;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
@@ -48,6 +49,8 @@ pub enum Reply {
     Overheard(Vec<(Probe, Outcome)>),
     /// The time for reductions is used up. The first probe, which is a candidate of one, is not run and counts as no verdict.
     Spent,
+    /// Runs of one tree disagree, which the hunt did not know of.
+    Disagree,
     /// No more probes: the budget is used up, or the user interrupts.
     Stop(Conclusion),
 }
@@ -84,6 +87,7 @@ pub fn drive<L: Laboratory>(
         };
         match laboratory.answer(&probes)? {
             Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
+            Reply::Disagree => return Ok(Rc::new(Halt::Again(Again::Noisy))),
             Reply::Spent => {
                 board.borrow_mut().is_effort_spent = true;
                 search.tell(&[Outcome::Unresolved(Reason::Skip)]);

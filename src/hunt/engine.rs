@@ -18,6 +18,7 @@ const MAX_RESTARTS: usize = 4;
 
 /// Hunts from the failing revision of the order to the culprit and its fix. The board holds what was found.
 pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
+    hunter.expect_noise();
     let pair = match hunter.order.walk {
         Walk::Auto => hunter.find_pair().await?,
         Walk::Linear => hunter.linear().await?,
@@ -27,6 +28,7 @@ pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
 
 /// Reduces the difference between the one good revision and the bad one of the order, without a search.
 pub async fn minimize(hunter: Hunter<'_>) -> Result<(), Halt> {
+    hunter.expect_noise();
     let newer = hunter.as_tested(hunter.order.bad).await?;
     match newer.outcome {
         Outcome::Fail => {}
@@ -48,8 +50,12 @@ impl Hunter<'_> {
     async fn find_pair(&self) -> Result<Pair, Halt> {
         let mut last = None;
         for _ in 0..MAX_RESTARTS {
-            let bracket = self.bracket().await?;
-            let pair = self.bisect(bracket).await?;
+            let pair = if let Some(noisy) = self.order.noisy {
+                self.likely_pair(noisy).await?
+            } else {
+                let bracket = self.bracket().await?;
+                self.bisect(bracket).await?
+            };
             let pair = self.enter_side_branches(pair).await?;
             last = Some(pair.clone());
             if let Aligned::Pair(pair) = self.align(pair).await? {
@@ -100,6 +106,10 @@ impl Hunter<'_> {
         }
         self.end_with_change(&pair, is_range).await?;
         let (fix, more) = self.fixes(&reduced, &pair).await?;
+        let is_mended = self.board.borrow().finding.fixes.iter().any(|fix| fix.tested == Outcome::Pass);
+        if self.order.port && !is_mended {
+            self.check_again(&pair).await?;
+        }
         let is_complete = fix.as_ref().is_some_and(|fix| fix.is_complete) || !self.order.port;
         {
             let mut board = self.board.borrow_mut();

@@ -3,6 +3,7 @@
 use crate::change::trees::Rung;
 use crate::hunt::Probe;
 use crate::hunt::finding::Scope;
+use crate::hunt::noise::Noise;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -39,8 +40,22 @@ impl Phase {
 }
 
 /// One thing worth telling while a hunt runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
+    /// This is how noisy the test is taken to be from now on.
+    Noise {
+        /// Both rates.
+        noise: Noise,
+    },
+    /// A revision is run once more, because the test is noisy.
+    Weighing {
+        /// The revision to be run next.
+        next: CommitId,
+        /// The most likely first bad revision.
+        likeliest: CommitId,
+        /// Its probability.
+        probability: f64,
+    },
     /// So many revisions are left between the newest pass and the oldest failure known.
     Bisecting {
         /// Revisions left to test after the next one, should it fail.

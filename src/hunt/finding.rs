@@ -1,6 +1,7 @@
 //! The finding: everything a hunt has learned, as data. How it looks is the business of `report`.
 
 use crate::change::trees::Rung;
+use crate::hunt::noise::Noise;
 use crate::outcome::Outcome;
 use crate::revision::{CommitId, TreeId};
 
@@ -219,7 +220,7 @@ impl Evidence {
 }
 
 /// Everything learned so far; complete only when the hunt has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// How the hunt ended.
     pub conclusion: Conclusion,
@@ -259,6 +260,10 @@ pub struct Finding {
     pub oldest_failing: Option<CommitId>,
     /// Borders of testability: a revision that cannot be tested as it is, and the child of it that can, in the order found.
     pub borders: Vec<(CommitId, CommitId)>,
+    /// The probability of the culprit, where runs of one tree disagreed.
+    pub confidence: Option<f64>,
+    /// How noisy the test was found to be.
+    pub noise: Option<Noise>,
     /// Verdicts in the order they were reached: revision, outcome, whether a repair was needed.
     pub verdicts: Vec<(CommitId, Outcome, bool)>,
     /// True sentences without text from the repository.
@@ -294,6 +299,8 @@ impl Finding {
             oldest_tested: None,
             oldest_failing: None,
             borders: Vec::new(),
+            confidence: None,
+            noise: None,
             verdicts: Vec::new(),
             notes: Vec::new(),
         }

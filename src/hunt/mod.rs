@@ -5,8 +5,10 @@
 //! the same way, and resuming is nothing but answering from the journal.
 //!
 //! Start reading at [`engine::hunt`]: [`walk`] finds the pair, [`verdict`] and [`repair`] say what a revision shows,
+//! [`likely`] takes the place of the walk where the test is noisy,
 //! [`minimise`] reduces the culprit, [`forward`] ports the fix, [`prove`] asks for the clean runs.
 
+pub mod belief;
 mod border;
 pub mod culprit;
 pub mod drive;
@@ -18,8 +20,10 @@ pub mod forward;
 pub mod history;
 pub mod interaction;
 pub mod label;
+pub mod likely;
 pub mod linear;
 pub mod minimise;
+pub mod noise;
 mod outlook;
 mod own_tests;
 pub mod pair;
@@ -75,12 +79,14 @@ pub struct Probe {
     pub precheck: Option<Ends>,
     /// What is asked of the tree.
     pub question: Question,
+    /// Asks for the outcome of one run, the one with this number, instead of a verdict.
+    pub run: Option<u32>,
 }
 
 impl Probe {
     /// Asks for the test, as the search does.
     pub fn of(tree: TreeId, revision: CommitId, phase: Phase) -> Self {
-        Self { tree, revision, phase, is_claim: false, precheck: None, question: Question::Test }
+        Self { tree, revision, phase, is_claim: false, precheck: None, question: Question::Test, run: None }
     }
 
     /// Asks for the test in a fresh worktree, to prove what `question` says.
@@ -189,6 +195,17 @@ pub struct Order {
     pub has_suite: bool,
     /// Whether the project seems to have a suite that was not given.
     pub could_ask_suite: bool,
+    /// Whether runs of one tree disagree, and what to do then.
+    pub noisy: Option<Noisy>,
+}
+
+/// How a hunt goes on where runs of one tree disagree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noisy {
+    /// The share of runs that show the wrong outcome, if the user gives it.
+    pub rate: Option<f64>,
+    /// The search ends when one place has this probability.
+    pub confidence: f64,
 }
 
 /// Why an engine ends before its last line.
@@ -218,6 +235,8 @@ pub enum Again {
     TestSkips,
     /// Every probe is made in a fresh worktree: a clean run disagreed with an incremental one.
     Clean,
+    /// A single run is no verdict any more: two clean runs of one tree disagreed.
+    Noisy,
 }
 
 /// What engines write down as they go; the driver reads it between probes.

@@ -39,45 +39,89 @@ struct Claim {
 impl Hunter<'_> {
     /// Re-runs every claim of the finding in a fresh worktree.
     ///
-    /// On a disagreement the hunt starts again with clean probes only; if it had those already, the test itself is not
-    /// reproducible and the evidence says so. Cost: six probes, and one for each kept unit up to fifty a change.
+    /// On a disagreement the hunt ends as [`contradicted`](Self::contradicted) says. Cost: six probes, and one for each kept unit
+    /// up to fifty a change.
     pub(super) async fn prove(&self, pair: &Pair) -> Result<(), Halt> {
         let claims = self.claims(pair)?;
-        let n_disagreements = self.show(claims).await;
+        let disagreements = self.show(claims).await;
         self.recall(pair).await;
-        if n_disagreements == 0 {
-            return Ok(());
+        let Some((claim, seen)) = disagreements.first() else { return Ok(()) };
+        if self.order.noisy.is_some() && self.order.is_clean {
+            self.note(format!(
+                "{} of the clean runs did not show what they should: the test is not reproducible",
+                disagreements.len()
+            ));
         }
-        if !self.order.is_clean {
-            return Err(Halt::Again(Again::Clean));
-        }
-        self.note(format!(
-            "{n_disagreements} of the clean runs did not show what they should: the test is not reproducible"
-        ));
-        Err(Halt::Concluded(Conclusion::NotReproducible))
+        Err(self.contradicted(*claim, *seen).await)
     }
 
-    /// Runs both ends of a pair in fresh worktrees before anything is built on them.
+    /// Says how a hunt ends, or starts again, after a clean run that contradicts what was seen of the same tree before.
     ///
-    /// If one disagrees, old build products led the search astray, and the hunt starts again with clean probes only. If they were
-    /// clean already, the test is not reproducible. Cost: two probes that [`prove`](Self::prove) is then spared.
-    pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
-        let probe = |end: &Tested| Probe::claim(end.tree, end.revision, Question::Test);
-        let seen = self.asker.all(&[probe(&pair.older), probe(&pair.newer)]).await;
-        if seen == [Outcome::Pass, Outcome::Fail] {
-            return Ok(());
+    /// If what was seen before was clean as well, or if a second clean run disagrees with the first, the test is noisy. Otherwise
+    /// old build products led the search astray. What contradicts a noisy hunt with clean probes is not reproducible.
+    ///
+    /// - `claim`: the probe of the clean run, which showed `seen`.
+    ///
+    /// Cost: at most one run.
+    pub(super) async fn contradicted(&self, claim: Probe, seen: Outcome) -> Halt {
+        if self.order.noisy.is_some() {
+            return if self.order.is_clean {
+                Halt::Concluded(Conclusion::NotReproducible)
+            } else {
+                Halt::Again(Again::Clean)
+            };
         }
-        if !self.order.is_clean {
-            return Err(Halt::Again(Again::Clean));
-        }
-        let (end, at) = if seen[0] == Outcome::Pass { ("fail", pair.newer) } else { ("pass", pair.older) };
-        let short = at.revision.short();
-        self.note(format!("{short} was seen to {end}, and then not, in two fresh checkouts of the same tree"));
-        Err(Halt::Concluded(Conclusion::NotReproducible))
+        let is_noisy = self.order.is_clean || self.asker.one(Probe { run: Some(1), ..claim }).await != seen;
+        Halt::Again(if is_noisy { Again::Noisy } else { Again::Clean })
     }
 
-    /// Runs the claims in clean worktrees, writes the evidence down and counts those that do not hold.
-    async fn show(&self, claims: Vec<Claim>) -> usize {
+    /// Runs both ends of a pair three times in fresh worktrees before anything is built on them.
+    ///
+    /// Cost: six probes; [`prove`](Self::prove) is then spared two. See [`check`](Self::check).
+    pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
+        self.check(&[pair.older, pair.newer]).await
+    }
+
+    /// Runs both ends of a pair once more, because the reversal of what was found does not mend the newest revision: there may
+    /// be a second culprit, or this is none. Cost: two probes.
+    pub(super) async fn check_again(&self, pair: &Pair) -> Result<(), Halt> {
+        if self.order.noisy.is_some() {
+            return Ok(());
+        }
+        self.see(&[pair.older, pair.newer], &[Some(3)]).await
+    }
+
+    /// Runs revisions three times in fresh worktrees, because a single run shows too little of a test that fails or passes now
+    /// and then; in a noisy hunt a verdict rests on several runs anyway.
+    ///
+    /// If a run does not show the outcome of its revision, the hunt ends as [`contradicted`](Self::contradicted) says.
+    ///
+    /// Cost: three probes for each revision; [`prove`](Self::prove) is then spared one of them.
+    pub(super) async fn check(&self, revisions: &[Tested]) -> Result<(), Halt> {
+        let runs: &[Option<u32>] = if self.order.noisy.is_none() { &[None, Some(1), Some(2)] } else { &[None] };
+        self.see(revisions, runs).await
+    }
+
+    /// Makes these clean runs of these revisions; ends the hunt if one does not show the outcome of its revision.
+    async fn see(&self, revisions: &[Tested], runs: &[Option<u32>]) -> Result<(), Halt> {
+        let of_run = |run: &Option<u32>| {
+            let run = *run;
+            let claim = |tested: &Tested| Probe::claim(tested.tree, tested.revision, Question::Test);
+            revisions.iter().map(move |tested| (Probe { run, ..claim(tested) }, tested.outcome))
+        };
+        let (probes, expected): (Vec<Probe>, Vec<Outcome>) = runs.iter().flat_map(of_run).unzip();
+        let seen = self.asker.all(&probes).await;
+        let mut wrong = probes.iter().zip(seen).zip(expected).filter(|((_, seen), expected)| seen != expected);
+        match wrong.next() {
+            None => Ok(()),
+            Some(((claim, seen), _)) if claim.run.is_none() => Err(self.contradicted(*claim, seen).await),
+            // The first run was as it should be.
+            Some(_) => Err(Halt::Again(Again::Noisy)),
+        }
+    }
+
+    /// Runs the claims in clean worktrees, writes the evidence down and returns those that do not hold with what they showed.
+    async fn show(&self, claims: Vec<Claim>) -> Vec<(Probe, Outcome)> {
         let probe = |claim: &Claim| Probe::claim(claim.tree, claim.revision, claim.question);
         let probes: Vec<Probe> = claims.iter().map(probe).collect();
         let mut seen = self.asker.all(&probes).await;
@@ -98,9 +142,10 @@ impl Hunter<'_> {
                 seen,
             })
             .collect();
-        let n_disagreements = evidence.iter().filter(|evidence| !evidence.holds()).count();
+        let shown = probes.into_iter().zip(&evidence).filter(|(_, evidence)| !evidence.holds());
+        let disagreements = shown.map(|(probe, evidence)| (probe, evidence.seen)).collect();
         self.board.borrow_mut().finding.evidence = evidence;
-        n_disagreements
+        disagreements
     }
 
     /// What a tree shows in which the test shows what is wanted: if the reduction turned it down, why.

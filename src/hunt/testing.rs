@@ -246,5 +246,6 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         asks_complaints: false,
         has_suite: false,
         could_ask_suite: false,
+        noisy: None,
     }
 }

@@ -8,7 +8,6 @@ use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::Probe;
-use crate::hunt::Question;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
@@ -66,6 +65,7 @@ impl Hunter<'_> {
         }
         let tested = self.as_tested(good).await?;
         if tested.outcome == Outcome::Fail {
+            self.check(&[tested]).await?;
             self.board.borrow_mut().finding.last_good = Some(good);
             return Err(Halt::Concluded(Conclusion::GoodFails));
         }
@@ -146,15 +146,12 @@ impl Hunter<'_> {
         self.never_passed(&line, near).await
     }
 
-    /// Nothing passes: the oldest failure is run again clean, and once without the held files; then the hunt ends.
-    async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
+    /// Nothing passes: the oldest failure is run again clean, three times, and once without the held files; then the hunt ends.
+    pub(super) async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
         self.end_of_evidence(line, near);
         let oldest = self.as_tested(line[near]).await?;
-        let clean = Probe::claim(oldest.tree, oldest.revision, Question::Test);
-        if !self.order.is_clean && self.asker.one(clean).await != oldest.outcome {
-            return Err(Halt::Again(Again::Clean));
-        }
+        self.check(&[oldest]).await?;
         let mut stops = vec![last, last / 2];
         stops.dedup();
         for stop in stops {
@@ -203,7 +200,7 @@ impl Hunter<'_> {
     }
 
     /// The revisions of a line that change something in the scope of the hunt, and its two ends.
-    fn in_scope(&self, line: &[CommitId]) -> Result<Vec<CommitId>, Halt> {
+    pub(super) fn in_scope(&self, line: &[CommitId]) -> Result<Vec<CommitId>, Halt> {
         let last = line.len() - 1;
         let mut kept = Vec::with_capacity(line.len());
         for (index, id) in line.iter().enumerate() {

@@ -89,6 +89,12 @@ pub struct Report {
     pub culprits: Vec<Commit>,
     /// Whether the failure needs all of them together; otherwise each is a culprit by itself.
     pub interaction: bool,
+    /// The probability that the first bad commit is the right one, between 0 and 1, where runs of one tree disagreed.
+    #[serde(default)]
+    pub confidence: Option<f64>,
+    /// How noisy the test was found to be there.
+    #[serde(default)]
+    pub noise: Option<Noise>,
     /// The candidates that are left, where no single commit can be named.
     pub range: Option<Range>,
     /// The reduced changes.
@@ -129,6 +135,8 @@ impl Report {
             first_bad: None,
             culprits: Vec::new(),
             interaction: false,
+            confidence: None,
+            noise: None,
             range: None,
             change: Changes::default(),
             fix: None,
@@ -143,6 +151,15 @@ impl Report {
             log: None,
         }
     }
+}
+
+/// How often a noisy test shows the wrong outcome: shares of its runs, between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// Of the runs of revisions without the cause of the failure, the share that fails.
+    pub false_fails: f64,
+    /// Of the runs of revisions with the cause, the share that passes.
+    pub false_passes: f64,
 }
 
 /// What went wrong.

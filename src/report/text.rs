@@ -19,6 +19,7 @@ use crate::report::Direction;
 use crate::report::Evidence;
 use crate::report::Fix;
 use crate::report::Held;
+use crate::report::Noise;
 use crate::report::Repair;
 use crate::report::Report;
 use crate::report::Rung;
@@ -149,11 +150,15 @@ impl Page<'_> {
             let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
             facts.push(("failure:", signature.ending.clone() + &line.unwrap_or_default()));
         }
+        if let Some(confidence) = report.confidence {
+            facts.push(("confidence:", certainty(confidence, report.noise)));
+        }
+        let width = facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0).max(10);
         if !facts.is_empty() && (self.has_sentence() || is_found(report.status)) {
             writeln!(self.out)?;
         }
         for (label, fact) in facts {
-            writeln!(self.out, "{label:<10} {fact}")?;
+            writeln!(self.out, "{label:<width$} {fact}")?;
         }
         Ok(())
     }
@@ -432,6 +437,16 @@ impl Page<'_> {
         let day = self.look.style.paint(Role::Faint, format!("({})", commit.date.day()));
         format!("{id} {} {day}", Terminal.line(&commit.subject))
     }
+}
+
+/// "97 % (of the runs without the cause 11 % fail, of those with it 0 % pass)".
+fn certainty(confidence: f64, noise: Option<Noise>) -> String {
+    let percent = |share: f64| format!("{} %", (100.0 * share).floor());
+    let rates = noise.map(|noise| {
+        let (fails, passes) = (percent(noise.false_fails), percent(noise.false_passes));
+        format!(" (of the runs without the cause {fails} fail, of those with it {passes} pass)")
+    });
+    percent(confidence) + &rates.unwrap_or_default()
 }
 
 fn is_found(status: Status) -> bool {

@@ -277,13 +277,19 @@ fn repeat_makes_a_flaky_test_usable() {
 }
 
 #[test]
-fn a_test_that_disagrees_with_itself_ends_with_5() {
+fn a_flaky_test_is_searched_by_probability_until_confidence() {
     let fixture = Fixture::of(HISTORY);
+    // Of the runs of good revisions every fourth fails.
+    let count = fixture.place().join("count");
     let test =
-        format!("echo >> {count}; test $(($(wc -l < {count}) % 2)) = 0", count = fixture.place().join("n").display());
-    let report = fixture.report(&[&test]);
-    assert_eq!(report.status, Status::NotReproducible);
-    assert!(String::from_utf8_lossy(report.error.unwrap().hint.unwrap().as_bytes()).contains("--repeat"));
+        format!("{TEST} || exit 1; echo >> {count}; test $(($(wc -l < {count}) % 4)) != 0", count = count.display());
+    let report = fixture.report(&["-j1", "--flaky", "--until", "commit", &test]);
+    check_found(&report, "change 4");
+    assert!(report.confidence.unwrap() >= 0.95, "{:?}", report.confidence);
+    let noise = report.noise.unwrap();
+    assert!(noise.false_fails > 0.1 && noise.false_passes < 0.1, "{noise:?}");
+    let shown = String::from_utf8(fixture.run(&["show"]).stdout).unwrap();
+    assert!(shown.contains("confidence: "), "{shown}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 25] = [
+pub const SETTINGS: [Setting; 27] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -82,6 +82,8 @@ pub const SETTINGS: [Setting; 25] = [
     Setting::one("overlay", "idd.overlay"),
     Setting::list("shim", "idd.shim"),
     Setting::one("repeat", "idd.repeat"),
+    Setting::one("flaky", "idd.flaky"),
+    Setting::one("confidence", "idd.confidence"),
     Setting::one("suite", "idd.suite"),
     Setting::one("level", "idd.level"),
     Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },

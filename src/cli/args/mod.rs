@@ -7,6 +7,7 @@
 mod command;
 pub mod config;
 pub mod options;
+pub mod share;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

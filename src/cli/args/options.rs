@@ -5,6 +5,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::cli::args::share::Flaky;
+use crate::cli::args::share::MEASURED;
+use crate::cli::args::share::Share;
+use crate::cli::args::share::default_confidence;
+use crate::cli::args::share::parse_confidence;
+use crate::cli::args::share::parse_flaky;
 use clap::Args;
 use clap::ValueEnum;
 use clap::value_parser;
@@ -112,9 +118,21 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shim: Vec<OsString>,
 
-    /// Run each test this often; one failure is a failure.
+    /// Run each test at least this often; one failure is a failure.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
+
+    /// The test fails or passes now and then without a reason, in this share of its runs if given (`0.1`, `10%`); found out by
+    /// itself otherwise.
+    #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = MEASURED,
+          value_parser = parse_flaky)]
+    #[serde(default)]
+    pub flaky: Option<Flaky>,
+
+    /// Search until the first bad commit is known with this probability, if runs of one revision disagree.
+    #[arg(long, value_name = "P", default_value = "0.95", value_parser = parse_confidence)]
+    #[serde(default = "default_confidence")]
+    pub confidence: Share,
 
     /// Shell line with more tests; they choose the fix, and no reversal that makes them fail anew is kept.
     #[arg(long, value_name = "COMMAND")]

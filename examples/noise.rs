@@ -1,0 +1,262 @@
+//! Hunts with a noisy test, simulated: the entry of `scripts/bench noise`.
+//!
+//! `noise <hunts> <revisions> <false fails> <false passes> <good|no-good> [rate]` drives the engine of a hunt for the commit over
+//! a line of revisions, with a test that shows the wrong outcome in these shares of its runs, and prints one JSON object for
+//! each hunt: how it ended, its answer, the true answer, its confidence and the number of runs. Only the test is
+//! simulated; which revision is run, and how often, is decided by the program's own engine and rules.
+
+use git_idd::change::ChangeSet;
+use git_idd::change::Content;
+use git_idd::change::FilePair;
+use git_idd::change::FileSide;
+use git_idd::change::Level;
+use git_idd::change::Mode;
+use git_idd::change::Subset;
+use git_idd::change::trees::Favor;
+use git_idd::change::trees::Merged;
+use git_idd::change::trees::Rung;
+use git_idd::change::trees::Trees;
+use git_idd::change::trees::TreesError;
+use git_idd::hunt::Again;
+use git_idd::hunt::Board;
+use git_idd::hunt::Halt;
+use git_idd::hunt::Noisy;
+use git_idd::hunt::Order;
+use git_idd::hunt::Probe;
+use git_idd::hunt::Walk;
+use git_idd::hunt::drive::Engine;
+use git_idd::hunt::drive::Laboratory;
+use git_idd::hunt::drive::Reply;
+use git_idd::hunt::drive::drive;
+use git_idd::hunt::event::Event;
+use git_idd::hunt::event::Phase;
+use git_idd::hunt::finding::Conclusion;
+use git_idd::hunt::history::History;
+use git_idd::hunt::noise::Noise;
+use git_idd::hunt::noise::Weighing;
+use git_idd::hunt::stage::Stage;
+use git_idd::outcome::Outcome;
+use git_idd::reduce::Reducer;
+use git_idd::revision::CommitId;
+use git_idd::revision::Revision;
+use git_idd::revision::TreeId;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::env;
+use std::error::Error;
+use std::io;
+use std::io::Write;
+use std::rc::Rc;
+
+fn bytes(position: usize) -> [u8; 20] {
+    let mut bytes = [1; 20];
+    bytes[..8].copy_from_slice(&(position as u64).to_be_bytes());
+    bytes
+}
+
+/// Trees of one file that holds the position of the revision.
+struct Numbers;
+
+impl Trees for Numbers {
+    fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
+        let side = |tree: TreeId| {
+            let text = format!("{tree}\n").into_bytes();
+            Some(FileSide { path: b"number".to_vec(), mode: Mode::Regular, content: Content::Bytes(text.into()) })
+        };
+        Ok(Rc::new(ChangeSet::new(vec![FilePair { older: side(older), newer: side(newer) }])))
+    }
+
+    fn compose(&self, _: &ChangeSet, _: TreeId, _: &Subset) -> Result<Option<TreeId>, TreesError> {
+        Ok(None)
+    }
+
+    fn merge(&self, _: TreeId, ours: TreeId, _: TreeId, _: Favor) -> Result<Merged, TreesError> {
+        Ok(Merged::Clean(ours, Rung::Merge))
+    }
+
+    fn view(&self, tree: TreeId) -> Result<TreeId, TreesError> {
+        Ok(tree)
+    }
+
+    fn differ_in_scope(&self, _: TreeId, _: TreeId) -> Result<bool, TreesError> {
+        Ok(true)
+    }
+
+    fn differs_from_held(&self, _: TreeId) -> Result<bool, TreesError> {
+        Ok(false)
+    }
+}
+
+/// A test with noise; each run of a tree is remembered by its number, as the journal of a hunt does.
+struct Test {
+    state: u64,
+    noise: Noise,
+    culprit: usize,
+    runs: HashMap<(TreeId, bool, u32), Outcome>,
+    /// What the engine has told of the noise.
+    expected: Option<Noise>,
+}
+
+impl Test {
+    fn chance(&mut self) -> f64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from(u32::try_from(self.state >> 33).expect("31 bits")) / f64::from(1_u32 << 31)
+    }
+
+    fn run(&mut self, tree: TreeId, is_claim: bool, nth: u32) -> Outcome {
+        if let Some(known) = self.runs.get(&(tree, is_claim, nth)) {
+            return *known;
+        }
+        let chance = self.chance();
+        let has_cause = tree.0 >= bytes(self.culprit);
+        let is_fail = if has_cause { chance >= self.noise.false_passes } else { chance < self.noise.false_fails };
+        let outcome = if is_fail { Outcome::Fail } else { Outcome::Pass };
+        self.runs.insert((tree, is_claim, nth), outcome);
+        outcome
+    }
+}
+
+impl Laboratory for Test {
+    type Error = Infallible;
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+        let probe = &probes[0];
+        let is_claim = probe.is_claim && probe.phase == Phase::Verify;
+        let outcome = match (probe.run, self.expected) {
+            (None, Some(noise)) => {
+                let mut weighing = Weighing::new(noise);
+                let mut nth = 0;
+                loop {
+                    weighing.add(self.run(probe.tree, is_claim, nth));
+                    nth += 1;
+                    if let Some(verdict) = weighing.verdict() {
+                        break verdict;
+                    }
+                }
+            }
+            (run, _) => self.run(probe.tree, is_claim, run.unwrap_or_default()),
+        };
+        Ok(Reply::Outcomes(vec![outcome]))
+    }
+
+    fn used(&mut self, _: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn tell(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Noise { noise } = event {
+                self.expected = Some(*noise);
+            }
+        }
+    }
+}
+
+fn order(n_revisions: usize, is_bounded: bool) -> Order {
+    let bad = CommitId(bytes(n_revisions));
+    Order {
+        bad,
+        goods: if is_bounded { vec![CommitId(bytes(0))] } else { Vec::new() },
+        target: bad,
+        walk: Walk::Auto,
+        first_parent: false,
+        reducer: Reducer::Hierarchical,
+        level: Level::Line,
+        is_retried: false,
+        is_audited: false,
+        until: Stage::Commit,
+        port: false,
+        check_vacuous: false,
+        may_release: false,
+        may_widen: false,
+        is_clean: false,
+        has_precheck: false,
+        asks_complaints: false,
+        has_suite: false,
+        could_ask_suite: false,
+        noisy: None,
+        bounds_repairs: false,
+    }
+}
+
+/// How a hunt ended: the conclusion, the position of the first bad revision, and its confidence.
+type Ended = (Conclusion, Option<usize>, Option<f64>);
+
+fn hunt(test: &mut Test, history: &History, mut order: Order, noisy: Noisy) -> Result<Ended, Box<dyn Error>> {
+    let is_fail = |run: &Outcome| *run == Outcome::Fail;
+    let mut seen: Vec<Outcome> = (0..2).map(|nth| test.run(TreeId(order.bad.0), false, nth)).collect();
+    if !seen.iter().any(is_fail) {
+        seen.extend((2..4).map(|nth| test.run(TreeId(order.bad.0), false, nth)));
+    }
+    if !seen.iter().any(is_fail) {
+        return Ok((Conclusion::BadPasses, None, None));
+    }
+    if !seen.iter().all(is_fail) {
+        order.noisy = Some(noisy);
+    }
+    loop {
+        test.expected = None;
+        let board = Board::new(order.bad);
+        let Ok(halt) = drive(Engine::Hunt, (&Numbers, history, &order), test, &board);
+        match &*halt {
+            Halt::Again(Again::Noisy) => order.noisy = Some(noisy),
+            Halt::Again(Again::Clean) => order.is_clean = true,
+            Halt::Concluded(conclusion) => {
+                let finding = &board.borrow().finding;
+                let position = |id: CommitId| usize::from(id.0[7]) + 256 * usize::from(id.0[6]);
+                return Ok((*conclusion, finding.first_bad.map(position), finding.confidence));
+            }
+            halt => return Err(format!("{halt}").into()),
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    const USAGE: &str = "usage: noise <hunts> <revisions> <false fails> <false passes> <good|no-good> [rate]";
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let ([n_hunts, n_revisions, false_fails, false_passes, good], rate) = match arguments.split_at_checked(5) {
+        Some((first, rest)) if rest.len() < 2 => {
+            (<[String; 5]>::try_from(first.to_vec()).map_err(|_| USAGE)?, rest.first())
+        }
+        _ => return Err(USAGE.into()),
+    };
+    let (n_hunts, n_revisions): (u64, usize) = (n_hunts.parse()?, n_revisions.parse()?);
+    let noise = Noise { false_fails: false_fails.parse()?, false_passes: false_passes.parse()? };
+    let rate = rate.map(|rate| rate.parse::<f64>()).transpose()?;
+    let revisions = (0..=n_revisions).rev().map(|position| Revision {
+        id: CommitId(bytes(position)),
+        parents: if position == 0 { Vec::new() } else { vec![CommitId(bytes(position - 1))] },
+        tree: TreeId(bytes(position)),
+        author: "a".to_owned(),
+        author_time: (0, 0),
+        commit_time: 86_400 * i64::try_from(position).unwrap_or_default(),
+        subject: String::new(),
+    });
+    let history = History::new(revisions.collect(), HashSet::new());
+    let mut stdout = io::stdout().lock();
+    for seed in 0..n_hunts {
+        let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;
+        let mut test = Test { state, noise, culprit: 0, runs: HashMap::new(), expected: None };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            reason = "a position in a short line"
+        )]
+        let culprit = 1 + (test.chance() * n_revisions as f64) as usize;
+        test.culprit = culprit;
+        let order = order(n_revisions, good == "good");
+        let (conclusion, found, confidence) = hunt(&mut test, &history, order, Noisy { rate, confidence: 0.95 })?;
+        let line = serde_json::json!({
+            "ended": format!("{conclusion:?}"), "culprit": culprit, "found": found,
+            "confidence": confidence, "runs": test.runs.len(),
+        });
+        writeln!(stdout, "{line}")?;
+    }
+    Ok(())
+}

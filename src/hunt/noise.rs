@@ -1,0 +1,139 @@
+//! Noise: how often a test shows the wrong outcome, and how many runs a verdict takes then.
+//!
+//! Once two runs of one tree disagree, a single run is evidence, not a verdict.
+
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+
+/// How often a test shows the wrong outcome. Both are shares of runs, in 0..1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noise {
+    /// Of the runs of revisions without the cause of the failure, the share that fails.
+    pub false_fails: f64,
+    /// Of the runs of revisions with the cause, the share that passes.
+    pub false_passes: f64,
+}
+
+impl Noise {
+    /// What is assumed before anything was measured: the mean of the prior of [`crate::hunt::belief::Belief`].
+    ///
+    /// - `rate`: what the user says, if anything.
+    pub fn expected(rate: Option<f64>) -> Self {
+        let rate = rate.unwrap_or(UNKNOWN_RATE);
+        Self { false_fails: rate, false_passes: rate }
+    }
+
+    /// Returns how much one run speaks for the cause being in the tree, in nats; negative for a pass.
+    ///
+    /// A rate below [`MIN_RATE`] counts as that one, because few runs cannot show a smaller rate.
+    pub fn weight(self, is_fail: bool) -> f64 {
+        let (false_fails, false_passes) = (self.false_fails.max(MIN_RATE), self.false_passes.max(MIN_RATE));
+        if is_fail { ((1.0 - false_passes) / false_fails).ln() } else { (false_passes / (1.0 - false_fails)).ln() }
+    }
+}
+
+/// The mean of a rate about which nothing is known.
+pub const UNKNOWN_RATE: f64 = 0.2;
+
+/// No verdict assumes a rate below this one, so each takes two runs or more.
+const MIN_RATE: f64 = 0.02;
+
+/// A verdict is wrong with at most this probability. It is far below what is left open for the whole hunt, because a hunt
+/// rests on many verdicts.
+const MAX_ERROR: f64 = 0.002;
+
+/// A verdict that takes more runs than this is none.
+const MAX_RUNS: u32 = 400;
+
+/// The runs of one tree, weighed until they give a verdict.
+///
+/// Source: Wald 1945, the sequential probability ratio test with equal errors of both kinds. A third outcome, unresolved, is
+/// believed once it was seen twice and more often than the two others together; a build that fails is believed at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighing {
+    noise: Noise,
+    /// The logarithm of the odds that the cause is in the tree.
+    log_odds: f64,
+    n_decided: u32,
+    n_unresolved: u32,
+    reason: Option<Reason>,
+}
+
+impl Weighing {
+    /// Begins with even odds.
+    pub fn new(noise: Noise) -> Self {
+        Self { noise, log_odds: 0.0, n_decided: 0, n_unresolved: 0, reason: None }
+    }
+
+    /// Adds the outcome of one run.
+    pub fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Pass | Outcome::Fail => {
+                self.log_odds += self.noise.weight(outcome == Outcome::Fail);
+                self.n_decided += 1;
+            }
+            Outcome::Unresolved(reason) => {
+                self.reason.get_or_insert(reason);
+                self.n_unresolved += 1;
+            }
+        }
+    }
+
+    /// Returns the verdict, or `None` if more runs are needed.
+    pub fn verdict(&self) -> Option<Outcome> {
+        let limit = ((1.0 - MAX_ERROR) / MAX_ERROR).ln();
+        if let Some(reason) = self.reason {
+            let is_believed = self.n_unresolved > self.n_decided && self.n_unresolved > 1;
+            if is_believed || (reason == Reason::Build && self.n_decided == 0) {
+                return Some(Outcome::Unresolved(reason));
+            }
+        }
+        if self.log_odds.abs() >= limit {
+            return Some(if self.log_odds > 0.0 { Outcome::Fail } else { Outcome::Pass });
+        }
+        let is_hopeless = self.n_decided + self.n_unresolved >= MAX_RUNS;
+        is_hopeless.then_some(Outcome::Unresolved(self.reason.unwrap_or(Reason::Other)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(noise: (f64, f64), runs: &str, expected: Option<Outcome>) {
+        let (false_fails, false_passes) = noise;
+        let mut weighing = Weighing::new(Noise { false_fails, false_passes });
+        for (index, run) in runs.chars().enumerate() {
+            assert_eq!(weighing.verdict(), None, "decided after {index} runs");
+            weighing.add(match run {
+                'P' => Outcome::Pass,
+                'F' => Outcome::Fail,
+                'B' => Outcome::Unresolved(Reason::Build),
+                _ => Outcome::Unresolved(Reason::Signal),
+            });
+        }
+        assert_eq!(weighing.verdict(), expected);
+    }
+
+    #[test]
+    fn the_runs_of_a_verdict_are_as_many_as_the_odds_ask() {
+        check((0.1, 0.001), "PP", Some(Outcome::Pass));
+        check((0.1, 0.001), "FFF", Some(Outcome::Fail));
+        check((0.1, 0.001), "FP", None);
+        check((0.1, 0.001), "FPPP", Some(Outcome::Pass));
+        check((0.3, 0.3), "FFFFFFF", None);
+        check((0.3, 0.3), "FFFFFFFF", Some(Outcome::Fail));
+        // A failure that comes now and then: a pass says little, a failure nearly all.
+        check((0.001, 0.7), "PPPPPFFF", Some(Outcome::Fail));
+    }
+
+    #[test]
+    fn an_unresolved_run_is_believed_when_it_comes_again() {
+        check((0.1, 0.1), "S", None);
+        check((0.1, 0.1), "SS", Some(Outcome::Unresolved(Reason::Signal)));
+        check((0.1, 0.1), "SPPP", Some(Outcome::Pass));
+        check((0.1, 0.1), "B", Some(Outcome::Unresolved(Reason::Build)));
+        check((0.1, 0.1), "FB", None);
+    }
+}
