@@ -71,8 +71,8 @@ impl Sources<'_> {
         let fixes = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<_, _>>()?;
         let fixes = report::by_size(fixes);
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
-        let is_range = is_open && finding.range.len() > 1;
-        let candidates = finding.range.iter().map(|id| self.commit(*id)).collect();
+        let is_range = is_open && narrowed(finding).len() > 1;
+        let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
         let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
         Ok(Report {
             signature: self.signature.map(|signature| report::Signature {
@@ -104,6 +104,7 @@ impl Sources<'_> {
                 .into_iter()
                 .chain(self.further(finding))
                 .chain(self.undated(finding))
+                .chain(self.so_far(finding))
                 .chain(self.generated(finding).map(Untrusted::from))
                 .collect(),
             ..Report::new(status, self.sentence(finding))
@@ -125,6 +126,27 @@ impl Sources<'_> {
             _ => "`git idd resume --until fix` goes on",
         };
         Some(Untrusted::from(format!("Only the {word} was looked for (`--until {word}`); {next}.")))
+    }
+
+    /// What a search that was stopped has seen: how far back it fails, and from where on it passes.
+    fn so_far(self, finding: &Finding) -> Option<Untrusted> {
+        if !is_stopped(finding) || finding.first_bad.is_some() {
+            return None;
+        }
+        let distance = |id: &CommitId| self.history.path(finding.bad, *id).map_or(0, |line| line.len());
+        let seen = |wanted| {
+            let verdicts = finding.verdicts.iter().filter(move |(_, outcome, _)| *outcome == wanted);
+            verdicts.map(|(id, _, is_repaired)| (distance(id), id, *is_repaired)).filter(|(distance, ..)| *distance > 0)
+        };
+        let name = |(_, id, is_repaired): (usize, &CommitId, bool)| {
+            format!("{}{}", id.short(), if is_repaired { " (with a repair)" } else { "" })
+        };
+        let fails = seen(Outcome::Fail).max_by_key(|(distance, ..)| *distance).map(name)?;
+        let passes = match seen(Outcome::Pass).min_by_key(|(distance, ..)| *distance).map(name) {
+            Some(newest) => format!("the newest that passes is {newest}"),
+            None => "none passes yet".to_owned(),
+        };
+        Some(Untrusted::from(format!("Of the revisions tested so far the oldest that fails is {fails}, {passes}.")))
     }
 
     /// What to know of files in the change that a program writes, each once.
@@ -294,6 +316,24 @@ impl Sources<'_> {
         }
         Ok(held)
     }
+}
+
+/// Whether the hunt was stopped before its end.
+fn is_stopped(finding: &Finding) -> bool {
+    matches!(finding.conclusion, Conclusion::Budget | Conclusion::Interrupted)
+}
+
+/// The commits that may still be the first bad one, newest first: those of the range, and of a search that was stopped only those that
+/// its verdicts leave.
+fn narrowed(finding: &Finding) -> &[CommitId] {
+    let range = &finding.range[..];
+    if !is_stopped(finding) {
+        return range;
+    }
+    let shows = |id: &CommitId, wanted| finding.verdicts.iter().any(|(of, outcome, _)| of == id && *outcome == wanted);
+    let passes = range.iter().position(|id| shows(id, Outcome::Pass)).unwrap_or(range.len());
+    let fails = range[..passes].iter().rposition(|id| shows(id, Outcome::Fail)).unwrap_or(0);
+    &range[fails..passes]
 }
 
 /// Edits as lines of a patch: what goes before what comes.

@@ -61,7 +61,10 @@ impl Hunter<'_> {
     pub(super) async fn align(&self, pair: Pair) -> Result<Aligned, Halt> {
         match (pair.older.repair, pair.newer.repair) {
             (None, None) => Ok(Aligned::Pair(pair)),
-            (older, newer) if older == newer => Ok(Aligned::Pair(pair)),
+            (older, newer) if older == newer => {
+                self.hold([older, None]);
+                Ok(Aligned::Pair(pair))
+            }
             (None, Some(repair)) => match self.control(repair, pair.older).await? {
                 Control::Held => {
                     let tree = self.with_repair(repair, pair.older.tree)?.unwrap_or(pair.older.tree);

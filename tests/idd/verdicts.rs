@@ -193,3 +193,18 @@ fn a_shim_stands_in_every_revision_and_is_part_of_no_change() {
     assert_eq!(output.status.code(), Some(129));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the shim `value` is no directory"));
 }
+
+#[test]
+fn a_search_that_is_stopped_says_how_far_it_is_seen_to_fail() {
+    let fixture = Fixture::of("for n in $(seq 40); do echo $n > n; commit \"change $n\"; done");
+    let report = fixture.report(&["--max-probes", "6", "-j1", "[ $(cat n) -lt 10 ] || { echo FAIL; exit 1; }"]);
+    assert_eq!(report.status, Status::Budget);
+    // Two runs of HEAD, and those 1, 2, 4, 8 revisions back.
+    let oldest = String::from_utf8(fixture.git(&["rev-parse", "--short=12", "HEAD~8"])).unwrap();
+    let said = format!("the oldest that fails is {}, none passes yet", oldest.trim());
+    assert!(
+        report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(&said)),
+        "{:?}",
+        report.notes
+    );
+}
