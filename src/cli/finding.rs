@@ -204,6 +204,11 @@ impl Sources<'_> {
                     if self.history.is_shallow_border(border) { "the border of the shallow clone" } else { "the root" };
                 let steps = distance(oldest);
                 let steps = count(steps, "step");
+                if oldest != border {
+                    return format!(
+                        "No revision that could be tested passes; the oldest one lies {steps} behind the bad one, with older ones before {end}."
+                    );
+                }
                 format!("No revision passes, back to {end}; the oldest one tested lies {steps} behind the bad one.")
             }
             Conclusion::Culprit => "The first bad commit is proved; the rest of the hunt has not ended.".to_owned(),

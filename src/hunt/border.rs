@@ -144,10 +144,11 @@ impl Hunter<'_> {
         self.order.bounds_repairs.then_some(REPAIR_BASE + REPAIR_PER_HALVING * halvings)
     }
 
-    /// Whether repairs have taken as many tests as they may while nothing passes.
+    /// Whether repairs have taken as many tests as they may, and nothing passes yet.
     pub(super) fn is_repairing_spent(&self) -> bool {
-        let n_asked = self.board.borrow().n_asked_for_repairs;
-        self.repair_bound().is_some_and(|bound| n_asked >= MAX_REPAIRS_WITHOUT_PASS * bound)
+        let board = self.board.borrow();
+        let is_spent = |bound: usize| board.n_asked_for_repairs >= MAX_REPAIRS_WITHOUT_PASS * bound;
+        self.repair_bound().is_some_and(is_spent) && board.tested.values().all(|tested| tested.outcome != Outcome::Pass)
     }
 }
 

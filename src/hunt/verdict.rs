@@ -163,6 +163,14 @@ impl Hunter<'_> {
                     Outcome::Unresolved(_) => untestable = middle,
                 }
             }
+            if self.is_repairing_spent() {
+                self.note(
+                    "older revisions can only be tested with repairs, and those found so far took more tests than a search; \
+                     `--repair` goes on"
+                        .to_owned(),
+                );
+                return Ok(Examined::Irreparable);
+            }
             let source = self.as_tested(line[near]).await?;
             let Some(tested) = self.across(line[untestable], source).await? else {
                 return Ok(Examined::Irreparable);

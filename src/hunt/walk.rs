@@ -120,14 +120,6 @@ impl Hunter<'_> {
                 }
             }
             if !seen.1.outcome.is_testable() {
-                if self.is_repairing_spent() {
-                    self.note(
-                        "older revisions can only be tested with repairs, and those found so far took more tests than a search; \
-                         `--repair` goes on"
-                            .to_owned(),
-                    );
-                    break;
-                }
                 match self.examine(&line, stop, near).await? {
                     Examined::Verdict { index, tested } => seen = (index, tested),
                     Examined::Irreparable => break,
@@ -149,6 +141,11 @@ impl Hunter<'_> {
     /// Nothing passes: the oldest failure is run again clean, three times, and once without the held files; then the hunt ends.
     pub(super) async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
+        let near = {
+            let board = self.board.borrow();
+            let fails = |id: &CommitId| board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail);
+            line.iter().rposition(fails).unwrap_or(near)
+        };
         self.end_of_evidence(line, near);
         let oldest = self.as_tested(line[near]).await?;
         self.check(&[oldest]).await?;
