@@ -134,10 +134,16 @@ fn a_clang_or_a_test_that_is_not_there_is_named() {
 #[test]
 fn a_git_directory_that_cannot_be_written_is_said_to_have_to_be() {
     let place = repository();
-    // What stands in the way does it for root, too.
-    fs::write(place.path().join(".git/idd"), "").unwrap();
-    refused(place.path(), &["record", "--", "./a"], 1, ".git/idd");
-    refused(place.path(), &["record", "--", "./a"], 1, "so it has to be writable");
+    for words in [&["record", "--", "./a"][..], &["--", "./a"]] {
+        // A limit on the size of files holds for root, too.
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_git-idd")]).args(words);
+        limited.current_dir(place.path()).env("XDG_CACHE_HOME", place.path().join(".git/cache"));
+        let (_, complaint, code) = run(limited);
+        assert_eq!(code, Some(1), "{words:?}: {complaint}");
+        assert!(complaint.contains("File too large"), "{words:?}: {complaint}");
+        assert!(complaint.contains("so it has to be writable, and with space left"), "{words:?}: {complaint}");
+    }
 }
 
 #[test]

@@ -53,8 +53,8 @@ impl Session<'_> {
         let key = self.key(probe);
         let mut seen = Seen::default();
         let mut weighing = self.noise.map(Weighing::new);
-        let first = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
-        for nth in first + probe.run.unwrap_or_default().. {
+        let first = first_run(probe);
+        for nth in first.. {
             let ticket = Ticket { probe: *probe, key, nth };
             let Some((observation, is_same_product)) = self.known(&ticket)? else {
                 return Ok(State::Missing(ticket));
@@ -88,7 +88,7 @@ impl Session<'_> {
 
     /// Whether an earlier run of the program ran what answers `probe`, and counted it; only the first answer was counted so.
     pub(super) fn is_counted_before(&mut self, probe: &Probe, keys: &[Key]) -> bool {
-        let nth = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
+        let nth = first_run(probe);
         let Some(replay) = &self.replay else { return false };
         let held: Vec<Key> = keys.iter().copied().filter(|key| replay.holds(&key.to_string(), nth)).collect();
         held.into_iter().any(|key| self.counted_before.insert((key, nth)))
@@ -97,6 +97,12 @@ impl Session<'_> {
 
 /// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers them.
 const FIRST_OF_PROOF: u32 = 1 << 16;
+
+/// The number of the first run that answers a probe.
+fn first_run(probe: &Probe) -> u32 {
+    let first = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
+    first + probe.run.unwrap_or_default()
+}
 
 /// Whether the answer of a probe backs a claim.
 fn is_proof(probe: &Probe) -> bool {
