@@ -11,8 +11,8 @@ step() {
 step cargo fmt --check
 step cargo clippy --locked --all-targets -- -D warnings
 if cargo nextest --version >/dev/null 2>&1; then
-    # Some tests wait for a limit of time: one more at once than there are processors.
-    step cargo nextest run --locked --no-fail-fast --test-threads "$(($(nproc) + 1))"
+    # Some tests wait for a limit of time: two more at once than there are processors.
+    step cargo nextest run --locked --no-fail-fast --test-threads "$(($(nproc) + 2))"
 else
     step cargo test --locked --no-fail-fast
 fi

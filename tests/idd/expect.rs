@@ -101,12 +101,18 @@ impl Expect {
         expect
     }
 
-    /// What the hunt with `--good` is to find.
+    /// What the hunt for the commit with `--good` is to find; the change in it is that of the hunt without.
     pub fn finding_with_good(&self, with_good: &WithGood) -> Finding {
+        let Finding { bad_subject, last_good_subject, first_bad_subject, .. } = self.finding.clone();
         Finding {
+            status: Some("found".to_owned()),
+            exit: Some(0),
+            bad_subject,
+            last_good_subject,
+            first_bad_subject,
             max_probes: with_good.max_probes,
             max_search_probes: with_good.max_search_probes,
-            ..self.finding.clone()
+            ..Finding::default()
         }
     }
 

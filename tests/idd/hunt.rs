@@ -36,8 +36,10 @@ fn hunt(name: &str) {
 fn hunt_otherwise(name: &str) {
     let expect = Fixture::make(name).expect;
     if let Some(with_good) = &expect.with_good {
-        let args: Vec<&str> =
-            ["--good", &with_good.good].into_iter().chain(expect.arguments.iter().map(String::as_str)).collect();
+        let args: Vec<&str> = ["--until", "commit", "--good", &with_good.good]
+            .into_iter()
+            .chain(expect.arguments.iter().map(String::as_str))
+            .collect();
         check(&format!("{name} with --good"), &Fixture::make(name), &args, &expect.finding_with_good(with_good));
     }
     for (variant, args) in &expect.variants {
