@@ -12,7 +12,8 @@
 #     next bob 'Say it twice'         # the same, at a later minute of its own choice
 #     finish                          # prints the id of HEAD
 #
-# The ids depend on nothing but the script: dates, names, modes, time zone and configuration are fixed here.
+# The ids depend on nothing but the script: dates, names, modes, time zone and configuration are fixed here. FIXTURE_HASH=sha256
+# and FIXTURE_REFS=reftable make the same history in another format of git.
 
 umask 022
 LC_ALL=C TZ=UTC HOME=/nonexistent
@@ -23,6 +24,8 @@ for _name in $(env | sed -n 's/^\(GIT_[A-Za-z0-9_]*\)=.*/\1/p'); do unset "$_nam
 GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0 GIT_EDITOR=:
 GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=gc.auto GIT_CONFIG_VALUE_0=0 GIT_CONFIG_KEY_1=maintenance.auto GIT_CONFIG_VALUE_1=false
 export GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL GIT_TERMINAL_PROMPT GIT_EDITOR
+GIT_DEFAULT_HASH=${FIXTURE_HASH:-sha1} GIT_DEFAULT_REF_FORMAT=${FIXTURE_REFS:-files}
+export GIT_DEFAULT_HASH GIT_DEFAULT_REF_FORMAT
 export GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_CONFIG_KEY_1 GIT_CONFIG_VALUE_1
 
 epoch_base=1614589200 # 2021-03-01 09:00:00 UTC
@@ -39,7 +42,7 @@ begin() {
     mkdir -p -- "$1"
     [ -z "$(ls -A -- "$1")" ] || die "$1 is not empty"
     cd -- "$1"
-    git init -q -b main --object-format=sha1 --template= .
+    git init -q -b main --template= .
     mkdir -p .git/info
     git config core.autocrlf false
 }

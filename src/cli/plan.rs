@@ -213,7 +213,8 @@ impl Plan {
             };
             (bad, goods)
         };
-        let target = if pair.is_some() { bad } else { resolve("HEAD").unwrap_or(bad) };
+        let is_target = pair.is_some() || args.history.bad == "HEAD";
+        let target = if is_target { bad } else { resolve("HEAD").unwrap_or(bad) };
         let program = hold::program(&args.command, location);
         let holding = Holding { hold: args.test.hold.clone(), no_hold: args.test.no_hold };
         let held = hold::held(&args.command, &holding, bad, location, (user, around))?;

@@ -36,7 +36,7 @@ use crate::world::journal::UntilRecord;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::keep::keep;
-use crate::world::repo::locate;
+use crate::world::repo::refs;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::store::TreeStore;
@@ -483,8 +483,8 @@ pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
 pub fn forget(location: &Location) -> Result<(), Failure> {
     let _lock = lock(location)?;
     let failed = |error: RepoError| Failure::from_error(&error);
-    for name in locate::finding_refs(location).map_err(failed)? {
-        locate::set_ref(location, &name, None).map_err(failed)?;
+    for name in refs::of_findings(location).map_err(failed)? {
+        refs::set(location, &name, None).map_err(failed)?;
     }
     for made in [location.session_directory().join("fix.patch"), page_path(location)] {
         files::remove(&made).map_err(|error| Failure::from_error(&error))?;
@@ -500,18 +500,18 @@ pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> R
         let message = "Revert the change that broke the test\n\nFound and tested by git idd.\n";
         refs.push(("fix", Some(keep(store.repository(), &user, (fix.newer, fix.revision), message)?)));
     }
-    let stale = locate::finding_refs(location)?;
+    let stale = refs::of_findings(location)?;
     for (name, target) in &refs {
         let name = format!("{REFS}{name}");
         match target {
-            Some(target) => locate::set_ref(location, &name, Some(&target.to_string()))?,
-            None if stale.contains(&name) => locate::set_ref(location, &name, None)?,
+            Some(target) => refs::set(location, &name, Some(&target.to_string()))?,
+            None if stale.contains(&name) => refs::set(location, &name, None)?,
             None => {}
         }
     }
     let is_current = |name: &String| refs.iter().any(|(known, _)| *name == format!("{REFS}{known}"));
     for name in stale.iter().filter(|name| !is_current(name)) {
-        locate::set_ref(location, name, None)?;
+        refs::set(location, name, None)?;
     }
     Ok(())
 }

@@ -40,6 +40,44 @@ pub fn names() -> Vec<String> {
     names
 }
 
+/// How git keeps objects and refs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// SHA-1 ids, and refs in files.
+    Usual,
+    /// SHA-1 ids, and refs in tables.
+    Reftable,
+}
+
+impl Format {
+    /// What `make.sh` is told.
+    fn variables(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Usual => &[],
+            Self::Reftable => &[("FIXTURE_REFS", "reftable")],
+        }
+    }
+
+    /// What `git init` is told.
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Usual => &[],
+            Self::Reftable => &["--ref-format=reftable"],
+        }
+    }
+
+    /// This format, or the usual one if git is too old for it, which is said.
+    pub fn or_usual(self) -> Self {
+        let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let made = Command::new("git").args(["init", "-q"]).args(self.options()).arg(scratch.path()).output().unwrap();
+        if made.status.success() {
+            return self;
+        }
+        eprintln!("this git makes no repository in the format {self:?}, so the test runs in the usual one");
+        Self::Usual
+    }
+}
+
 /// A copy of a fixture's history, with a place of its own for everything that a program may write.
 pub struct Fixture {
     /// What the fixture expects.
@@ -52,13 +90,19 @@ pub struct Fixture {
 impl Fixture {
     /// Makes the history `name`, and checks the id of its HEAD.
     pub fn make(name: &str) -> Self {
+        Self::make_in(Format::Usual, name)
+    }
+
+    /// The same in a format.
+    pub fn make_in(format: Format, name: &str) -> Self {
         let expect = Expect::read(&fs::read_to_string(story(name).join("expect.toml")).unwrap());
         let scratch = TempDir::with_prefix_in(format!("{name}-"), env!("CARGO_TARGET_TMPDIR")).unwrap();
         let javac = expect.arguments.iter().any(|argument| argument.contains("${JAVAC")).then(quick_javac).flatten();
         let fixture = Self { expect, scratch, javac };
         fixture.furnish(&["home", "tmp"]);
         // Made anew each time: some stories write the place itself into untracked files.
-        succeed(Command::new(story(name).join("make.sh")).arg(fixture.repo()));
+        let variables = format.variables().iter().copied();
+        succeed(Command::new(story(name).join("make.sh")).arg(fixture.repo()).envs(variables));
         let head = fixture.git(&["rev-parse", "HEAD"]);
         assert_eq!(String::from_utf8_lossy(&head).trim_end(), fixture.expect.head, "HEAD of {name}");
         fixture
@@ -66,10 +110,15 @@ impl Fixture {
 
     /// An empty repository in which `script` was run, with fixed dates and names; see [`Fixture::sh`].
     pub fn of(script: &str) -> Self {
+        Self::of_format(Format::Usual, script)
+    }
+
+    /// The same in a format.
+    pub fn of_format(format: Format, script: &str) -> Self {
         let scratch = TempDir::with_prefix_in("inline-", env!("CARGO_TARGET_TMPDIR")).unwrap();
         let fixture = Self { expect: Expect::read("head = ''\narguments = []"), scratch, javac: None };
         fixture.furnish(&["home", "tmp", "repo"]);
-        fixture.git(&["init", "-q", "-b", "main"]);
+        fixture.git(&[&["init", "-q", "-b", "main"], format.options()].concat());
         fixture.sh(script);
         fixture
     }
@@ -170,6 +219,10 @@ impl Fixture {
         let git = self.repo().join(".git");
         for file in ["HEAD", "index", "config", "logs/HEAD", "logs/refs/stash", "info/exclude", "MERGE_HEAD"] {
             state.insert(format!(".git/{file}"), fs::read(git.join(file)).map_or("absent".into(), |it| digest(&it)));
+        }
+        if git.join("reftable").is_dir() {
+            let head = self.git(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]);
+            state.insert("HEAD".to_owned(), String::from_utf8(head).unwrap());
         }
         let refs = self.git(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);
         for line in String::from_utf8_lossy(&refs).lines().filter(|line| !line.starts_with("refs/worktree/idd/")) {

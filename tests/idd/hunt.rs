@@ -5,6 +5,7 @@ use git_idd::report::Report;
 use crate::expect::Finding;
 use crate::fixture;
 use crate::fixture::Fixture;
+use crate::fixture::Format;
 
 /// Runs one command on `fixture` and compares everything that can be compared.
 #[track_caller]
@@ -32,18 +33,19 @@ fn hunt(name: &str) {
     check(name, &fixture, &fixture.expect.arguments, &fixture.expect.finding);
 }
 
-/// The same finding with a known good revision, with other arguments, and the reduction alone.
+/// The same finding with a known good revision, with other arguments, in another format, and the reduction alone.
 fn hunt_otherwise(name: &str) {
+    let format = Format::Reftable.or_usual();
     let expect = Fixture::make(name).expect;
     if let Some(with_good) = &expect.with_good {
         let args: Vec<&str> = ["--until", "commit", "--good", &with_good.good]
             .into_iter()
             .chain(expect.arguments.iter().map(String::as_str))
             .collect();
-        check(&format!("{name} with --good"), &Fixture::make(name), &args, &expect.finding_with_good(with_good));
+        check(&format!("{name} with --good"), &Fixture::make_in(format, name), &args, &expect.finding_with_good(with_good));
     }
     for (variant, args) in &expect.variants {
-        check(&format!("{name}, variant {variant}"), &Fixture::make(name), args, &expect.finding_of_variant());
+        check(&format!("{name}, variant {variant}"), &Fixture::make_in(format, name), args, &expect.finding_of_variant());
     }
     if let Some(minimize) = &expect.minimize {
         let ends = ["minimize", &minimize.good, &minimize.bad];

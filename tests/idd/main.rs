@@ -18,6 +18,7 @@ mod fetching;
 mod files;
 mod fixture;
 mod forking;
+mod formats;
 mod forms;
 mod hostile;
 mod hunt;

@@ -123,7 +123,7 @@ fn a_repository_without_commits_and_no_repository_are_errors() {
 
 #[test]
 fn formats_that_are_not_known_are_errors() {
-    for (option, expected) in [("--object-format=sha256", "SHA-256"), ("--ref-format=reftable", "reftable")] {
+    for (option, expected) in [("--object-format=sha256", "SHA-256")] {
         let fixture = Fixture::of(&format!("git init -q {option} \"$PLACE/other\" || git init -q \"$PLACE/old\""));
         let other = fixture.place().join("other");
         if !other.exists() {

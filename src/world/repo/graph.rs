@@ -5,6 +5,7 @@ use crate::revision::Revision;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::object::Objects;
+use crate::world::repo::refs;
 use git2::Oid;
 use git2::Repository;
 use std::collections::BinaryHeap;
@@ -17,12 +18,14 @@ use std::num::ParseIntError;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Resolves a revision expression to a commit.
-pub fn resolve(repository: &Repository, expression: &str) -> Result<CommitId, RepoError> {
+/// Resolves a revision expression to a commit, as `git rev-parse` does.
+///
+/// Cost: runs git, unless the expression is a whole id.
+pub fn resolve(user: &Repository, expression: &str) -> Result<CommitId, RepoError> {
     let unknown = || RepoError::UnknownRevision { expression: expression.to_owned() };
-    let object = repository.revparse_single(expression).map_err(|_| unknown())?;
-    let commit = object.peel_to_commit().map_err(|_| unknown())?;
-    Ok(commit_id(commit.id()))
+    let id = refs::id(user, expression).ok_or_else(unknown)?;
+    let object = user.find_object(id, None).and_then(|object| object.peel_to_commit()).map_err(|_| unknown())?;
+    Ok(commit_id(object.id()))
 }
 
 /// Why `HEAD` is no commit.
@@ -43,17 +46,12 @@ pub enum Headless {
 }
 
 /// Why `HEAD` cannot be resolved.
-pub fn headless(repository: &Repository) -> Headless {
-    let target = |name: &str| repository.find_reference(name).and_then(|reference| reference.resolve()).ok()?.target();
-    if let Some(id) = target("HEAD") {
+pub fn headless(user: &Repository) -> Headless {
+    if let Some(id) = refs::id(user, "HEAD") {
         return Headless::Missing { id: id.to_string() };
     }
-    let has_refs = repository.references().is_ok_and(|mut references| references.next().is_some());
-    let head = repository.find_reference("HEAD").ok();
-    match head.as_ref().and_then(|head| head.symbolic_target().ok().flatten()) {
-        Some(name) if has_refs => {
-            Headless::Unborn { branch: name.strip_prefix("refs/heads/").unwrap_or(name).to_owned() }
-        }
+    match refs::branch(user) {
+        Some(branch) if refs::has_any(user) => Headless::Unborn { branch },
         _ => Headless::Empty,
     }
 }

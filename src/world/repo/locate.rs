@@ -41,16 +41,12 @@ impl Location {
 /// Finds the repository that contains `directory`.
 pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<Location, RepoError> {
     let ask = |questions: &[&str]| answers(directory, environment, questions);
-    // An older git does not know the question for the form of refs and repeats it; it has no other form than files.
-    let questions = ["--is-bare-repository", "--is-inside-work-tree", "--show-object-format", "--show-ref-format"];
+    let questions = ["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"];
     let facts = ask(&[&questions[..], &["--git-dir", "--git-common-dir"]].concat())?;
     if facts[2] != b"sha1" {
         return Err(RepoError::Unsupported { what: "repositories with SHA-256 object ids" });
     }
-    if facts[3] == b"reftable" {
-        return Err(RepoError::Unsupported { what: "repositories with refs in reftable form" });
-    }
-    let (git_directory, common_directory) = (path(&facts[4]), path(&facts[5]));
+    let (git_directory, common_directory) = (path(&facts[3]), path(&facts[4]));
     if facts[0] == b"true" || facts[1] != b"true" {
         return Ok(Location { git_directory, common_directory, top: None, prefix: PathBuf::new() });
     }
@@ -103,26 +99,6 @@ pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> 
 /// The pager that git would use, as a shell line; `None` if git cannot tell.
 pub fn pager(directory: &Path, environment: &[(OsString, OsString)]) -> Option<Vec<u8>> {
     git(directory, environment, &["var", "GIT_PAGER"]).ok().map(|line| trimmed(&line).to_vec())
-}
-
-/// Sets or (with `None`) deletes a ref of this worktree; hooks do not run.
-pub fn set_ref(location: &Location, name: &str, target: Option<&str>) -> Result<(), RepoError> {
-    let mut words: Vec<&OsStr> = ["-c", "core.hooksPath=/dev/null", "--git-dir"].map(OsStr::new).to_vec();
-    words.push(location.git_directory.as_os_str());
-    words.push(OsStr::new("update-ref"));
-    match target {
-        Some(target) => words.extend([name, target].map(OsStr::new)),
-        None => words.extend(["-d", name].map(OsStr::new)),
-    }
-    run_git(&location.git_directory, &[], &words).map(drop)
-}
-
-/// The names and targets of the refs below `refs/worktree/idd/` of this worktree.
-pub fn finding_refs(location: &Location) -> Result<Vec<String>, RepoError> {
-    let mut words: Vec<&OsStr> = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
-    words.extend(["for-each-ref", "--format=%(refname)", "refs/worktree/idd/"].map(OsStr::new));
-    let output = run_git(&location.git_directory, &[], &words)?;
-    Ok(String::from_utf8_lossy(&output).lines().map(str::to_owned).collect())
 }
 
 /// Whether git ignores a path (relative to the top) in the user's working tree.

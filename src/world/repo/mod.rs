@@ -4,7 +4,7 @@
 //!   (may this tree be written?), [`distance`](mod@distance), [`touched`] (which sources to check first), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`index`] (the same for git), [`files`] (all
 //!   access to the file system), [`paths`] (which names are safe).
 //! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
-//! - The user's repository and ours beside it: [`locate`], [`private`], [`graph`], [`store`] (differences, candidates and
+//! - The user's repository and ours beside it: [`locate`], [`refs`], [`private`], [`graph`], [`store`] (differences, candidates and
 //!   merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into the user's), [`state`] (what must stay as it was),
 //!   [`promisor`] and [`fetch`] (what only a remote has).
 //! - Raw objects: [`object`]. What stops a writer, and what is only an answer: [`refusal`].
@@ -34,6 +34,7 @@ pub mod paths;
 pub mod pattern;
 pub mod private;
 pub mod promisor;
+pub mod refs;
 pub mod refusal;
 mod resolve;
 pub mod settle;

@@ -11,8 +11,10 @@ use crate::world::repo::graph::oid;
 use crate::world::repo::index;
 use crate::world::repo::loose;
 use crate::world::repo::modules;
+use crate::world::repo::refs;
 use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
+use git2::ObjectType;
 use git2::Oid;
 use git2::Repository;
 use git2::RepositoryInitOptions;
@@ -62,6 +64,11 @@ fn isolate_libgit2() {
         // SAFETY: as above.
         let result = unsafe { git2::opts::set_verify_owner_validation(false) };
         result.expect("the owner check can always be turned off");
+        #[expect(unsafe_code, reason = "libgit2 has process-wide settings only")]
+        // SAFETY: as above.
+        let result = unsafe { git2::opts::set_extensions(&["refstorage"]) };
+        // What it says of refs is not true of those in tables: they are git's to read, see `refs`.
+        result.expect("a name of an extension is always accepted");
         // As git does; it takes as long as inflating them, and damage shows in their own checksums.
         git2::opts::strict_hash_verification(false);
     });
@@ -140,17 +147,10 @@ fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
 
 /// The user's tags as a `packed-refs` file.
 fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
-    let failed = |source| RepoError::git("read the tags", source);
-    let mut lines: Vec<(Vec<u8>, Oid, Option<Oid>)> = Vec::new();
-    for reference in user.references_glob("refs/tags/*").map_err(failed)? {
-        let reference = reference.map_err(failed)?;
-        let Some(target) = reference.target() else { continue };
-        let peeled = reference.peel(git2::ObjectType::Any).ok().map(|object| object.id());
-        lines.push((reference.name_bytes().to_vec(), target, peeled.filter(|id| *id != target)));
-    }
-    lines.sort();
     let mut text = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
-    for (name, target, peeled) in lines {
+    for (name, target) in refs::tags(user)? {
+        let tag = user.find_tag(target).ok();
+        let peeled = tag.and_then(|tag| tag.into_object().peel(ObjectType::Any).ok()).map(|object| object.id());
         text.extend_from_slice(format!("{target} ").as_bytes());
         text.extend_from_slice(&name);
         text.push(b'\n');

@@ -1,6 +1,7 @@
 //! The user's state, as a digest: what a hunt must leave as it found it.
 
 use crate::world::repo::locate::Location;
+use crate::world::repo::refs;
 use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -27,10 +28,14 @@ impl Glance {
                 stat(&directory.join(name), &mut digest);
             }
             add_stats(&directory.join("refs"), &mut digest);
+            add_stats(&directory.join(TABLES), &mut digest);
         }
         Self(digest.finalize().into())
     }
 }
+
+/// Where refs stand that do not stand in files; they are git's to read.
+const TABLES: &str = "reftable";
 
 /// Parts of the user's state, each with a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,25 +46,32 @@ pub struct UserState {
 impl UserState {
     /// Reads HEAD, index, refs (with the stash, without `refs/worktree/idd`) and configuration.
     ///
-    /// Cost: the bytes of those files; no working tree file is touched.
+    /// Cost: the bytes of those files, or four runs of git if refs are in tables; no working tree file is touched.
     pub fn read(location: &Location) -> Self {
         let own = |name: &str| file(&location.git_directory.join(name));
         let shared = |name: &str| file(&location.common_directory.join(name));
-        let mut refs = Sha256::new();
-        refs.update(shared("packed-refs"));
-        add_refs(&location.common_directory.join("refs"), &mut refs);
-        if location.git_directory != location.common_directory {
-            add_refs(&location.git_directory.join("refs"), &mut refs);
+        let (mut head, mut names, mut stash) = (Sha256::new(), Sha256::new(), Sha256::new());
+        if location.common_directory.join(TABLES).is_dir() {
+            let (listing, target) = refs::listing(location);
+            names.update(listing);
+            head.update(target);
+            stash.update(refs::stash(location));
+        } else {
+            head.update(own("HEAD"));
+            names.update(shared("packed-refs"));
+            add_refs(&location.common_directory.join("refs"), &mut names);
+            if location.git_directory != location.common_directory {
+                add_refs(&location.git_directory.join("refs"), &mut names);
+            }
+            stash.update(shared("logs/refs/stash"));
         }
-        let mut stash = Sha256::new();
-        stash.update(shared("logs/refs/stash"));
         let mut config = Sha256::new();
         config.update(shared("config"));
         config.update(own("config.worktree"));
         let parts = BTreeMap::from([
-            ("HEAD", own("HEAD")),
+            ("HEAD", head.finalize().into()),
             ("index", own("index")),
-            ("refs", refs.finalize().into()),
+            ("refs", names.finalize().into()),
             ("stash", stash.finalize().into()),
             ("config", config.finalize().into()),
         ]);
@@ -195,6 +207,37 @@ mod tests {
         sh(script);
         let expected: &[&str] = if is_seen { &["working tree"] } else { &[] };
         assert_eq!(before.changed(&state()), expected, "{script}");
+    }
+
+    #[test]
+    fn what_happens_to_refs_in_tables_is_seen() {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path().to_owned();
+        let sh = |line: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-ec", line]).current_dir(&top).env("GIT_CONFIG_GLOBAL", "/dev/null").env("EMAIL", "a@b");
+            command.env("GIT_AUTHOR_NAME", "a").env("GIT_COMMITTER_NAME", "a").status().unwrap().success()
+        };
+        if !sh("git init -q --ref-format=reftable . 2>/dev/null") {
+            eprintln!("this git has no refs in tables: not tested");
+            return;
+        }
+        let git_directory = top.join(".git");
+        let common_directory = git_directory.clone();
+        let location = Location { git_directory, common_directory, top: None, prefix: PathBuf::new() };
+        assert!(sh("echo 1 >a; git add a; git commit -qm one; for n in 2 3; do echo $n >a; git stash -q; done"));
+        let check = |script: &str, expected: &[&str]| {
+            let (before, glance) = (UserState::read(&location), Glance::take(&location));
+            assert!(sh(script), "{script}");
+            assert_ne!(Glance::take(&location), glance, "{script}");
+            assert_eq!(before.changed(&UserState::read(&location)), expected, "{script}");
+        };
+        check("git update-ref refs/worktree/idd/fix HEAD", &[]);
+        check("git pack-refs", &[]);
+        check("git tag t", &["refs"]);
+        check("git symbolic-ref HEAD refs/heads/other", &["HEAD"]);
+        check("git symbolic-ref refs/one refs/tags/t", &["refs"]);
+        check("git stash drop -q stash@{1}", &["stash"]);
     }
 
     #[test]

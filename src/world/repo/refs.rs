@@ -1,0 +1,171 @@
+//! The names of the user's repository, as his git knows them.
+//!
+//! Refs may stand in files or in tables, and libgit2 reads files only. So names are git's to resolve, list and write, and
+//! objects are read by their ids.
+
+use crate::revision::CommitId;
+use crate::world::repo::RepoError;
+use crate::world::repo::graph::oid;
+use crate::world::repo::locate::Location;
+use crate::world::repo::locate::run_git;
+use git2::Oid;
+use git2::Repository;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The object that a revision expression names, which need not be there; `None` if it names none.
+pub(super) fn id(user: &Repository, expression: &str) -> Option<Oid> {
+    let whole = |text: &str| text.parse().ok().map(|CommitId(id)| oid(id));
+    if let Some(id) = whole(expression) {
+        return Some(id);
+    }
+    // Git would take it for an option.
+    if expression.starts_with('-') {
+        return None;
+    }
+    whole(&text(user.path(), &["rev-parse", "--verify", "--quiet", expression]).ok()?)
+}
+
+/// The branch that HEAD names, without `refs/heads/`; `None` if it names none.
+pub(super) fn branch(user: &Repository) -> Option<String> {
+    let name = text(user.path(), &["symbolic-ref", "--quiet", "HEAD"]).ok()?;
+    Some(name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned())
+}
+
+/// Whether there is any ref.
+pub(super) fn has_any(user: &Repository) -> bool {
+    text(user.path(), &["for-each-ref", "--count=1", "--format=%(refname)"]).is_ok_and(|name| !name.is_empty())
+}
+
+/// The tags, sorted by name: `refs/tags/<name>`, and what it stands for.
+pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, RepoError> {
+    let output = git(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/tags/"])?;
+    let of_line = |line: &[u8]| {
+        let at = line.iter().position(|byte| *byte == b' ')?;
+        let CommitId(id) = str::from_utf8(&line[..at]).ok()?.parse().ok()?;
+        Some((line[at + 1..].to_vec(), oid(id)))
+    };
+    Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())
+}
+
+/// Sets or (with `None`) deletes a ref of this worktree; hooks do not run.
+pub fn set(location: &Location, name: &str, target: Option<&str>) -> Result<(), RepoError> {
+    match target {
+        Some(target) => git(&location.git_directory, &["update-ref", name, target]),
+        None => git(&location.git_directory, &["update-ref", "-d", name]),
+    }
+    .map(drop)
+}
+
+/// The names of the refs below `refs/worktree/idd/` of this worktree.
+pub fn of_findings(location: &Location) -> Result<Vec<String>, RepoError> {
+    let names = text(&location.git_directory, &["for-each-ref", "--format=%(refname)", "refs/worktree/idd/"])?;
+    Ok(names.lines().map(str::to_owned).collect())
+}
+
+/// What the refs that this worktree sees stand for, without `refs/worktree/idd/`, and what HEAD names.
+pub(super) fn listing(location: &Location) -> (Vec<u8>, Vec<u8>) {
+    let ask = |words: &[&str]| git(&location.git_directory, words).unwrap_or_default();
+    let listing = ask(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);
+    let lines = listing.split_inclusive(|byte| *byte == b'\n');
+    let refs = lines.filter(|line| !line.starts_with(b"refs/worktree/idd/")).flatten().copied().collect();
+    (refs, [ask(&["symbolic-ref", "--quiet", "HEAD"]), ask(&["rev-parse", "--verify", "--quiet", "HEAD"])].concat())
+}
+
+/// The entries of the stash.
+pub(super) fn stash(location: &Location) -> Vec<u8> {
+    let words = ["reflog", "show", "--no-show-signature", "--format=%H %gs", "refs/stash", "--"];
+    git(&location.git_directory, &words).unwrap_or_default()
+}
+
+/// Runs git with a git directory, so that it changes and fetches no more than it is asked to; returns what it prints.
+fn git(git_directory: &Path, words: &[&str]) -> Result<Vec<u8>, RepoError> {
+    // Replaced commits are not followed: what is hunted through is what was committed.
+    let options = ["--no-replace-objects", "-c", "core.hooksPath=/dev/null", "--git-dir"].map(OsStr::new);
+    let words = words.iter().map(OsStr::new);
+    let words: Vec<&OsStr> = options.into_iter().chain([git_directory.as_os_str()]).chain(words).collect();
+    run_git(git_directory, &[(OsString::from("GIT_NO_LAZY_FETCH"), OsString::from("1"))], &words)
+}
+
+/// The same without the line break at its end, lossy.
+fn text(git_directory: &Path, words: &[&str]) -> Result<String, RepoError> {
+    let output = git(git_directory, words)?;
+    Ok(String::from_utf8_lossy(output.strip_suffix(b"\n").unwrap_or(&output)).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::repo::graph;
+    use crate::world::repo::private;
+    use std::process::Command;
+
+    /// Three commits, of which the second is behind a tag and before a merge; the last one stands for itself.
+    const HISTORY: &str = "
+        commit() { git commit -q --allow-empty -m \"$1\"; }
+        commit one; commit two; git tag -a v1 -m v1; git tag light HEAD~
+        git checkout -q -b side HEAD~; commit beside; git checkout -q -; git merge -q --no-ff -m merged side; commit last
+        git replace HEAD HEAD~2
+    ";
+
+    /// Checks something in a repository with refs in files, and in one with refs in tables if git has them.
+    fn check(script: &str, check: impl Fn(&Repository, &dyn Fn(&str) -> String)) {
+        for format in ["files", "reftable"] {
+            let place = tempfile::tempdir().unwrap();
+            let sh = |script: &str| {
+                let mut command = Command::new("sh");
+                command.args(["-ec", script]).current_dir(place.path()).env("GIT_NO_REPLACE_OBJECTS", "1");
+                for (name, value) in [("CONFIG_GLOBAL", "/dev/null"), ("CONFIG_NOSYSTEM", "1"), ("COMMITTER_NAME", "c")]
+                {
+                    command.env(format!("GIT_{name}"), value);
+                }
+                let command = command.env("GIT_AUTHOR_NAME", "a").env("GIT_DEFAULT_REF_FORMAT", format);
+                let output = command.env("EMAIL", "a@b").output().unwrap();
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+            };
+            sh("git init -q");
+            sh(script);
+            check(&private::open(&place.path().join(".git")).unwrap(), &sh);
+        }
+    }
+
+    #[test]
+    fn a_name_stands_for_what_git_says() {
+        check(HISTORY, |user, sh| {
+            let names = ["HEAD", "@", "HEAD~2", "HEAD^^2", "v1", "light", "side", "@{-1}", "HEAD@{1}", ":/besi", "v1^{}"];
+            for name in names {
+                let expected = sh(&format!("git rev-parse $(git rev-parse '{name}')^{{commit}}"));
+                assert_eq!(graph::resolve(user, name).unwrap().to_string(), expected, "{name}");
+                assert_eq!(graph::resolve(user, &expected[..9]).unwrap().to_string(), expected);
+                assert_eq!(graph::resolve(user, &expected).unwrap().to_string(), expected);
+            }
+            for name in ["", "nothing", "HEAD~99", "HEAD^{tree}", "^HEAD", "v1..HEAD", "--all", "-q", &"0".repeat(40)] {
+                assert!(graph::resolve(user, name).is_err(), "{name}");
+            }
+        });
+    }
+
+    #[test]
+    fn tags_are_listed_with_what_they_stand_for() {
+        check(HISTORY, |user, sh| {
+            let expected = ["light", "v1"].map(|name| (format!("refs/tags/{name}"), sh(&format!("git rev-parse {name}"))));
+            let found = tags(user).unwrap();
+            let found = found.into_iter().map(|(name, id)| (String::from_utf8(name).unwrap(), id.to_string()));
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        });
+    }
+
+    #[test]
+    fn a_head_without_a_commit_is_told_from_one_that_is_gone() {
+        use graph::Headless;
+        check("", |user, sh| {
+            assert_eq!(graph::headless(user), Headless::Empty);
+            sh("git commit -q --allow-empty -m one; git tag t; git symbolic-ref HEAD refs/heads/new/one");
+            assert_eq!(graph::headless(user), Headless::Unborn { branch: "new/one".to_owned() });
+            let id = sh("git checkout -q t; id=$(git rev-parse HEAD); rm -r .git/objects/??; echo $id");
+            assert_eq!(graph::headless(user), Headless::Missing { id });
+        });
+    }
+}
