@@ -67,6 +67,7 @@ impl Format {
     }
 
     /// This format, or the usual one if git is too old for it, which is said.
+    #[expect(clippy::print_stderr, reason = "a test that does not test what it is called for says so")]
     pub fn or_usual(self) -> Self {
         let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let made = Command::new("git").args(["init", "-q"]).args(self.options()).arg(scratch.path()).output().unwrap();

@@ -42,10 +42,20 @@ fn hunt_otherwise(name: &str) {
             .into_iter()
             .chain(expect.arguments.iter().map(String::as_str))
             .collect();
-        check(&format!("{name} with --good"), &Fixture::make_in(format, name), &args, &expect.finding_with_good(with_good));
+        check(
+            &format!("{name} with --good"),
+            &Fixture::make_in(format, name),
+            &args,
+            &expect.finding_with_good(with_good),
+        );
     }
     for (variant, args) in &expect.variants {
-        check(&format!("{name}, variant {variant}"), &Fixture::make_in(format, name), args, &expect.finding_of_variant());
+        check(
+            &format!("{name}, variant {variant}"),
+            &Fixture::make_in(format, name),
+            args,
+            &expect.finding_of_variant(),
+        );
     }
     if let Some(minimize) = &expect.minimize {
         let ends = ["minimize", &minimize.good, &minimize.bad];

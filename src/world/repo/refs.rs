@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn a_name_stands_for_what_git_says() {
         check(HISTORY, |user, sh| {
-            let names = ["HEAD", "@", "HEAD~2", "HEAD^^2", "v1", "light", "side", "@{-1}", "HEAD@{1}", ":/besi", "v1^{}"];
+            let names =
+                ["HEAD", "@", "HEAD~2", "HEAD^^2", "v1", "light", "side", "@{-1}", "HEAD@{1}", ":/besi", "v1^{}"];
             for name in names {
                 let expected = sh(&format!("git rev-parse $(git rev-parse '{name}')^{{commit}}"));
                 assert_eq!(graph::resolve(user, name).unwrap().to_string(), expected, "{name}");
@@ -150,7 +151,8 @@ mod tests {
     #[test]
     fn tags_are_listed_with_what_they_stand_for() {
         check(HISTORY, |user, sh| {
-            let expected = ["light", "v1"].map(|name| (format!("refs/tags/{name}"), sh(&format!("git rev-parse {name}"))));
+            let expected =
+                ["light", "v1"].map(|name| (format!("refs/tags/{name}"), sh(&format!("git rev-parse {name}"))));
             let found = tags(user).unwrap();
             let found = found.into_iter().map(|(name, id)| (String::from_utf8(name).unwrap(), id.to_string()));
             assert_eq!(found.collect::<Vec<_>>(), expected);

@@ -210,6 +210,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stderr, reason = "a test that does not test what it is called for says so")]
     fn what_happens_to_refs_in_tables_is_seen() {
         let place = tempfile::tempdir().unwrap();
         let top = place.path().to_owned();
