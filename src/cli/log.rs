@@ -185,7 +185,7 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     if console.is_terminal {
         bytes.extend(Terminal.block(&Untrusted::from(observation.output)).into_bytes());
     } else {
-        bytes.extend(observation.output.into_bytes());
+        bytes.extend(Terminal.raw(observation.output.as_bytes()));
     }
     if !bytes.ends_with(b"\n") {
         bytes.push(b'\n');

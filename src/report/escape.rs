@@ -57,10 +57,33 @@ impl fmt::Debug for Untrusted {
     }
 }
 
-/// Escapes for a terminal.
+/// What CI services take for a command wherever it stands in a line of the log: Azure Pipelines, `TeamCity`, GitHub Actions of old.
+const COMMANDS: [&str; 3] = ["##vso[", "##teamcity[", "##["];
+
+/// What GitHub Actions takes for a command at the beginning of a line, between `::` and either a space or `::`.
+const LEADING_COMMANDS: [&str; 16] = [
+    "add-mask",
+    "add-matcher",
+    "add-path",
+    "debug",
+    "echo",
+    "endgroup",
+    "error",
+    "group",
+    "internal-set-repo-path",
+    "notice",
+    "remove-matcher",
+    "save-state",
+    "set-env",
+    "set-output",
+    "stop-commands",
+    "warning",
+];
+
+/// Escapes for a terminal, and for the log of a CI service.
 ///
-/// What could move the cursor, change the colour or the order of what is seen is shown as `\x1b` or `\u{202e}`. Printable
-/// text of any script stays as it is.
+/// What could move the cursor, change the colour or the order of what is seen is shown as `\x1b` or `\u{202e}`, and so is the first
+/// letter of what a CI service would take for a command. Printable text of any script stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal;
 
@@ -83,6 +106,11 @@ impl Terminal {
             _ => escape_char(character, block),
         })
     }
+
+    /// The bytes as they are but for commands of CI services: for what is redirected, as a patch that can be applied.
+    pub fn raw(self, bytes: &[u8]) -> Vec<u8> {
+        without_commands(bytes.to_vec())
+    }
 }
 
 fn escape(bytes: &[u8], mut push: impl FnMut(char, &mut String)) -> String {
@@ -93,7 +121,42 @@ fn escape(bytes: &[u8], mut push: impl FnMut(char, &mut String)) -> String {
             write!(text, "\\x{byte:02x}").expect("writing to a string cannot fail");
         }
     }
-    text
+    String::from_utf8(without_commands(text.into_bytes())).expect("ASCII stands in the place of ASCII")
+}
+
+/// Shows the first letter of each command of a CI service as `\x23` or `\x3a`.
+fn without_commands(text: Vec<u8>) -> Vec<u8> {
+    if !text.windows(2).any(|pair| matches!(pair, b"##" | b"::")) {
+        return text;
+    }
+    let mut shown = Vec::with_capacity(text.len() + 3);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let leading = leading_command(line);
+        for (index, byte) in line.iter().enumerate() {
+            if leading == Some(index) || (*byte == b'#' && is_command(&line[index..])) {
+                shown.extend(format!("\\x{byte:02x}").into_bytes());
+            } else {
+                shown.push(*byte);
+            }
+        }
+    }
+    shown
+}
+
+/// Whether a command stands at the beginning that is one wherever it stands.
+fn is_command(text: &[u8]) -> bool {
+    COMMANDS
+        .iter()
+        .any(|command| text.get(..command.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(command.as_bytes())))
+}
+
+/// Where a line has a command that is one because nothing but white space stands before it.
+fn leading_command(line: &[u8]) -> Option<usize> {
+    let line = String::from_utf8_lossy(line);
+    let begin = line.trim_start();
+    let name = begin.strip_prefix("::")?.split([' ', ':']).next()?;
+    let is_known = LEADING_COMMANDS.iter().any(|command| command.eq_ignore_ascii_case(name));
+    is_known.then_some(line.len() - begin.len())
 }
 
 fn escape_char(character: char, text: &mut String) {
@@ -201,14 +264,17 @@ impl Xml {
 /// Escapes for JSON.
 ///
 /// Beyond what JSON asks for, it writes as `\u....` what [`Terminal`] would not show; so the object can be looked at on a
-/// terminal, and reads back as the same text.
+/// terminal or in the log of a CI service, and reads back as the same text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json;
 
 impl Formatter for Json {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut begin = 0;
-        for (index, character) in fragment.char_indices().filter(|(_, character)| is_deceptive(*character)) {
+        let is_shown = |(index, character): &(usize, char)| {
+            is_deceptive(*character) || (*character == '#' && is_command(&fragment.as_bytes()[*index..]))
+        };
+        for (index, character) in fragment.char_indices().filter(is_shown) {
             writer.write_all(&fragment.as_bytes()[begin..index])?;
             for unit in character.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
@@ -294,8 +360,30 @@ mod tests {
     }
 
     #[test]
+    fn what_a_ci_service_would_take_for_a_command_is_shown() {
+        check(b"::error file=a::b", "\\x3a:error file=a::b", "\\x3a:error file=a::b");
+        check(b"::SET-OUTPUT name=a::b", "\\x3a:SET-OUTPUT name=a::b", "\\x3a:SET-OUTPUT name=a::b");
+        check(" \t\u{a0}::endgroup::".as_bytes(), " \\t\u{a0}::endgroup::", " \t\u{a0}\\x3a:endgroup::");
+        check(b"a\n  ::debug::b", "a\\n  ::debug::b", "a\n  \\x3a:debug::b");
+        check(b"x ##vso[task.x]", "x \\x23#vso[task.x]", "x \\x23#vso[task.x]");
+        check(b"###TeamCity[a]##[group]", "#\\x23#TeamCity[a]\\x23#[group]", "#\\x23#TeamCity[a]\\x23#[group]");
+        for harmless in ["a::error::b", "::std::move(x)", "::errors::a", "## [1]", "##vs", "::", "##"] {
+            check(harmless.as_bytes(), harmless, harmless);
+        }
+        assert_eq!(as_json("###[a ##VSO[b # ##"), r##""#\u0023#[a \u0023#VSO[b # ##""##);
+        let raw: [(&[u8], &[u8]); 3] = [
+            (b" ::error::\xe9\r\n+##[a\n", b" \\x3a:error::\xe9\r\n+\\x23#[a\n"),
+            (b"\xe9\x1b\r\n ::std::a\n", b"\xe9\x1b\r\n ::std::a\n"),
+            (b"  ::group::\r\n", b"  \\x3a:group::\r\n"),
+        ];
+        for (bytes, expected) in raw {
+            assert_eq!(Terminal.raw(bytes), expected, "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
     fn text_of_others_begins_no_workflow_command_and_ends_no_element() {
-        assert_eq!(Workflow.message(&"50%\r\n::error::x".into()), "50%25^M%0A::error::x");
+        assert_eq!(Workflow.message(&"50%\r\n::error::x".into()), "50%25^M%0A\\x3a:error::x");
         assert_eq!(Workflow.property(&"a,b:c\n::d".into()), "a%2Cb%3Ac\\n%3A%3Ad");
         assert_eq!(
             Xml.text(&"<a b=\"'\">\n]]>&\x01\u{ffff}".into()),

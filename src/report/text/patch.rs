@@ -26,7 +26,7 @@ pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<(
                 Some(Role::Heading)
             }
         };
-        let text = if look.is_raw { line.to_vec() } else { Terminal.block(&line.into()).into_bytes() };
+        let text = if look.is_raw { Terminal.raw(line) } else { Terminal.block(&line.into()).into_bytes() };
         let (before, after) = match role {
             Some(role) => look.style.brackets(role),
             None => Default::default(),
