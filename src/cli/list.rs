@@ -13,6 +13,7 @@ use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::commit;
+use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::world::repo::locate::Location;
@@ -62,10 +63,7 @@ pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
         rows.push(Row { is_own, is_default, ..row(id, kept, location)? });
     }
     if console.is_json {
-        let value = serde_json::json!({ "schema": SCHEMA, "hunts": rows });
-        let mut text = serde_json::to_vec(&value).map_err(|error| Failure::from_error(&error))?;
-        text.push(b'\n');
-        return Ok(Answer::Text(text, 0));
+        return Ok(Answer::Text(json(&rows)?, 0));
     }
     if rows.is_empty() {
         return Ok(Answer::Text(b"No hunt is kept in this repository; `git idd <test-cmd>` starts one.\n".to_vec(), 0));
@@ -117,6 +115,22 @@ fn other(report: &Report) -> String {
         (None, Some(change)) => count(change.lines, "line"),
         (None, None) => "-".to_owned(),
     }
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct List<'a> {
+    schema: &'static str,
+    hunts: &'a [Row],
+}
+
+fn json(rows: &[Row]) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Json);
+    let list = List { schema: SCHEMA, hunts: rows };
+    list.serialize(&mut serializer).map_err(|error| Failure::from_error(&error))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 fn text(rows: &[Row], console: Console) -> String {

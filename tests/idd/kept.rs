@@ -75,6 +75,22 @@ fn a_hunt_with_a_journal_of_format_1_starts_over_and_leaves_it_alone() {
     assert_eq!(journal(&fixture), before);
 }
 
+/// What `git idd list --json` printed, which satisfies the published schema.
+#[track_caller]
+fn check_schema(printed: &str) -> serde_json::Value {
+    let schema = fs::read_to_string(root().join("docs/schema/git-idd-hunts-1.json")).unwrap();
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let value = serde_json::from_str(printed).unwrap();
+    let complaints: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(complaints.is_empty(), "{complaints:?}: {printed}");
+    for damage in ["/schema", "/hunts/0/id", "/hunts/0/is_own"] {
+        let mut value: serde_json::Value = value.clone();
+        *value.pointer_mut(damage).unwrap() = serde_json::Value::Null;
+        assert!(!schema.is_valid(&value), "{damage}");
+    }
+    value
+}
+
 /// The ids that `git idd list` lists, with their lines; the newest first.
 fn list(fixture: &Fixture) -> Vec<(String, String)> {
     let (text, _) = run(fixture, &["list"], 0);
@@ -98,7 +114,7 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     assert!(second.starts_with("* ") && second.ends_with("Rename it"), "{second}");
     assert!(line.contains("  found         grep limit=1 limits  ") && line.ends_with(" Raise the limit"), "{line}");
     let (listed, _) = run(&fixture, &["list", "--json"], 0);
-    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let listed = check_schema(&listed);
     assert_eq!(listed["hunts"][2]["test"], TEST);
     assert_eq!(listed["hunts"][2]["first_bad"]["subject"], "Raise the limit");
     assert_eq!(listed["hunts"][1]["is_default"], true);
@@ -137,8 +153,10 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     run(&fixture, &["apply", "--hunt", first], 0);
     fixture.sh("grep limit=1 limits");
 
-    // Nothing is lost by a reset but what is taken by default.
+    // Nothing is lost by a reset but what is taken by default. A journal that cannot be read is listed, too.
     run(&fixture, &["reset"], 0);
+    fixture.sh("echo nothing > .git/idd/segments/0-9.log");
+    check_schema(&run(&fixture, &["list", "--json"], 0).0);
     assert!(run(&fixture, &["list"], 0).0.contains("forgotten by `git idd reset`:\n  "));
     assert!(run(&fixture, &["show"], 1).1.contains("there is no hunt in this worktree"));
     assert!(run(&fixture, &["show", "--hunt", first], 0).0.contains("Raise the limit"));

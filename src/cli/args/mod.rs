@@ -369,6 +369,12 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Resume { hunt, allowance }, output)
         }
         Some(Subcommand::Log { which: Hunt { hunt }, probe, format, output }) => {
+            if output.json {
+                return Err((
+                    "`git idd log` prints text, not JSON",
+                    "`git idd show --json` prints the finding; `git idd log --format bisect` what was tested, for programs",
+                ));
+            }
             (Request::Log { hunt, probe, format }, output)
         }
         Some(Subcommand::Show { which: Hunt { hunt }, output }) => (Request::Show { hunt }, output),

@@ -162,6 +162,8 @@ fn json_is_known_even_when_nothing_else_is() {
     assert!(usage_with("git-idd --json --walk sideways t", &[]).is_json);
     assert!(usage_with("git-idd status --json --nonsense", &[]).is_json);
     assert!(!usage_with("git-idd --walk sideways -- t --json", &[]).is_json);
+    assert!(usage_with("git-idd log --json HEAD", &[]).is_json);
+    assert_eq!(usage("git-idd log --json"), "`git idd log` prints text, not JSON");
 }
 
 #[test]
