@@ -167,16 +167,18 @@ pub enum Overlay {
 
 /// Why `HEAD` is no commit.
 fn headless(user: &Repository) -> Failure {
+    const ELSEWHERE: &str =
+        "`git fsck` lists what is missing, `git reflog` where `HEAD` was; `--bad <revision>` hunts from another commit";
     let (message, hint) = match graph::headless(user) {
         Headless::Empty => ("the repository has no commits yet".to_owned(), "there is no history to search"),
         Headless::Unborn { branch } => (
             format!("the branch `{branch}` that `HEAD` names has no commits yet"),
             "`git switch <branch>` goes to one that has, and `--bad <revision>` hunts from there",
         ),
-        Headless::Missing { id } => (
-            format!("`HEAD` names the commit {id}, which the repository does not have"),
-            "`git fsck` lists what is missing, `git reflog` where `HEAD` was; `--bad <revision>` hunts from another commit",
-        ),
+        Headless::Missing { id } => {
+            (format!("`HEAD` names the commit {id}, which the repository does not have"), ELSEWHERE)
+        }
+        Headless::Damaged { id } => (format!("`HEAD` names the commit {id}, which is damaged"), ELSEWHERE),
     };
     Failure::new(Status::Error, message).with_hint(hint)
 }

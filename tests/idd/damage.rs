@@ -109,6 +109,20 @@ fn what_cannot_be_hunted_in_is_said_at_once() {
 }
 
 #[test]
+fn a_commit_that_was_cut_is_an_error_for_whoever_names_it() {
+    let fixture = Fixture::of(HISTORY);
+    let id = fixture.sh("git rev-parse HEAD | tr -d '\\n'");
+    let object = fixture.repo().join(".git/objects").join(&id[..2]).join(&id[2..]);
+    for n_bytes in [4, 40, 100] {
+        rewrite(&object, |bytes| bytes.truncate(n_bytes.min(bytes.len() - 1)));
+        check_error(&fixture, &[TEST], &format!("`HEAD` names the commit {id}, which is damaged"));
+        for name in [&id[..9], "HEAD~1", "main"] {
+            assert_eq!(fixture.report(&["--bad", name, TEST]).status, Status::Usage, "{name}");
+        }
+    }
+}
+
+#[test]
 fn too_little_memory_is_an_error_like_others() {
     let fixture = Fixture::of(HISTORY);
     let program = env!("CARGO_BIN_EXE_git-idd");

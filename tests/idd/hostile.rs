@@ -143,6 +143,19 @@ fn an_entry_without_a_mode_in_an_old_tree_does_no_harm() {
 }
 
 #[test]
+fn an_entry_without_a_name_in_an_old_tree_leaves_its_revision_unresolved() {
+    let odd = r#"[ $n = 3 ] && { printf '100644 \0'; /bin/echo -ne "$(echo $blob | sed 's/../\\x&/g')"; };"#;
+    let fixture = raw_history("100644", odd);
+    fixture.sh("echo held > held");
+    for options in [&[][..], &["--hold", "held", "--path", "state"]] {
+        let report = fixture.report(&[options, &["grep -q fine state"]].concat());
+        assert_eq!(report.status, Status::Range, "{report:?}");
+        let unresolved = report.probes.outcomes["search"].get("unresolved(path)");
+        assert!(unresolved.is_some_and(|n| *n > 0), "{report:?}");
+    }
+}
+
+#[test]
 fn a_chain_of_attribute_macros_does_not_exhaust_the_stack() {
     let fixture = Fixture::of(
         "awk 'BEGIN { for (n = 0; n < 20000; n++) printf \"[attr]m%d m%d\\n\", n, n + 1; print \"* m0\" }' > .gitattributes

@@ -20,12 +20,16 @@ use std::path::Path;
 
 /// Resolves a revision expression to a commit, as `git rev-parse` does.
 ///
-/// Cost: runs git, unless the expression is a whole id.
+/// libgit2 is not asked: it waits for ever for the rest of an object that was cut. Cost: runs git, unless the expression is a whole
+/// id; once more for an annotated tag.
 pub fn resolve(user: &Repository, expression: &str) -> Result<CommitId, RepoError> {
     let unknown = || RepoError::UnknownRevision { expression: expression.to_owned() };
     let id = refs::id(user, expression).ok_or_else(unknown)?;
-    let object = user.find_object(id, None).and_then(|object| object.peel_to_commit()).map_err(|_| unknown())?;
-    Ok(commit_id(object.id()))
+    let objects = Objects::open(user).map_err(RepoError::Object)?;
+    if objects.commit(commit_id(id)).is_ok() {
+        return Ok(commit_id(id));
+    }
+    refs::id(user, &format!("{id}^{{commit}}")).map(commit_id).ok_or_else(unknown)
 }
 
 /// Why `HEAD` is no commit.
@@ -38,8 +42,13 @@ pub enum Headless {
         /// Its short name.
         branch: String,
     },
-    /// It names what is not there, or is damaged, or no commit.
+    /// It names what is not there, or is no commit.
     Missing {
+        /// The id.
+        id: String,
+    },
+    /// It names a commit that is damaged.
+    Damaged {
         /// The id.
         id: String,
     },
@@ -48,7 +57,9 @@ pub enum Headless {
 /// Why `HEAD` cannot be resolved.
 pub fn headless(user: &Repository) -> Headless {
     if let Some(id) = refs::id(user, "HEAD") {
-        return Headless::Missing { id: id.to_string() };
+        let is_there = user.odb().is_ok_and(|objects| objects.exists(id));
+        let id = id.to_string();
+        return if is_there { Headless::Damaged { id } } else { Headless::Missing { id } };
     }
     match refs::branch(user) {
         Some(branch) if refs::has_any(user) => Headless::Unborn { branch },

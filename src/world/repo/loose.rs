@@ -5,6 +5,7 @@
 
 use crate::world::processors;
 use crate::world::repo::private;
+use crate::world::repo::refusal::Limits;
 use git2::ObjectType;
 use git2::Oid;
 use git2::Repository;
@@ -27,6 +28,12 @@ const MAX_DEPTH: usize = 5;
 
 /// Fewer objects are not worth a second thread.
 const MANY: usize = 500;
+
+/// Longest header of an object, as git reads it.
+const MAX_HEADER_BYTES: usize = 32;
+
+/// So much of a file is read at once.
+const CHUNK_BYTES: usize = 16 * 1024;
 
 /// What stands where a loose object would.
 #[derive(Debug, PartialEq, Eq)]
@@ -126,19 +133,15 @@ fn open(path: &Path) -> std::io::Result<File> {
 
 /// Reads an object; `None` if it is not the one of this id.
 fn object(mut file: File, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
-    let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
-    let mut compressed = Vec::new();
-    compressed.try_reserve_exact(usize::try_from(metadata.len()).ok()?).ok()?;
-    file.read_to_end(&mut compressed).ok()?;
-    let raw = inflate(&compressed)?;
-    let (kind, n_header, n_bytes) = header(&raw)?;
-    let content = raw.get(n_header..).filter(|content| content.len() as u64 == n_bytes)?;
-    (Oid::hash_object(kind, content).ok()? == id).then(|| (kind, content.to_vec()))
+    file.metadata().ok().filter(fs::Metadata::is_file)?;
+    let (kind, n_header, mut raw) = inflate(&mut file)?;
+    raw.drain(..n_header);
+    (Oid::hash_object(kind, &raw).ok()? == id).then_some((kind, raw))
 }
 
 /// `kind SP size NUL` at the beginning of an object: kind, bytes of the header, and bytes behind it.
 fn header(raw: &[u8]) -> Option<(ObjectType, usize, u64)> {
-    let end = raw.iter().take(32).position(|byte| *byte == 0)?;
+    let end = raw.iter().take(MAX_HEADER_BYTES).position(|byte| *byte == 0)?;
     let (kind, size) = str::from_utf8(&raw[..end]).ok()?.split_once(' ')?;
     let kind = [ObjectType::Blob, ObjectType::Tree, ObjectType::Commit, ObjectType::Tag]
         .into_iter()
@@ -146,29 +149,58 @@ fn header(raw: &[u8]) -> Option<(ObjectType, usize, u64)> {
     Some((kind, end + 1, size.parse().ok()?))
 }
 
-/// The whole of a stream; `None` if it is cut, has more bytes than its header says, or has something behind it.
-fn inflate(compressed: &[u8]) -> Option<Vec<u8>> {
+/// The whole of a stream, with kind and length of its header.
+///
+/// `None` if it is cut, has more or fewer bytes than its header says or more than an object may have, or has something behind it.
+/// Memory is taken for what is there, whatever the size of the file and the header say.
+fn inflate(file: &mut File) -> Option<(ObjectType, usize, Vec<u8>)> {
     let mut inflate = Inflate::new(true, 15);
     let mut raw = Vec::new();
-    let mut scratch = vec![0; 16 * 1024];
+    let (mut input, mut scratch) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
+    let mut unread = 0..0;
+    let mut known = None;
     loop {
-        let (n_in, n_out) = (usize::try_from(inflate.total_in()).ok()?, usize::try_from(inflate.total_out()).ok()?);
-        let status = inflate.decompress(compressed.get(n_in..)?, &mut scratch, InflateFlush::NoFlush).ok()?;
-        let (now_in, now_out) = (inflate.total_in(), inflate.total_out());
-        let n_new = usize::try_from(now_out).ok()?.checked_sub(n_out)?;
-        raw.try_reserve(n_new).ok()?;
+        if unread.is_empty() {
+            unread = 0..read(file, &mut input)?;
+        }
+        let (n_in, n_out) = (inflate.total_in(), inflate.total_out());
+        let status = inflate.decompress(&input[unread.clone()], &mut scratch, InflateFlush::NoFlush).ok()?;
+        let n_read = usize::try_from(inflate.total_in().checked_sub(n_in)?).ok()?;
+        let n_new = usize::try_from(inflate.total_out().checked_sub(n_out)?).ok()?;
+        unread.start += n_read;
         raw.extend_from_slice(scratch.get(..n_new)?);
-        if let Some((_, n_header, n_bytes)) = header(&raw)
-            && (raw.len() - n_header) as u64 > n_bytes
-        {
-            return None;
+        if known.is_none() {
+            known = header(&raw);
+            if known.map_or(raw.len() >= MAX_HEADER_BYTES, |(kind, _, n_bytes)| n_bytes > max_bytes(kind)) {
+                return None;
+            }
         }
-        if status == Status::StreamEnd {
-            return (now_in == compressed.len() as u64).then_some(raw);
+        let expected = known.map(|(_, n_header, n_bytes)| n_header as u64 + n_bytes);
+        let n_raw = raw.len() as u64;
+        let is_stuck = (n_read, n_new) == (0, 0) || expected.is_some_and(|expected| n_raw > expected);
+        if status == Status::StreamEnd || is_stuck {
+            let is_whole = !is_stuck && expected == Some(n_raw) && unread.is_empty() && read(file, &mut input)? == 0;
+            return known.filter(|_| is_whole).map(|(kind, n_header, _)| (kind, n_header, raw));
         }
-        if (now_in, now_out) == (n_in as u64, n_out as u64) {
-            return None;
+    }
+}
+
+/// Reads what comes next into the buffer; 0 at the end.
+fn read(file: &mut File, buffer: &mut [u8]) -> Option<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            result => return result.ok(),
         }
+    }
+}
+
+/// An object that says it is larger is not read.
+fn max_bytes(kind: ObjectType) -> u64 {
+    match kind {
+        ObjectType::Blob => Limits::default().max_bytes,
+        // A tree of as many entries as are allowed, with names of usual length.
+        _ => 1 << 30,
     }
 }
 
@@ -210,6 +242,31 @@ mod tests {
             put(path, &[&whole[..], b"more"].concat());
             assert_eq!(loose.read(id), Found::Damaged { is_own: false });
         });
+    }
+
+    #[test]
+    fn an_object_that_says_it_is_larger_than_can_be_is_damaged_and_takes_no_memory() {
+        with_blob(|repository, id, path| {
+            let whole = fs::read(path).unwrap();
+            let loose = Loose::of(repository);
+            // Sound up to its end, and a terabyte of nothing behind it.
+            put(path, &whole);
+            fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
+            assert_eq!(loose.read(id), Found::Damaged { is_own: false });
+            for n_bytes in [u64::MAX, 1 << 40, 80_001] {
+                put(path, &stored(format!("blob {n_bytes}\0text").as_bytes()));
+                fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
+                assert_eq!(loose.read(id), Found::Damaged { is_own: false }, "{n_bytes}");
+            }
+            put(path, &whole);
+            assert!(matches!(loose.read(id), Found::Object(..)));
+        });
+    }
+
+    /// A zlib stream without compression and without its end.
+    fn stored(raw: &[u8]) -> Vec<u8> {
+        let n_bytes = u16::try_from(raw.len()).unwrap();
+        [&[0x78, 1, 0][..], &n_bytes.to_le_bytes(), &(!n_bytes).to_le_bytes(), raw].concat()
     }
 
     #[test]

@@ -179,6 +179,9 @@ fn parse_tree(mut raw: &[u8]) -> Result<Vec<Entry>, &'static str> {
         let end = raw.iter().position(|byte| *byte == 0).ok_or(CUT)?;
         let (name, rest) = (&raw[..end], &raw[end + 1..]);
         let (id, rest) = rest.split_first_chunk::<20>().ok_or(CUT)?;
+        if name.is_empty() {
+            return Err("the tree holds an entry without a name");
+        }
         entries.push(Entry { name: name.to_vec(), kind, id: *id });
         raw = rest;
     }
@@ -214,7 +217,14 @@ mod tests {
 
     #[test]
     fn a_damaged_tree_is_refused_and_not_guessed_at() {
-        for raw in [&b"100644"[..], b"100644 x", b"100644 x\0short", b"888 x\0", b"10644 x\0aaaaaaaaaaaaaaaaaaaa"] {
+        for raw in [
+            &b"100644"[..],
+            b"100644 x",
+            b"100644 x\0short",
+            b"888 x\0",
+            b"10644 x\0aaaaaaaaaaaaaaaaaaaa",
+            b"100644 \0aaaaaaaaaaaaaaaaaaaa",
+        ] {
             assert!(parse_tree(raw).is_err(), "{raw:?}");
         }
     }

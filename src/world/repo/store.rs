@@ -115,12 +115,15 @@ impl TreeStore {
         &self.repository
     }
 
-    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines.
+    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines; empty if one of them cannot be read.
     pub fn patch(&self, older: TreeId, newer: TreeId) -> Result<(Vec<u8>, usize), RepoError> {
         /// Enough digits for people.
         const SHORT_ID: u16 = 12;
         /// What `git apply` asks for in a binary patch.
         const FULL_ID: u16 = 40;
+        if !self.can_compare(older, newer)? {
+            return Ok((Vec::new(), 0));
+        }
         let (patch, n_lines, has_binary) = self.print(older, newer, SHORT_ID)?;
         if has_binary {
             let (patch, n_lines, _) = self.print(older, newer, FULL_ID)?;
@@ -162,8 +165,11 @@ impl TreeStore {
         written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned() })
     }
 
-    /// The paths that differ between two trees, newer side where there is one, sorted.
+    /// The paths that differ between two trees, newer side where there is one, sorted; none if one of the trees cannot be read.
     pub fn paths(&self, older: TreeId, newer: TreeId) -> Result<Vec<Vec<u8>>, RepoError> {
+        if !self.can_compare(older, newer)? {
+            return Ok(Vec::new());
+        }
         let diff = self.diff(older, newer, &mut DiffOptions::new())?;
         let mut paths: Vec<Vec<u8>> = diff
             .deltas()
@@ -173,8 +179,12 @@ impl TreeStore {
         Ok(paths)
     }
 
-    /// Mode and content of a path in a tree; `None` if it is not there or not a file.
+    /// Mode and content of a path in a tree; `None` if it is not there, or not a file, or the tree cannot be read.
     pub fn file(&self, tree: TreeId, path: &[u8]) -> Result<Option<(Mode, Vec<u8>)>, RepoError> {
+        self.complete(tree)?;
+        if !self.leads_to(tree, path) {
+            return Ok(None);
+        }
         let tree = self.tree(tree)?;
         let Some((mode, id)) = entry_at(&self.repository, &tree, path) else { return Ok(None) };
         match mode_of(mode) {
@@ -192,6 +202,12 @@ impl TreeStore {
         find.renames(true).rename_limit(RENAME_LIMIT);
         diff.find_similar(Some(&mut find)).map_err(failed)?;
         Ok(diff)
+    }
+
+    /// Whether libgit2 can be given both trees.
+    fn can_compare(&self, older: TreeId, newer: TreeId) -> Result<bool, RepoError> {
+        [older, newer].into_iter().try_for_each(|tree| self.complete(tree))?;
+        Ok(self.is_sound(oid(older.0)) && self.is_sound(oid(newer.0)))
     }
 
     /// Whether libgit2 can be given a tree: it crashes on entries of mode 0, and waits for ever for objects that were cut. Each tree is looked at once.
@@ -218,6 +234,20 @@ impl TreeStore {
             seen.push(id);
         }
         self.sound.borrow_mut().extend(seen);
+        true
+    }
+
+    /// Whether libgit2 can be given the trees on the way to a path, as far as there are any.
+    fn leads_to(&self, tree: TreeId, path: &[u8]) -> bool {
+        let Ok(objects) = Objects::open(&self.repository) else { return false };
+        let mut tree = tree;
+        for part in path.split(|byte| *byte == b'/') {
+            let Ok(entries) = objects.tree(tree, b"") else { return false };
+            match entries.into_iter().find(|entry| entry.name == part) {
+                Some(entry) if entry.kind == EntryKind::Tree => tree = TreeId(entry.id),
+                _ => break,
+            }
+        }
         true
     }
 
@@ -321,8 +351,7 @@ impl TreeStore {
 
 impl Trees for TreeStore {
     fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
-        [older, newer].into_iter().try_for_each(|tree| self.complete(tree))?;
-        if !self.is_sound(oid(older.0)) || !self.is_sound(oid(newer.0)) {
+        if !self.can_compare(older, newer)? {
             return Ok(Rc::new(ChangeSet::new(Vec::new())));
         }
         if let Some(set) = self.sets.borrow().get(&(older, newer)) {
@@ -359,7 +388,8 @@ impl Trees for TreeStore {
         {
             view = merged;
         }
-        if !self.held.is_empty() {
+        // A tree that cannot be read stays as it is: the probe says what is wrong with it.
+        if !self.held.is_empty() && self.held.keys().all(|path| self.leads_to(view, path)) {
             let files = self.held.iter().map(|(path, entry)| (path.clone(), *entry));
             view = edit::edit(&self.repository, oid(view.0), files)?.map_or(view, tree_id);
         }
@@ -378,15 +408,19 @@ impl Trees for TreeStore {
         for pathspec in &self.pathspecs {
             options.pathspec(pathspec);
         }
-        let (older, newer) = (self.tree(older)?, self.tree(newer)?);
-        let diff = self
-            .repository
-            .diff_tree_to_tree(Some(&older), Some(&newer), Some(&mut options))
-            .map_err(|source| RepoError::git("compare two trees", source))?;
-        Ok(diff.deltas().len() > 0)
+        [older, newer].into_iter().try_for_each(|tree| self.complete(tree))?;
+        let read = |tree: TreeId| self.repository.find_tree(oid(tree.0));
+        let diff = read(older)
+            .and_then(|older| self.repository.diff_tree_to_tree(Some(&older), Some(&read(newer)?), Some(&mut options)));
+        // Trees that cannot be read may differ: the probe says what is wrong with them.
+        Ok(diff.map_or(true, |diff| diff.deltas().len() > 0))
     }
 
     fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError> {
+        self.complete(tree)?;
+        if !self.held.keys().all(|path| self.leads_to(tree, path)) {
+            return Ok(false);
+        }
         let tree = self.tree(tree)?;
         Ok(self.held.iter().any(|(path, entry)| {
             entry_at(&self.repository, &tree, path).is_some_and(|present| Some(present) != *entry)
