@@ -87,9 +87,9 @@ impl Reason {
         Self::Suite,
     ];
 
-    /// Whether products of an earlier build could be to blame, and not the tree itself.
+    /// Whether products of an earlier build could be to blame, and not the tree itself. A build that fails was made again already.
     pub fn may_be_stale(self) -> bool {
-        matches!(self, Self::Build | Self::Signal | Self::Assertion | Self::Memory | Self::Other)
+        matches!(self, Self::Signal | Self::Assertion | Self::Memory | Self::Other)
     }
 
     /// The stable word for it, as in JSON.

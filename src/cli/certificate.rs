@@ -45,6 +45,7 @@ use crate::world::run::classify::is_build_failure;
 use crate::world::run::normalise;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -297,7 +298,14 @@ fn replay(
         let mut verdict = Verdict::Valid;
         for (role, tree) in &trees {
             progress.say(&format!("Running: {}.", role.words()));
-            let job = Job { tree: *tree, exposed_commit: None, precheck: None, is_clean: true, limit };
+            let job = Job {
+                tree: *tree,
+                exposed_commit: None,
+                precheck: None,
+                is_clean: true,
+                rebuild: Rebuild::Never,
+                limit,
+            };
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.args.test.repeat {
                 let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);

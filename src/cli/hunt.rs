@@ -26,6 +26,7 @@ use crate::cli::session::Start;
 use crate::cli::session::questions::MUTE;
 use crate::cli::suite;
 use crate::cli::tally::Limits;
+use crate::cli::tally::counted;
 use crate::hunt::Again;
 use crate::hunt::Board;
 use crate::hunt::Halt;
@@ -295,13 +296,13 @@ impl Hunt<'_, '_> {
 
     fn run(&mut self) -> Result<Report, Failure> {
         // A clean run contradicted an incremental one before the hunt was resumed: it does so again.
-        let mut adjustments = Adjustments { is_clean: self.session.is_voided(), ..Adjustments::default() };
+        let (is_clean, is_alone) = (self.session.is_voided(), self.session.is_alone());
+        let mut adjustments = Adjustments { is_clean, is_alone, ..Adjustments::default() };
         let mut before_hold = None;
         for _ in 0..MAX_ADJUSTMENTS {
             self.session.is_clean = self.plan.args.effort.clean || adjustments.is_clean;
             self.session.noise = None;
-            if adjustments.is_clean {
-                // What disturbed an incremental run may have been another one at the same time.
+            if adjustments.is_clean || adjustments.is_alone {
                 self.session.n_jobs = 1;
             }
             let store = self.store(&adjustments)?;
@@ -381,16 +382,47 @@ impl Hunt<'_, '_> {
                     if matches!(again, Again::Hold(_)) {
                         before_hold = Some(adjustments.clone());
                     }
-                    self.session.progress.say(reason_of(again));
-                    if *again == Again::Clean {
-                        self.session.void_incremental().map_err(|error| session_failure(&error))?;
-                    }
-                    adjustments.adjust(again);
+                    let doubt = board.borrow().doubt;
+                    let Some(again) = self.doubted(again, doubt)? else {
+                        let finding = Finding { conclusion: Conclusion::Interrupted, ..board.borrow().finding.clone() };
+                        return self.report(&finding, &adjustments, &store);
+                    };
+                    adjustments.adjust(&again);
                 }
             }
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// Says how the plan changes, and forgets what is not believed any more: where runs disagree that were made beside others, runs
+    /// that are made alone come first. `None` if interrupted.
+    fn doubted(&mut self, again: &Again, doubt: Option<Probe>) -> Result<Option<Again>, Failure> {
+        let failed = |error: SessionError| session_failure(&error);
+        let doubt = doubt.filter(|_| matches!(again, Again::Clean | Again::Noisy));
+        let difference = match doubt {
+            Some(doubt) if *again == Again::Clean => self.session.contradiction(doubt).map_err(failed)?,
+            _ => None,
+        };
+        let again = match doubt.map(|doubt| self.session.is_disturbed(doubt)).transpose().map_err(failed)? {
+            Some(None) => return Ok(None),
+            Some(Some(true)) => &Again::Alone,
+            Some(Some(false)) | None => again,
+        };
+        let mut said = reason_of(again).to_owned();
+        if let Some(difference) = difference.filter(|_| *again == Again::Clean) {
+            said = said.replacen(':', &format!(" ({difference}):"), 1);
+        }
+        self.session.progress.say(&Terminal.line(&Untrusted::from(said.as_str())));
+        match again {
+            Again::Clean => self.session.void_incremental().map_err(failed)?,
+            Again::Alone => self.session.void_all().map_err(failed)?,
+            _ => {}
+        }
+        if matches!(again, Again::Clean | Again::Alone) {
+            self.session.noticed.doubts.push(said);
+        }
+        Ok(Some(again.clone()))
     }
 
     /// Whether every revision back to the end of the history can be tested as it is, if nothing passes.
@@ -518,9 +550,19 @@ impl Hunt<'_, '_> {
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
             note("Files that a program writes are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
         }
-        if session.noticed.is_cut && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. })) {
-            let seconds = session.limit.as_secs();
+        if let Some(limit) = session.noticed.cut_at
+            && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. }))
+        {
+            let seconds = limit.as_secs();
             note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
+        }
+        session.noticed.doubts.iter().cloned().for_each(&mut note);
+        let n_rebuilt = session.tally.n_rebuilt + session.tally.earlier(counted::REBUILT);
+        if n_rebuilt > 0 {
+            let builds = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "build");
+            note(format!(
+                "{builds} failed beside products of earlier builds, and not in a fresh checkout, which counts."
+            ));
         }
         if let Some(lack) = &session.noticed.lack {
             note(format!("A revision could not be tested: {lack}."));
@@ -607,6 +649,9 @@ fn reason_of(again: &Again) -> &'static str {
         }
         Again::Clean => {
             "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."
+        }
+        Again::Alone => {
+            "Runs at the same time disturb each other, as runs of one tree show that were made alone: one probe runs at a time now."
         }
     }
 }

@@ -100,6 +100,8 @@ pub struct Adjustments {
     pub signature_is_exit: bool,
     /// Every probe is made in a fresh worktree.
     pub is_clean: bool,
+    /// One probe runs at a time.
+    pub is_alone: bool,
     /// Runs of one tree disagree.
     pub is_noisy: bool,
     /// A culprit that touches only tests is believed.
@@ -114,6 +116,7 @@ impl Adjustments {
             Again::HoldNothing => self.hold_nothing = true,
             Again::SignatureIsExit | Again::TestSkips => self.signature_is_exit = true,
             Again::Clean => self.is_clean = true,
+            Again::Alone => self.is_alone = true,
             Again::Noisy => self.is_noisy = true,
         }
     }

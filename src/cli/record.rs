@@ -37,6 +37,7 @@ use crate::world::run::Words;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -112,7 +113,7 @@ pub fn run(
             options::Keep::First => Keep::First,
             options::Keep::Last => Keep::Last,
         };
-        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, limit };
+        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit };
         let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
             let seen = match listener {
                 Some(listener) => sandbox.observe(job, commands, &mut listener.watched(&mut interrupt)),

@@ -4,8 +4,10 @@
 //! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
 
 pub mod complaints;
+mod doubt;
 mod flights;
 mod known;
+mod pace;
 pub mod questions;
 mod tools;
 
@@ -119,10 +121,12 @@ pub struct Noticed {
     pub is_tampered_by_check: bool,
     /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
     pub n_products: (u64, u64),
-    /// Whether some probe was cut at the time limit.
-    pub is_cut: bool,
+    /// The time limit at which some probe was cut.
+    pub cut_at: Option<Duration>,
     /// The program of which the user was told that it changed.
     changed_tool: Option<String>,
+    /// Why runs of this hunt are not believed any more, each as a sentence.
+    pub doubts: Vec<String>,
     /// What the repository lacks of the first revision of which it lacks something.
     pub lack: Option<String>,
 }
@@ -161,8 +165,10 @@ pub struct Session<'p> {
     counted_before: HashSet<(Key, u32)>,
     /// How observations are read; set once the failure was reproduced.
     pub criteria: Criteria,
-    /// The time limit of every further command.
+    /// The time limit of every further command, but for those of candidates.
     pub limit: Duration,
+    /// How long the probes took whose verdicts were used, without candidates of reductions.
+    durations: Vec<Duration>,
     /// Whether every probe starts from a fresh worktree.
     pub is_clean: bool,
     /// How noisy the test is, once that is known to be a matter: verdicts then take as many runs as it asks.
@@ -249,6 +255,7 @@ impl<'p> Session<'p> {
             counted_before: HashSet::new(),
             criteria,
             limit,
+            durations: Vec::new(),
             is_clean: plan.args.effort.clean,
             noise: None,
             n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
@@ -286,6 +293,23 @@ impl<'p> Session<'p> {
     /// Writes a record of the hunt as a whole.
     pub fn append(&mut self, record: &Record) -> Result<(), SessionError> {
         self.lock().append_durable(record)?;
+        Ok(())
+    }
+
+    /// Whether probes were found to disturb each other before the hunt was resumed.
+    pub fn is_alone(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.is_alone)
+    }
+
+    /// Forgets every observation of this hunt: probes at the same time disturbed each other.
+    pub fn void_all(&mut self) -> Result<(), SessionError> {
+        let segment = Arc::clone(&self.segment);
+        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all_observations().void_all(&mut segment)?;
+        self.crew.spoil();
+        self.own.clear();
+        self.durations.clear();
+        self.replay.iter_mut().for_each(Replay::void_all);
         Ok(())
     }
 
@@ -466,7 +490,7 @@ impl<'p> Session<'p> {
         if self.plan.args.effort.no_cache || ticket.nth > 0 {
             return Ok(None);
         }
-        let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit };
+        let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit_of(&ticket.probe) };
         let known = self.all_observations().lookup(&ticket.key, want);
         self.tell_of_changed_tools();
         Ok(known)
@@ -494,7 +518,7 @@ impl<'p> Session<'p> {
 
     fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), SessionError> {
         let Flight { ticket, sequence, refusal_key, .. } = *flight;
-        let Probed { observation, product, is_same_product } = probed;
+        let Probed { observation, product, is_same_product, stale } = probed;
         let is_refused = observation.stage == Stage::Precheck;
         let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
@@ -527,6 +551,10 @@ impl<'p> Session<'p> {
             None => counts.push(ticket.probe.phase.word()),
         }
         counts.extend(refusal_key.map(|_| counted::PRECHECKED));
+        counts.extend(stale.as_ref().map(|_| counted::REBUILT));
+        if let Some(line) = stale {
+            self.tell_stale(&ticket.probe, line);
+        }
         let counts = counts.into_iter().map(str::to_owned).collect();
         let elapsed = self.begin.1 + self.begin.0.elapsed();
         self.lock().append(&Record::Ran { sequence, counts, elapsed })?;
@@ -672,7 +700,8 @@ impl Laboratory for Session<'_> {
                 // What the check does where it is made before the build too is not held against the build.
                 let is_checked = self.noticed.is_tampered_by_check;
                 self.noticed.is_tampered |= seen.is_tampered && !is_checked;
-                self.noticed.is_cut |= seen.is_cut;
+                self.noticed.cut_at = self.noticed.cut_at.max(seen.cut_at);
+                self.time(probe, *outcome, seen.duration);
                 self.noticed.lack = self.noticed.lack.take().or(seen.lack);
                 is_same_product = seen.is_same_product;
             }

@@ -233,8 +233,10 @@ pub enum Again {
     SignatureIsExit,
     /// The same, because the test asked to be skipped: its exit codes tell three outcomes apart, and its author is believed.
     TestSkips,
-    /// Every probe is made in a fresh worktree: a clean run disagreed with an incremental one.
+    /// Every probe is made in a fresh worktree: a clean run disagreed with an incremental one, see [`Board::doubt`].
     Clean,
+    /// One probe runs at a time: those at the same time disturbed each other. The driver decides so; engines do not ask for it.
+    Alone,
     /// A single run is no verdict any more: two clean runs of one tree disagreed.
     Noisy,
 }
@@ -255,6 +257,8 @@ pub struct Board {
     tested: HashMap<CommitId, Tested>,
     /// What the walk stands before, if it was told.
     outlook: Option<Outlook>,
+    /// The clean run that contradicted an earlier one of the same tree, if that is why the hunt starts again.
+    pub doubt: Option<Probe>,
     /// Why revisions could not be tested in a fresh worktree either.
     confirmed: HashSet<Reason>,
     carried: Option<Rc<Carried>>,
@@ -272,6 +276,7 @@ impl Board {
             is_effort_spent: false,
             tested: HashMap::new(),
             outlook: None,
+            doubt: None,
             confirmed: HashSet::new(),
             carried: None,
             port_target: None,

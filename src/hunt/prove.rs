@@ -58,12 +58,13 @@ impl Hunter<'_> {
     /// Says how a hunt ends, or starts again, after a clean run that contradicts what was seen of the same tree before.
     ///
     /// If what was seen before was clean as well, or if a second clean run disagrees with the first, the test is noisy. Otherwise
-    /// old build products led the search astray. What contradicts a noisy hunt with clean probes is not reproducible.
+    /// products of earlier builds misled the search. What contradicts a noisy hunt with clean probes is not reproducible.
     ///
     /// - `claim`: the probe of the clean run, which showed `seen`.
     ///
     /// Cost: at most one run.
     pub(super) async fn contradicted(&self, claim: Probe, seen: Outcome) -> Halt {
+        self.board.borrow_mut().doubt = Some(claim);
         if self.order.noisy.is_some() {
             return if self.order.is_clean {
                 Halt::Concluded(Conclusion::NotReproducible)
@@ -116,7 +117,10 @@ impl Hunter<'_> {
             None => Ok(()),
             Some(((claim, seen), _)) if claim.run.is_none() => Err(self.contradicted(*claim, seen).await),
             // The first run was as it should be.
-            Some(_) => Err(Halt::Again(Again::Noisy)),
+            Some(((claim, _), _)) => {
+                self.board.borrow_mut().doubt = Some(*claim);
+                Err(Halt::Again(Again::Noisy))
+            }
         }
     }
 

@@ -106,8 +106,9 @@ impl Hunter<'_> {
         if self.order.is_clean || !reason.may_be_stale() || self.board.borrow().confirmed.contains(&reason) {
             return Ok(());
         }
-        let clean = self.asker.one(Probe { phase: Phase::Verify, is_claim: true, ..probe }).await;
-        if clean.is_testable() {
+        let claim = Probe { phase: Phase::Verify, is_claim: true, ..probe };
+        if self.asker.one(claim).await.is_testable() {
+            self.board.borrow_mut().doubt = Some(claim);
             return Err(Halt::Again(Again::Clean));
         }
         self.board.borrow_mut().confirmed.insert(reason);

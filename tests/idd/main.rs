@@ -34,6 +34,7 @@ mod record;
 mod resume;
 mod scan;
 mod stages;
+mod stale;
 mod submodules;
 mod suites;
 mod switch;

@@ -3,6 +3,7 @@
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
+use crate::cli::session::pace::is_of_reduction;
 use crate::hunt::Probe;
 use crate::hunt::drive::Laboratory;
 use crate::hunt::event::Phase;
@@ -21,6 +22,7 @@ use crate::world::run::crew::KnownProducts;
 use crate::world::run::executions::Executions;
 use crate::world::run::process::Watch;
 use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -72,7 +74,7 @@ impl Session<'_> {
         let may_be_spared = probe.phase != Phase::Reproduce && self.plan.args.test.repeat == 1;
         let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
         let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
-        let want = Want { clean: false, limit: self.limit };
+        let want = Want { clean: false, limit: self.limit_of(probe) };
         Box::new(move |product| {
             let key = ProductParts { product: product.0, exposed_commit, plan }.digest();
             observations.lock().unwrap_or_else(PoisonError::into_inner).lookup_product(&key, want)
@@ -124,7 +126,8 @@ impl Session<'_> {
             exposed_commit: self.exposed(&ticket.probe),
             precheck: self.check(&ticket.probe).map(|check| check.words),
             is_clean,
-            limit: self.limit,
+            rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
+            limit: self.limit_of(&ticket.probe),
         };
         let is_called_back = Arc::new(AtomicBool::new(false));
         let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());

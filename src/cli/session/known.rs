@@ -3,6 +3,7 @@
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
+use crate::cli::session::pace::is_of_reduction;
 use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Weighing;
@@ -11,13 +12,17 @@ use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::world::cache::Key;
+use std::time::Duration;
 
 /// What was seen of one probe.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) outcome: Option<Outcome>,
     pub(super) is_tampered: bool,
-    pub(super) is_cut: bool,
+    /// The time limit at which some run was cut.
+    pub(super) cut_at: Option<Duration>,
+    /// How long the last run took.
+    pub(super) duration: Duration,
     pub(super) is_same_product: bool,
     /// What the repository lacks, as a sentence.
     pub(super) lack: Option<String>,
@@ -29,7 +34,7 @@ impl Seen {
             self.lack = Some(observation.output.trim_start_matches("git-idd: ").trim_end().to_owned());
         }
         self.is_tampered |= observation.is_tampered;
-        self.is_cut |= observation.ending == Ending::Timeout;
+        self.cut_at = (observation.ending == Ending::Timeout).then_some(observation.limit).or(self.cut_at);
         self.outcome = match (self.outcome, seen) {
             (Some(Outcome::Unresolved(reason)), seen) if seen != Outcome::Fail => Some(Outcome::Unresolved(reason)),
             _ => Some(seen),
@@ -54,11 +59,18 @@ impl Session<'_> {
         let mut seen = Seen::default();
         let mut weighing = self.noise.map(Weighing::new);
         let first = first_run(probe);
+        let mut n_wanted = self.plan.args.test.repeat;
+        let mut is_cut = false;
         for nth in first.. {
             let ticket = Ticket { probe: *probe, key, nth };
             let Some((observation, is_same_product)) = self.known(&ticket)? else {
                 return Ok(State::Missing(ticket));
             };
+            if !is_cut && self.is_to_be_run_again(&ticket, &observation)? {
+                is_cut = true;
+                n_wanted += 1;
+                continue;
+            }
             let outcome = self.judged(probe, &observation);
             if probe.run.is_none()
                 && self.noise.is_none()
@@ -69,6 +81,7 @@ impl Session<'_> {
             }
             seen.take_in(&observation, outcome);
             seen.is_same_product |= is_same_product;
+            seen.duration = observation.duration;
             let is_known = match &mut weighing {
                 _ if probe.run.is_some() => true,
                 Some(weighing) => {
@@ -77,13 +90,20 @@ impl Session<'_> {
                     seen.outcome.is_some()
                 }
                 // One failure is a failure; everything else needs all runs.
-                None => seen.outcome == Some(Outcome::Fail) || nth + 1 == first + self.plan.args.test.repeat,
+                None => seen.outcome == Some(Outcome::Fail) || nth + 1 == first + n_wanted,
             };
             if is_known {
                 break;
             }
         }
         Ok(State::Known(seen))
+    }
+
+    /// Whether a run of a candidate was cut at the time limit, so that another one is wanted before that means anything: something
+    /// else may have kept the machine busy. A hang that is hunted is believed, and so is what an earlier hunt has seen.
+    fn is_to_be_run_again(&self, ticket: &Ticket, observation: &Observation) -> Result<bool, SessionError> {
+        let is_cut = observation.ending == Ending::Timeout && is_of_reduction(&ticket.probe) && !self.hunts_hang();
+        Ok(is_cut && ticket.probe.run.is_none() && self.own_observation(ticket)?.is_some())
     }
 
     /// Whether an earlier run of the program ran what answers `probe`, and counted it; only the first answer was counted so.
@@ -99,7 +119,7 @@ impl Session<'_> {
 const FIRST_OF_PROOF: u32 = 1 << 16;
 
 /// The number of the first run that answers a probe.
-fn first_run(probe: &Probe) -> u32 {
+pub(super) fn first_run(probe: &Probe) -> u32 {
     let first = if is_proof(probe) { FIRST_OF_PROOF } else { 0 };
     first + probe.run.unwrap_or_default()
 }

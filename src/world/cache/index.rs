@@ -146,6 +146,7 @@ pub(super) fn take_in(cache: &mut dyn ResultCache, hunt: &str, path: &Path) -> R
                 entries.extend(keys.filter_map(|key| Some((key.parse().ok()?, location))));
             }
             Record::Voided => position.void_before = location.offset,
+            Record::VoidedAll => position.all_void_before = location.offset,
             _ => {}
         }
         position.offset = location.end();

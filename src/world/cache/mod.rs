@@ -72,6 +72,8 @@ pub struct Position {
     pub offset: u64,
     /// Incremental observations that stand before this byte are void.
     pub void_before: u64,
+    /// All observations that stand before this byte are void.
+    pub all_void_before: u64,
 }
 
 /// What keeps observations from being looked up.

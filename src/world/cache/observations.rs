@@ -22,6 +22,7 @@ use super::Event;
 use super::Freed;
 use super::Keep;
 use super::Key;
+use super::Position;
 use super::ResultCache;
 use super::Want;
 use super::gc;
@@ -120,7 +121,7 @@ impl Observations {
             seen.windows(2).all(|pair| (pair[0].1.stage, pair[0].1.ending) == (pair[1].1.stage, pair[1].1.ending));
         let mut usable = seen.into_iter().rev().filter(|(_, observation)| is_steady && want.is_met_by(observation));
         usable
-            .find(|(entry, observation)| observation.is_clean || !self.is_void(entry))
+            .find(|(entry, observation)| !self.is_void(entry, observation.is_clean))
             .map(|(_, observation)| observation)
     }
 
@@ -135,7 +136,16 @@ impl Observations {
     ///
     /// Clean ones, and those that are recorded later, go on answering.
     pub fn void_incremental(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
-        segment.append_durable(&Record::Voided)?;
+        self.void(segment, &Record::Voided)
+    }
+
+    /// Makes all observations of this hunt void up to now, as [`void_incremental`](Self::void_incremental) does with some.
+    pub fn void_all(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
+        self.void(segment, &Record::VoidedAll)
+    }
+
+    fn void(&mut self, segment: &mut Segment, record: &Record) -> Result<(), CacheError> {
+        segment.append_durable(record)?;
         let hunt = segment.hunt();
         self.with_index(|cache| index::take_in(cache, hunt, segment.path()).map(drop))
     }
@@ -170,12 +180,13 @@ impl Observations {
                 refused.get_or_insert(change);
                 continue;
             }
+            if self.is_void(&entry, observation.is_clean) {
+                continue;
+            }
             if observation.is_clean {
                 return Some(observation);
             }
-            if incremental.is_none() && !self.is_void(&entry) {
-                incremental = Some(observation);
-            }
+            incremental.get_or_insert(observation);
         }
         if let Some(change) = refused.filter(|_| incremental.is_none()) {
             self.refused.entry(*key).or_insert(change);
@@ -204,14 +215,15 @@ impl Observations {
         }
     }
 
-    /// Whether the incremental observation at `entry` was voided, perhaps by another process a moment ago.
-    fn is_void(&mut self, entry: &Entry) -> bool {
+    /// Whether the observation at `entry` was voided, perhaps by another process a moment ago.
+    fn is_void(&mut self, entry: &Entry, is_clean: bool) -> bool {
         let Ok(path) = journal::segment_path(&self.idd_directory, &entry.hunt) else {
             return true;
         };
         self.take_in(&entry.hunt, &path);
-        self.with_index(|cache| cache.position(&entry.hunt))
-            .is_ok_and(|position| entry.location.offset < position.void_before)
+        let of_incremental = |position: Position| if is_clean { 0 } else { position.void_before };
+        let end = |position: Position| position.all_void_before.max(of_incremental(position));
+        self.with_index(|cache| cache.position(&entry.hunt)).is_ok_and(|position| entry.location.offset < end(position))
     }
 
     fn take_in_all(&mut self) -> Result<(), CacheError> {

@@ -27,7 +27,7 @@ use super::Position;
 use super::ResultCache;
 
 const FORMAT_KEY: &[u8] = b"f";
-const FORMAT: &[u8] = b"git-idd index 1";
+const FORMAT: &[u8] = b"git-idd index 2";
 const CACHE_BYTES: u64 = 16 << 20;
 const OPEN_ATTEMPTS: u32 = 40;
 const OPEN_PAUSE: Duration = Duration::from_millis(5);
@@ -100,7 +100,8 @@ impl ResultCache for SledCache {
             let name = [b"e", &key.0[..], hunt.as_bytes(), b"\0", &location.offset.to_be_bytes()].concat();
             batch.insert(name, &location.length.to_be_bytes());
         }
-        let value = [position.offset.to_be_bytes(), position.void_before.to_be_bytes()].concat();
+        let Position { offset, void_before, all_void_before } = position;
+        let value = [offset, void_before, all_void_before].map(u64::to_be_bytes).concat();
         batch.insert([b"p", hunt.as_bytes()].concat(), value);
         self.with(|db| db.apply_batch(batch))
     }
@@ -108,10 +109,11 @@ impl ResultCache for SledCache {
     fn position(&self, hunt: &str) -> Result<Position, CacheError> {
         match self.with(|db| db.get([b"p", hunt.as_bytes()].concat()))? {
             Some(value) => {
-                let (offset, void_before) = value.split_at_checked(8).ok_or_else(foreign)?;
-                let offset = number(offset).ok_or_else(foreign)?;
-                let void_before = number(void_before).ok_or_else(foreign)?;
-                Ok(Position { offset, void_before })
+                let numbers: Option<Vec<u64>> = value.chunks(8).map(number).collect();
+                let [offset, void_before, all_void_before] = numbers.ok_or_else(foreign)?[..] else {
+                    return Err(foreign());
+                };
+                Ok(Position { offset, void_before, all_void_before })
             }
             None => Ok(Position::default()),
         }
@@ -195,7 +197,11 @@ mod tests {
     fn any_put() -> impl Strategy<Value = Put> {
         let location = (0..9_u64, 1..9_u64).prop_map(|(offset, length)| Location { offset, length });
         let entries = proptest::collection::vec(((0..3_u8).prop_map(|n| Key([n; 32])), location), 0..6);
-        let position = any::<(u64, u64)>().prop_map(|(offset, void_before)| Position { offset, void_before });
+        let position = any::<(u64, u64, u64)>().prop_map(|(offset, void_before, all_void_before)| Position {
+            offset,
+            void_before,
+            all_void_before,
+        });
         ("[a-c]{1,2}", entries, position)
     }
 

@@ -79,6 +79,9 @@ pub enum Record {
     },
     /// Incremental observations that stand before this record no longer answer anything.
     Voided,
+    /// No observation that stands before this record answers anything any more: probes disturbed each other. From here on one runs
+    /// at a time.
+    VoidedAll,
     /// What this run of the program is to find.
     Asked(AskedRecord),
     /// What is left to do, and how many jobs do it.
@@ -379,6 +382,7 @@ pub(super) mod tests {
             ),
             (0..9_u64).prop_map(|sequence| Record::Consumed { sequence }),
             Just(Record::Voided),
+            Just(Record::VoidedAll),
             any::<(bool, String)>().prop_map(|(is_repaired, outcome)| Record::Tested {
                 revision: CommitId([1; 20]),
                 outcome,
@@ -442,6 +446,7 @@ pub(super) mod tests {
         let plan = Record::Plan(PlanRecord::new(serde_json::json!({"test": "make"}), "d".to_owned(), 9));
         insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":2,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);
         insta::assert_snapshot!(serde_json::to_string(&Record::Voided).unwrap(), @r#""voided""#);
+        insta::assert_snapshot!(serde_json::to_string(&Record::VoidedAll).unwrap(), @r#""voided_all""#);
         let asked = AskedRecord { until: UntilRecord::Fix, reduction: Some(BoundRecord::Unlimited) };
         insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
         let ahead = Record::Ahead(AheadRecord::Reducing { n_units: 3 }, 2);

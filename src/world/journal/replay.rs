@@ -30,6 +30,8 @@ pub struct Replay {
     pub next_sequence: u64,
     /// Whether incremental observations were voided at some point.
     pub is_voided: bool,
+    /// Whether all observations were, because probes disturbed each other.
+    pub is_alone: bool,
     /// The last finding.
     pub finding: Option<serde_json::Value>,
     /// The status with which the hunt ended, unless it was resumed after that.
@@ -92,6 +94,7 @@ impl Replay {
             consumed: Vec::new(),
             next_sequence: 0,
             is_voided: false,
+            is_alone: false,
             finding: None,
             status: None,
             n_completed: 0,
@@ -138,6 +141,7 @@ impl Replay {
             }
             Record::Consumed { sequence } => self.consumed.push(sequence),
             Record::Voided => self.void_incremental(),
+            Record::VoidedAll => self.void_all(),
             Record::Finding { value } => self.finding = Some(value),
             Record::Ended { status } => self.status = Some(status),
             // What the hunt says of itself.
@@ -167,6 +171,12 @@ impl Replay {
     pub fn void_incremental(&mut self) {
         self.is_voided = true;
         self.observed.retain(|_, observed| observed.is_clean);
+    }
+
+    /// Forgets everything that was observed.
+    pub fn void_all(&mut self) {
+        self.is_alone = true;
+        self.observed.clear();
     }
 }
 

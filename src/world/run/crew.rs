@@ -14,6 +14,7 @@ use crate::world::run::sandbox::Probed;
 use crate::world::run::sandbox::Sandbox;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
+use std::mem;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ struct Worker {
     /// The tree that it was sent to last.
     tree: Option<TreeId>,
     is_idle: bool,
+    /// Whether nothing that is in its worktree is believed.
+    is_spoiled: bool,
 }
 
 /// What a worker's thread sends: its answer, and all that was noticed about its trees so far.
@@ -92,7 +95,7 @@ impl Crew {
         let sender = self.sender.clone();
         let hired = thread::Builder::new().spawn(move || work(number, sandbox, &received, &sender));
         let thread = hired.map_err(|source| SandboxError::Worker { source })?;
-        self.workers.push(Worker { errands, thread, directory, tree: None, is_idle: true });
+        self.workers.push(Worker { errands, thread, directory, tree: None, is_idle: true, is_spoiled: false });
         Ok(())
     }
 
@@ -111,10 +114,16 @@ impl Crew {
         &self.workers[worker].directory
     }
 
+    /// Believes nothing that is in any worktree: the next probe of each worker writes its own from nothing.
+    pub fn spoil(&mut self) {
+        self.workers.iter_mut().for_each(|worker| worker.is_spoiled = true);
+    }
+
     /// Sends an idle worker; [`wait`](Self::wait) tells when it is back.
-    pub fn send(&mut self, worker: usize, errand: Errand) {
+    pub fn send(&mut self, worker: usize, mut errand: Errand) {
         let worker = &mut self.workers[worker];
         worker.is_idle = false;
+        errand.job.is_clean |= mem::take(&mut worker.is_spoiled);
         worker.tree = Some(errand.job.tree);
         worker.errands.send(errand).expect("a worker waits for errands as long as there is a crew");
     }

@@ -20,7 +20,7 @@ mod exec_filter;
 pub mod executions;
 mod failure_line;
 mod launch;
-mod normalise;
+pub mod normalise;
 mod output;
 pub mod process;
 mod process_table;

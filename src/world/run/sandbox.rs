@@ -16,6 +16,7 @@ use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
 use crate::world::run::RunError;
 use crate::world::run::build_cache::BuildCache;
+use crate::world::run::failure_line::failure_line;
 use crate::world::run::process;
 use crate::world::run::process::Command;
 use crate::world::run::process::Ran;
@@ -26,6 +27,7 @@ use crate::world::run::product::product;
 use crate::world::run::table;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
@@ -67,6 +69,17 @@ pub struct Regeneration {
     pub divisions: Divisions,
 }
 
+/// When a build that fails beside products of earlier builds is made again in a fresh worktree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rebuild {
+    /// Never.
+    Never,
+    /// If the build tool misses a file: an earlier build may have noted that it needs it.
+    MissingFile,
+    /// If it misses a file, or the failure is not one that a fresh worktree has shown.
+    Failure,
+}
+
 /// One probe.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -78,6 +91,8 @@ pub struct Job {
     pub precheck: Option<Words>,
     /// Whether the worktree is written from nothing first.
     pub is_clean: bool,
+    /// When a failing build is made again in a fresh worktree.
+    pub rebuild: Rebuild,
     /// Time limit for each command.
     pub limit: Duration,
 }
@@ -91,6 +106,8 @@ pub struct Probed {
     pub product: Option<Product>,
     /// Whether the test was not run, because another probe had the same product.
     pub is_same_product: bool,
+    /// The line that a build failed with beside products of earlier builds, and not in a fresh worktree.
+    pub stale: Option<String>,
 }
 
 /// What the test showed of a product.
@@ -132,6 +149,8 @@ pub struct Sandbox {
     repository: repo::Repository,
     worktree: Worktree,
     is_fresh: bool,
+    /// What builds have failed with in fresh worktrees.
+    believed: HashSet<String>,
     /// Its name among the worktrees of the private repository.
     link: String,
     /// Where HEAD stands for every probe.
@@ -158,7 +177,7 @@ impl Sandbox {
         let repository = repo::private::open(private)?;
         let above = directory.parent().unwrap_or(root).to_owned();
         let root = File::open(&above).map_err(prepared(&above))?;
-        Ok(Self { directory, root, repository, worktree, is_fresh: true, link, head })
+        Ok(Self { directory, root, repository, worktree, is_fresh: true, believed: HashSet::new(), link, head })
     }
 
     /// The directory that its commands run in.
@@ -186,7 +205,45 @@ impl Sandbox {
     ///
     /// - `known`: asked between build and test if the product is known; what it answers stands for the test. A fresh
     ///   worktree is always tested.
+    ///
+    /// Cost: a second build, in a fresh worktree, where [`Job::rebuild`] asks for it.
     pub fn probe(
+        &mut self,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+        known: Known<'_>,
+    ) -> Result<Option<Probed>, SandboxError> {
+        let is_fresh = self.is_fresh || job.is_clean;
+        let probed = self.attempt(job, commands, watch, known)?;
+        let Some(line) = probed.as_ref().and_then(|probed| build_failure(&probed.observation)) else {
+            return Ok(probed);
+        };
+        if is_fresh {
+            self.believed.insert(line);
+            return Ok(probed);
+        }
+        let output = probed.as_ref().map_or("", |probed| &probed.observation.output);
+        let is_doubtful = match job.rebuild {
+            Rebuild::Never => false,
+            Rebuild::MissingFile => table::misses_a_file(output),
+            Rebuild::Failure => true,
+        };
+        if !is_doubtful || self.believed.contains(&line) {
+            return Ok(probed);
+        }
+        let again = self.attempt(&Job { is_clean: true, ..job.clone() }, commands, watch, known)?;
+        let Some(again) = again else { return Ok(None) };
+        Ok(Some(match build_failure(&again.observation) {
+            Some(line) => {
+                self.believed.insert(line);
+                again
+            }
+            None => Probed { stale: Some(line), ..again },
+        }))
+    }
+
+    fn attempt(
         &mut self,
         job: &Job,
         commands: &Commands,
@@ -201,7 +258,7 @@ impl Sandbox {
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
-            return Ok(Some(Probed { observation, product: None, is_same_product: false }));
+            return Ok(Some(Probed { observation, product: None, is_same_product: false, stale: None }));
         }
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
@@ -259,7 +316,7 @@ impl Sandbox {
             divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
         };
         seen.is_tampered = !settled.tampered.iter().all(is_expected);
-        Ok(Some(Probed { observation: seen, product, is_same_product }))
+        Ok(Some(Probed { observation: seen, product, is_same_product, stale: None }))
     }
 
     /// Whether a build that failed did not do so by what a compiler or a build tool says of the sources: then only a build
@@ -349,6 +406,18 @@ impl Sandbox {
         let text = String::from_utf8_lossy(output);
         text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>")
     }
+}
+
+/// The normalised line that a build failed with, be it one that the test makes; `None` if no build failed.
+fn build_failure(observation: &Observation) -> Option<String> {
+    let Observation { stage, ending, output, .. } = observation;
+    let is_failing = matches!(ending, Ending::Exit(1..) | Ending::Signal(_));
+    let is_build = match stage {
+        Stage::Precheck => false,
+        Stage::Build => true,
+        Stage::Test => table::failed_builder(output).is_some(),
+    };
+    (is_failing && is_build).then(|| failure_line(output).unwrap_or_else(|| ending.to_string()))
 }
 
 fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Observation {

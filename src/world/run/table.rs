@@ -142,6 +142,17 @@ pub(super) fn failed_builder(output: &str) -> Option<&'static str> {
     PATTERNS.matches(output).iter().next().map(|index| BUILD_FAILURES[index].tool)
 }
 
+/// Whether a build tool misses a file that it has no rule for.
+pub(super) fn misses_a_file(output: &str) -> bool {
+    static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
+        compile(&[
+            r"^\S*make(?:\[\d+\])?: \*\*\* No rule to make target [`'\x22‘].*, needed by ",
+            r"^ninja: error: .* missing and no known rule to make it",
+        ])
+    });
+    PATTERNS.is_match(output)
+}
+
 /// Whether a sanitizer, the allocator or valgrind reports damaged memory.
 pub(super) fn reports_memory_damage(output: &str) -> bool {
     static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -488,6 +499,25 @@ mod tests {
     fn no_row_fires_on_what_tests_and_runners_print() {
         for text in SILENT {
             assert_eq!(failed_builder(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_a_build_tool_misses_is_told_from_other_failures() {
+        for text in [
+            "make: *** No rule to make target 'old.h', needed by 'main.o'.  Stop.\n",
+            "gmake[2]: *** No rule to make target `old.h', needed by `main.o'.  Stop.\n",
+            "ninja: error: 'old.h', needed by 'main.o', missing and no known rule to make it\n",
+        ] {
+            assert!(misses_a_file(&format!("cc -c x.c\n{text}")), "{text}");
+        }
+        for text in [
+            "make: *** No rule to make target 'chekc'.  Stop.\n",
+            "ninja: error: unknown target 'x'\n",
+            "x.c:1:10: fatal error: old.h: No such file or directory\n",
+            "the guide says: No rule to make target 'old.h', needed by 'main.o'\n",
+        ] {
+            assert!(!misses_a_file(text), "{text}");
         }
     }
 

@@ -156,6 +156,24 @@ fn voided_incremental_observations_answer_no_process_and_no_later_hunt() {
     check_code(&mut later, 4, ANY, Some(4));
 }
 
+#[test]
+fn after_probes_that_disturbed_each_other_no_earlier_observation_of_the_hunt_answers() {
+    let idd = tempfile::tempdir().unwrap();
+    let (mut segment, mut other_segment) = (start(idd.path(), "a"), start(idd.path(), "b"));
+    observe(&mut segment, 1, observation(1, false));
+    observe(&mut segment, 2, observation(2, true));
+    observe(&mut other_segment, 3, observation(3, false));
+    let mut observations = open(idd.path());
+    observations.void_all(&mut segment).unwrap();
+    observe(&mut segment, 4, observation(4, true));
+    observations.flush();
+    drop(observations);
+    let mut later = open(idd.path());
+    for (n, expected) in [(1, None), (2, None), (3, Some(3)), (4, Some(4))] {
+        check_code(&mut later, n, ANY, expected);
+    }
+}
+
 /// Fills an index, lets `harm` have its directory, and checks that every answer is still right.
 fn after_harm(harm: impl FnOnce(&Path)) -> Vec<Event> {
     let idd = tempfile::tempdir().unwrap();

@@ -1,0 +1,97 @@
+//! What to think of a run that contradicts an earlier one of the same tree.
+
+use crate::cli::session::Session;
+use crate::cli::session::SessionError;
+use crate::cli::session::Ticket;
+use crate::cli::session::known::first_run;
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
+use crate::outcome::Observation;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::world::run::normalise::normalise;
+
+/// The numbers of runs that are made alone; below those of proofs.
+const FIRST_ALONE: u32 = 1 << 15;
+
+/// Longer lines are cut where they are quoted.
+const MAX_QUOTED_CHARS: usize = 200;
+
+impl Session<'_> {
+    /// Whether probes at the same time disturbed each other, where two runs of one tree disagree: made alone, a run beside earlier
+    /// products and two in fresh worktrees agree. From here on probes run one at a time. `None` if interrupted.
+    ///
+    /// Cost: three runs; none where probes run one at a time already.
+    pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, SessionError> {
+        if self.n_jobs == 1 {
+            return Ok(Some(false));
+        }
+        self.n_jobs = 1;
+        let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
+        let Some(mut seen) = self.reproduce(incremental, &[FIRST_ALONE])? else { return Ok(None) };
+        let clean = Probe { is_claim: true, ..doubt };
+        let Some(fresh) = self.reproduce(clean, &[FIRST_ALONE + 1, FIRST_ALONE + 2])? else { return Ok(None) };
+        seen.extend(fresh);
+        let judged = |observation: &Observation| self.judged(&doubt, observation);
+        Ok(Some(seen.windows(2).all(|pair| judged(&pair[0]) == judged(&pair[1]))))
+    }
+
+    /// Says, for the first of them, that a build failed only because of products of earlier builds.
+    pub(super) fn tell_stale(&mut self, probe: &Probe, line: &str) {
+        if self.tally.n_rebuilt == 0 {
+            let line = Terminal.line(&Untrusted::from(line));
+            self.progress.say(&format!(
+                "The build of {} failed beside products of earlier builds (`{line}`), and not in a fresh checkout, which counts.",
+                probe.revision.short()
+            ));
+        }
+        self.tally.n_rebuilt += 1;
+    }
+
+    /// How a clean run differs from the incremental one that it contradicts, as the part of a sentence; `None` if that is not known.
+    pub fn contradiction(&mut self, doubt: Probe) -> Result<Option<String>, SessionError> {
+        let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
+        let ticket = Ticket { probe: incremental, key: self.key(&incremental), nth: 0 };
+        let Some((incremental, _)) = self.known(&ticket)? else { return Ok(None) };
+        let ticket = Ticket { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
+        let Some(clean) = self.own_observation(&ticket)? else { return Ok(None) };
+        let line = match first_difference(&incremental.output, &clean.output) {
+            Some(line) => format!("; the first line that differs: `{line}`"),
+            None => String::new(),
+        };
+        let (revision, incremental, clean) = (doubt.revision.short(), incremental.ending, clean.ending);
+        Ok(Some(format!("at {revision}, {clean} and not {incremental}{line}")))
+    }
+}
+
+/// The first line that only one of two outputs has at its place, without regard to numbers, paths and times.
+fn first_difference(one: &str, other: &str) -> Option<String> {
+    let (mut one, mut other) = (one.lines(), other.lines());
+    loop {
+        let line = match (one.next(), other.next()) {
+            (None, None) => return None,
+            (Some(one), Some(other)) if normalise(one) == normalise(other) => continue,
+            (Some(line), _) | (None, Some(line)) => line,
+        };
+        return Some(line.trim().chars().take(MAX_QUOTED_CHARS).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(one: &str, other: &str, expected: Option<&str>) {
+        assert_eq!(first_difference(one, other).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_quoted() {
+        check("a\nb 17\nc\n", "a\nb 18\nc\n", None);
+        check("a\nfound 3\n", "a\nlost 3\n", Some("found 3"));
+        check("a\n", "a\n  port is in use\nb\n", Some("port is in use"));
+        check("a\nb\n", "a\n", Some("b"));
+        check("", "", None);
+    }
+}
