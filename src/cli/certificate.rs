@@ -33,6 +33,7 @@ use crate::report::certificate::SCHEMA;
 use crate::report::certificate::proven;
 use crate::report::escape::Terminal;
 use crate::revision::TreeId;
+use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
@@ -47,6 +48,7 @@ use crate::world::run::sandbox;
 use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -211,19 +213,17 @@ pub fn verify(
     (console, is_agreed): (Console, bool),
 ) -> Result<(Vec<u8>, u8), Failure> {
     let mut text = String::new();
-    let verdict = match replay(bytes, location, around, (console, is_agreed), &mut text) {
-        Ok(verdict) => verdict,
+    let (verdict, statement) = match replay(bytes, location, around, (console, is_agreed), &mut text) {
+        Ok((verdict, statement)) => (verdict, statement),
         Err(End::Verdict(verdict, why)) => {
             let _ = writeln!(text, "{}", Terminal.line(&why.into()));
-            verdict
+            (verdict, String::new())
         }
         Err(End::Failure(failure)) => return Err(failure),
     };
     let _ = writeln!(text, "The certificate is {}.", verdict.words());
-    if verdict == Verdict::Valid
-        && let Ok(certificate) = serde_json::from_slice::<Certificate>(bytes)
-    {
-        text.push_str(&statement(&certificate));
+    if verdict == Verdict::Valid {
+        text.push_str(&statement);
     }
     Ok((text.into_bytes(), verdict.code()))
 }
@@ -233,23 +233,29 @@ fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
 }
 
 /// What a valid certificate says, for whoever reads nothing else.
-fn statement(certificate: &Certificate) -> String {
+///
+/// The patches are made from the tested trees: those of the certificate may have text that applying them does not look at.
+fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -> Result<String, RepoError> {
     let words = command_line(certificate.options.iter());
-    let parts = [
-        ("sufficient change", &certificate.sufficient),
-        ("necessary change", &certificate.necessary),
-        ("fix", &certificate.fix),
-    ];
+    let line = certificate.signature.line.as_ref().map(|line| format!(": {}", Terminal.line(line))).unwrap_or_default();
     let mut text = format!(
-        "  test:      {words}\n  last good: {}\n  first bad: {}\n",
-        certificate.last_good, certificate.first_bad
+        "  test:      {words}\n  failure:   {}{line}\n  last good: {}\n  first bad: {}\n",
+        Terminal.line(&certificate.signature.ending.as_str().into()),
+        certificate.last_good,
+        certificate.first_bad
     );
-    for (name, patch) in parts {
-        if let Some(patch) = patch {
-            let _ = write!(text, "\n{name}:\n{}", Terminal.block(patch));
-        }
+    for Change { name, older, newer } in changes {
+        let (patch, _) = store.patch(*older, *newer)?;
+        let _ = write!(text, "\n{name}:\n{}", Terminal.block(&patch.into()));
     }
-    text
+    Ok(text)
+}
+
+/// A change of a certificate, and the trees between which it must lead.
+struct Change {
+    name: &'static str,
+    older: TreeId,
+    newer: TreeId,
 }
 
 fn replay(
@@ -258,9 +264,13 @@ fn replay(
     around: &Surroundings,
     (console, is_agreed): (Console, bool),
     text: &mut String,
-) -> Result<Verdict, End> {
+) -> Result<(Verdict, String), End> {
     let certificate: Certificate =
         serde_json::from_slice(bytes).map_err(|error| invalid(format!("It is no certificate: {error}.")))?;
+    let is_all = |read: Value| serde_json::to_value(&certificate).is_ok_and(|value| value == read);
+    if !serde_json::from_slice(bytes).is_ok_and(is_all) {
+        return Err(invalid("It has fields that a certificate has not, or lacks some."));
+    }
     if certificate.schema != SCHEMA {
         return Err(invalid("It has another form than this program knows."));
     }
@@ -283,7 +293,8 @@ fn replay(
     );
     let store = store(location)?;
     let trees = trees(&certificate, &user, &store)?;
-    relations(&certificate, &trees, &user, &store)?;
+    let changes = relations(&certificate, &trees, &user, &store)?;
+    let statement = statement(&certificate, &changes, &store).map_err(|error| Failure::from_error(&error))?;
     let (plan, mut criteria) = orders(&certificate, &user, location, around)?;
 
     let mut progress =
@@ -331,7 +342,7 @@ fn replay(
         Ok(verdict)
     })();
     sandbox::remove(&root, &private);
-    verdict.map_err(End::Failure)
+    verdict.map(|verdict| (verdict, statement)).map_err(End::Failure)
 }
 
 /// The tree of each claim, made again from its commit and its patch.
@@ -355,13 +366,13 @@ fn applied(store: &TreeStore, tree: TreeId, patch: &Untrusted) -> Option<TreeId>
     if patch.is_empty() { Some(tree) } else { store.apply(tree, patch.as_bytes()).ok() }
 }
 
-/// Checks what the claims have to do with each other, with the history and with the changes.
+/// Checks what the claims have to do with each other, with the history and with the changes; these are returned.
 fn relations(
     certificate: &Certificate,
     trees: &BTreeMap<Role, TreeId>,
     user: &Repository,
     store: &TreeStore,
-) -> Result<(), End> {
+) -> Result<Vec<Change>, End> {
     let (Some(good), Some(bad)) = (trees.get(&Role::GoodPasses), trees.get(&Role::BadFails)) else {
         return Err(invalid("It does not claim that the last good revision passes and the first bad one fails."));
     };
@@ -384,6 +395,7 @@ fn relations(
     if trees.len() != n_bare + n_changes {
         return Err(invalid("It makes a claim about a change that it does not have."));
     }
+    let mut changes = Vec::new();
     for (name, patch, older, newer) in links {
         let Some(patch) = patch else { continue };
         let (Some(older), Some(newer)) = (older, newer) else {
@@ -392,8 +404,9 @@ fn relations(
         if patch.is_empty() || applied(store, *older, patch) != Some(*newer) {
             return Err(invalid(format!("Its {name} is not what was tested.")));
         }
+        changes.push(Change { name, older: *older, newer: *newer });
     }
-    Ok(())
+    Ok(changes)
 }
 
 /// What is run, and what its result means.

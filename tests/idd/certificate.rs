@@ -65,6 +65,16 @@ fn a_true_certificate_is_valid_in_another_clone_and_leaves_nothing() {
 }
 
 #[test]
+fn what_is_printed_of_a_valid_certificate_is_what_was_tested() {
+    let (fixture, mut certificate) = certified();
+    let deceptive = certificate["fix"].as_str().unwrap().replace("+++ b/value", "+++ b/harmless");
+    certificate["fix"] = json!(format!("This mends everything.\n{deceptive}"));
+    let (code, said) = verify(&fixture, &text(&certificate), &["--yes"]);
+    assert!(matches!(code, Some(0 | 1)), "{said}");
+    assert!(!said.contains("mends everything") && !said.contains("harmless"), "{said}");
+}
+
+#[test]
 fn commands_of_others_are_run_only_if_the_user_says_so() {
     let (fixture, mut certificate) = certified();
     certificate["options"] = json!(["--", format!("touch {}/owned", fixture.place().display())]);
@@ -84,9 +94,11 @@ fn a_false_certificate_is_refused() {
         certificate["claims"].as_array().unwrap().iter().position(|claim| claim["role"] == role).unwrap()
     };
     let replace = |patch: &Value, from: &str, to: &str| json!(patch.as_str().unwrap().replace(from, to));
-    let tampered: [(&str, Tampering<'_>); 15] = [
+    let tampered: [(&str, Tampering<'_>); 17] = [
         ("another form", &|value| value["schema"] = json!("git-idd-certificate/9")),
         ("a field more", &|value| value["trusted"] = json!(true)),
+        ("a field more in a part", &|value| value["signature"]["trusted"] = json!(true)),
+        ("a field less", &|value| drop(value["signature"].as_object_mut().unwrap().remove("line"))),
         ("another first bad commit", &|value| value["first_bad"] = value["last_good"].clone()),
         ("another sufficient change", &|value| value["sufficient"] = replace(&value["sufficient"], "three", "drei")),
         ("another necessary change", &|value| value["necessary"] = replace(&value["necessary"], "three", "drei")),
