@@ -19,6 +19,7 @@
 //! 4  CRC-32 of everything before
 //! ```
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -122,9 +123,13 @@ impl Map {
         if n_packed != rest.len() as u64 || n_bytes > MAX_TEXT {
             return Err(MapError::Damaged("its length is wrong"));
         }
-        let capacity = usize::try_from(n_bytes).map_err(|_| MapError::Damaged("its length is wrong"))?;
-        let text =
-            zstd::bulk::decompress(rest, capacity).map_err(|_| MapError::Damaged("its text cannot be unpacked"))?;
+        // Memory is taken for the text that there is, not for the one that is promised.
+        let mut text = Vec::new();
+        let unpacked = zstd::Decoder::with_buffer(rest).and_then(|rest| rest.take(n_bytes + 1).read_to_end(&mut text));
+        unpacked.map_err(|_| MapError::Damaged("its text cannot be unpacked"))?;
+        if text.len() as u64 != n_bytes {
+            return Err(MapError::Damaged("its length is wrong"));
+        }
         let text = String::from_utf8(text).map_err(|_| MapError::Damaged("its text is no text"))?;
         let module = Module::read(&text)?;
         if module.functions.len() + 1 != firsts.len() {

@@ -94,11 +94,15 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// The bytes of a file that somebody else may have made; an error if it has more than `limit`.
 pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)));
+    let file = File::open(path)?;
+    // Memory is reserved for as much as a file says that it has.
+    if file.metadata()?.len() <= limit {
+        file.take(limit + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 <= limit {
+            return Ok(bytes);
+        }
     }
-    Ok(bytes)
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)))
 }
 
 /// Writes a file whole or not at all.

@@ -403,3 +403,29 @@ git add a.c && git commit -qm one";
     assert!(recordings.starts_with("0001  ") && recordings.contains("  exit code 1  ./a\n0002  "), "{recordings}");
     assert!(text(&fixture.run(&["trace", "stat", "--recording", "1"])).starts_with("recording 0001:"));
 }
+
+#[test]
+fn a_recording_that_was_cut_or_says_that_it_is_huge_is_refused() {
+    let fixture = recorded();
+    let place = fixture.repo().join(".git/idd/recordings/0001");
+    let trace = std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path());
+    let trace = trace.into_iter().find(|path| path.extension().is_some_and(|end| end == "trace")).unwrap();
+    let refused = |message: &str| {
+        let output = fixture.shell(&format!("ulimit -v 2000000; {} trace tree", env!("CARGO_BIN_EXE_git-idd")));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains(message), "{said}");
+    };
+    let change = |path: &std::path::Path, length: u64, message: &str| {
+        let whole = std::fs::read(path).unwrap();
+        std::fs::File::options().write(true).open(path).unwrap().set_len(length).unwrap();
+        refused(message);
+        std::fs::write(path, whole).unwrap();
+    };
+    let n_bytes = trace.metadata().unwrap().len();
+    for length in [n_bytes - 1, n_bytes - 40, n_bytes / 2, 136] {
+        change(&trace, length, "the trace is damaged (");
+    }
+    change(&place.join("maps/1.map"), 1 << 40, "it has more than 1024 MiB");
+    change(&place.join("recording.json"), 1 << 40, "there is no recording `0001` that can be read");
+    text(&fixture.run(&["trace", "tree"]));
+}

@@ -96,6 +96,10 @@ pub struct Traced {
 /// The form of `recording.json`.
 pub const VERSION: u32 = 1;
 
+/// What a recording says of itself, and the map of a unit, are never longer.
+const MAX_RECORDING: u64 = 64 << 20;
+const MAX_MAP: u64 = 1 << 30;
+
 /// The directory of all recordings.
 pub fn directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("recordings")
@@ -123,7 +127,8 @@ pub fn new_name(idd_directory: &Path) -> String {
 
 /// Reads what a recording says of itself.
 pub fn read(place: &Path) -> io::Result<Recording> {
-    let recording: Recording = serde_json::from_slice(&fs::read(place.join("recording.json"))?)?;
+    let recording: Recording =
+        serde_json::from_slice(&files::bytes_up_to(&place.join("recording.json"), MAX_RECORDING)?)?;
     if recording.version == VERSION { Ok(recording) } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
@@ -156,12 +161,17 @@ pub fn units(place: &Path, recording: &Recording) -> Units {
 pub fn units_at(place: &Path, ranges: &[UnitRange]) -> Units {
     let maps = place.join("maps");
     let units = ranges.iter().map(|(unit, first, end)| (*unit, *first..*end));
-    Units::new(units, Box::new(move |unit| fs::read(maps.join(format!("{unit}.map")))))
+    Units::new(units, Box::new(move |unit| files::bytes_up_to(&maps.join(format!("{unit}.map")), MAX_MAP)))
 }
 
 /// A trace of a recording; that of a forked process begins with what its parent did.
+///
+/// A recording is written down when its traces have come to their ends: one without its end was cut.
 pub fn trace(place: &Path, recording: &Recording, traced: &Traced) -> Result<Trace, TraceError> {
     let trace = open(&place.join(&traced.file))?;
+    if !trace.is_complete {
+        return Err(TraceError::Damaged("it is cut short"));
+    }
     // A parent is always an earlier one, so this ends.
     match traced.forked_by.and_then(|index| recording.processes.get(index)) {
         Some(parent) if parent.forked_by.is_none_or(|index| Some(index) < traced.forked_by) => {
