@@ -38,6 +38,7 @@ use git_idd::hunt::stage::Stage;
 use git_idd::outcome::Outcome;
 use git_idd::reduce::Reducer;
 use git_idd::revision::CommitId;
+use git_idd::revision::ObjectId;
 use git_idd::revision::Revision;
 use git_idd::revision::TreeId;
 use std::collections::HashMap;
@@ -49,10 +50,10 @@ use std::io;
 use std::io::Write;
 use std::rc::Rc;
 
-fn bytes(position: usize) -> [u8; 20] {
+fn id(position: usize) -> ObjectId {
     let mut bytes = [1; 20];
     bytes[..8].copy_from_slice(&(position as u64).to_be_bytes());
-    bytes
+    ObjectId::Sha1(bytes)
 }
 
 /// Trees of one file that holds the position of the revision.
@@ -109,7 +110,7 @@ impl Test {
             return *known;
         }
         let chance = self.chance();
-        let has_cause = tree.0 >= bytes(self.culprit);
+        let has_cause = tree.0 >= id(self.culprit);
         let is_fail = if has_cause { chance >= self.noise.false_passes } else { chance < self.noise.false_fails };
         let outcome = if is_fail { Outcome::Fail } else { Outcome::Pass };
         self.runs.insert((tree, is_claim, nth), outcome);
@@ -158,10 +159,10 @@ impl Laboratory for Test {
 }
 
 fn order(n_revisions: usize, is_bounded: bool) -> Order {
-    let bad = CommitId(bytes(n_revisions));
+    let bad = CommitId(id(n_revisions));
     Order {
         bad,
-        goods: if is_bounded { vec![CommitId(bytes(0))] } else { Vec::new() },
+        goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },
         target: bad,
         walk: Walk::Auto,
         first_parent: false,
@@ -208,7 +209,7 @@ fn hunt(test: &mut Test, history: &History, mut order: Order, noisy: Noisy) -> R
             Halt::Again(Again::Clean) => order.is_clean = true,
             Halt::Concluded(conclusion) => {
                 let finding = &board.borrow().finding;
-                let position = |id: CommitId| usize::from(id.0[7]) + 256 * usize::from(id.0[6]);
+                let position = |id: CommitId| usize::from(id.0.as_bytes()[7]) + 256 * usize::from(id.0.as_bytes()[6]);
                 return Ok((*conclusion, finding.first_bad.map(position), finding.confidence));
             }
             halt => return Err(format!("{halt}").into()),
@@ -229,9 +230,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let noise = Noise { false_fails: false_fails.parse()?, false_passes: false_passes.parse()? };
     let rate = rate.map(|rate| rate.parse::<f64>()).transpose()?;
     let revisions = (0..=n_revisions).rev().map(|position| Revision {
-        id: CommitId(bytes(position)),
-        parents: if position == 0 { Vec::new() } else { vec![CommitId(bytes(position - 1))] },
-        tree: TreeId(bytes(position)),
+        id: CommitId(id(position)),
+        parents: if position == 0 { Vec::new() } else { vec![CommitId(id(position - 1))] },
+        tree: TreeId(id(position)),
         author: "a".to_owned(),
         author_time: (0, 0),
         commit_time: 86_400 * i64::try_from(position).unwrap_or_default(),

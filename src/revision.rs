@@ -3,15 +3,75 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// The id of a git object, in the format of its repository.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectId {
+    /// Of a repository with SHA-1 ids.
+    Sha1([u8; 20]),
+    /// Of a repository with SHA-256 ids.
+    Sha256([u8; 32]),
+}
+
+impl ObjectId {
+    /// The id in these bytes; `None` if there are neither 20 nor 32.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let sha1 = || bytes.try_into().ok().map(Self::Sha1);
+        sha1().or_else(|| bytes.try_into().ok().map(Self::Sha256))
+    }
+
+    /// Its 20 or 32 bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Sha1(bytes) => bytes,
+            Self::Sha256(bytes) => bytes,
+        }
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl FromStr for ObjectId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let mut bytes = [0; 32];
+        let n_bytes = text.len() / 2;
+        if text.len() % 2 != 0 || n_bytes > bytes.len() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(InvalidId);
+        }
+        for (index, byte) in bytes[..n_bytes].iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| InvalidId)?;
+        }
+        Self::from_bytes(&bytes[..n_bytes]).ok_or(InvalidId)
+    }
+}
+
 macro_rules! object_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub [u8; 20]);
+        pub struct $name(pub ObjectId);
+
+        impl $name {
+            /// An id of a repository with SHA-1 ids.
+            pub const fn sha1(bytes: [u8; 20]) -> Self {
+                Self(ObjectId::Sha1(bytes))
+            }
+        }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                self.0.fmt(f)
             }
         }
 
@@ -25,14 +85,7 @@ macro_rules! object_id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                let mut bytes = [0; 20];
-                if text.len() != 40 || !text.is_ascii() {
-                    return Err(InvalidId);
-                }
-                for (index, byte) in bytes.iter_mut().enumerate() {
-                    *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| InvalidId)?;
-                }
-                Ok(Self(bytes))
+                text.parse().map(Self)
             }
         }
     };
@@ -53,9 +106,9 @@ object_id! {
     BlobId
 }
 
-/// A text that is not 40 hexadecimal digits.
+/// A text that is neither 40 nor 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an object id of 40 hexadecimal digits")]
+#[error("not an object id of 40 or 64 hexadecimal digits")]
 pub struct InvalidId;
 
 impl CommitId {
@@ -92,13 +145,17 @@ mod tests {
 
     #[test]
     fn an_id_is_printed_as_it_was_read() {
-        let text = "0123456789abcdef0123456789abcdef01234567";
-        assert_eq!(text.parse::<TreeId>().unwrap().to_string(), text);
+        for text in ["0123456789abcdef0123456789abcdef01234567", &"0123456789abcdef".repeat(4)] {
+            assert_eq!(text.parse::<TreeId>().unwrap().to_string(), text);
+        }
     }
 
     #[test]
     fn a_short_or_foreign_text_is_no_id() {
-        assert_eq!("0123".parse::<CommitId>(), Err(InvalidId));
-        assert_eq!("zz23456789abcdef0123456789abcdef01234567".parse::<CommitId>(), Err(InvalidId));
+        for text in
+            ["", "0123", "+123456789abcdef0123456789abcdef01234567", &"0".repeat(39), &"0".repeat(66), &"é".repeat(20)]
+        {
+            assert_eq!(text.parse::<CommitId>(), Err(InvalidId), "{text}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::revision::ObjectId;
 use crate::syntax::Language;
 
 /// A file of this size or less is looked at line by line; a larger one changes as a whole.
@@ -46,7 +47,7 @@ pub enum Content {
     /// The bytes of a file, or the target of a symbolic link.
     Bytes(Arc<[u8]>),
     /// The commit id of a submodule.
-    Submodule([u8; 20]),
+    Submodule(ObjectId),
 }
 
 /// One changed file on one side of the difference.

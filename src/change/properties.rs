@@ -8,6 +8,7 @@ use proptest::sample::Index;
 use crate::change::{
     ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, Unit, UnitId, UnitKind,
 };
+use crate::revision::ObjectId;
 
 type Tree = BTreeMap<Vec<u8>, (Mode, Content)>;
 
@@ -122,7 +123,8 @@ fn the_executable_bit_is_a_unit_of_its_own() {
 
 #[test]
 fn links_submodules_and_type_changes_are_whole() {
-    let submodule = FileSide { path: b"s".to_vec(), mode: Mode::Submodule, content: Content::Submodule([7; 20]) };
+    let submodule =
+        FileSide { path: b"s".to_vec(), mode: Mode::Submodule, content: Content::Submodule(ObjectId::Sha1([7; 20])) };
     let change_set = ChangeSet::new(vec![
         pair(Some(file("f", "text\n")), Some(side("f", Mode::Symlink, "target"))),
         pair(Some(side("l", Mode::Symlink, "here")), Some(side("l", Mode::Symlink, "there"))),
@@ -232,7 +234,7 @@ fn tree() -> impl Strategy<Value = Tree> {
             };
             if !tree.keys().any(excludes) {
                 let content = match mode {
-                    Mode::Submodule => Content::Submodule([u8::try_from(text.len()).unwrap(); 20]),
+                    Mode::Submodule => Content::Submodule(ObjectId::Sha1([u8::try_from(text.len()).unwrap(); 20])),
                     _ => Content::Bytes(text.into_bytes().into()),
                 };
                 tree.insert(path.into(), (mode, content));

@@ -319,7 +319,7 @@ mod tests {
             is_insertion: *is_insertion,
             text: text.as_bytes().to_vec(),
         };
-        let commit = CommitId([0; 20]);
+        let commit = CommitId::sha1([0; 20]);
         let unit = Labelled {
             commit,
             path: path.clone(),

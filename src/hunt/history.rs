@@ -153,14 +153,14 @@ mod tests {
     use crate::revision::TreeId;
 
     fn id(n: u8) -> CommitId {
-        CommitId([n; 20])
+        CommitId::sha1([n; 20])
     }
 
     fn revision(n: u8, parents: &[u8], author: &str, commit_time: i64) -> Revision {
         Revision {
             id: id(n),
             parents: parents.iter().map(|parent| id(*parent)).collect(),
-            tree: TreeId([n; 20]),
+            tree: TreeId::sha1([n; 20]),
             author: author.to_owned(),
             author_time: (commit_time, 0),
             commit_time,

@@ -244,7 +244,7 @@ mod tests {
     const N_REVISIONS: u8 = 20;
 
     fn id(position: u8) -> CommitId {
-        CommitId([position; 20])
+        CommitId::sha1([position; 20])
     }
 
     /// Answers each run by the position of its revision and the number of runs made so far, and remembers it.
@@ -266,7 +266,8 @@ mod tests {
             for nth in probes[0].run.unwrap_or_default().. {
                 let probe = Probe { run: Some(nth), ..probes[0] };
                 let n_runs = self.known.len();
-                let outcome = *self.known.entry(probe).or_insert_with(|| (self.run)(probe.revision.0[0], n_runs));
+                let outcome =
+                    *self.known.entry(probe).or_insert_with(|| (self.run)(probe.revision.0.as_bytes()[0], n_runs));
                 let verdict = match &mut weighing {
                     Some(weighing) if probes[0].run.is_none() => {
                         weighing.add(outcome);

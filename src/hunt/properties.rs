@@ -77,7 +77,7 @@ impl Story {
     fn id(position: usize) -> CommitId {
         let mut bytes = [0; 20];
         bytes[..8].copy_from_slice(&(position as u64 + 1).to_be_bytes());
-        CommitId(bytes)
+        CommitId::sha1(bytes)
     }
 
     fn history(&self, trees: &MemoryTrees) -> History {

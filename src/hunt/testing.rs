@@ -54,7 +54,7 @@ impl MemoryTrees {
             digest.update((content.len() as u64).to_le_bytes());
             digest.update(content);
         }
-        let id = TreeId(digest.finalize()[..20].try_into().unwrap());
+        let id = TreeId::sha1(digest.finalize()[..20].try_into().unwrap());
         self.trees.borrow_mut().insert(id, files);
         id
     }

@@ -120,7 +120,7 @@ mod tests {
     use crate::revision::TreeId;
 
     fn id(letter: char) -> CommitId {
-        CommitId([u8::try_from(letter).unwrap(); 20])
+        CommitId::sha1([u8::try_from(letter).unwrap(); 20])
     }
 
     /// `"d:bc"` is a revision `d` with the parents `b` and `c`.
@@ -129,7 +129,7 @@ mod tests {
             let (name, parents) = word.split_once(':').unwrap();
             Revision {
                 id: id(name.chars().next().unwrap()),
-                tree: TreeId([0; 20]),
+                tree: TreeId::sha1([0; 20]),
                 parents: parents.chars().map(id).collect(),
                 author: String::new(),
                 author_time: (0, 0),

@@ -39,7 +39,7 @@ use serde_json::json;
 
 fn commit(digit: u8, subject: &str) -> Commit {
     Commit {
-        commit: CommitId([digit; 20]),
+        commit: CommitId::sha1([digit; 20]),
         subject: subject.into(),
         author: "A U Thor <author@example.com>".into(),
         date: Date::new(1_772_353_800 + 86_400 * i64::from(digit), 60),
@@ -58,7 +58,7 @@ pub fn found() -> Report {
         lines: 2,
         files: vec!["src/parse.c".into()],
         units: vec![Unit {
-            commit: Some(CommitId([0x33; 20])),
+            commit: Some(CommitId::sha1([0x33; 20])),
             file: "src/parse.c".into(),
             lines: 2,
             text: "-while (n < max)\n+while (n <= max)\n".into(),
@@ -78,7 +78,7 @@ pub fn found() -> Report {
         culprits: vec![commit(0x33, "parse: accept empty fields")],
         change: Changes { sufficient: Some(change.clone()), necessary: Some(change.clone()), common: Some(change) },
         fix: Some(Fix {
-            commit: CommitId([0x44; 20]),
+            commit: CommitId::sha1([0x44; 20]),
             complete: true,
             patch: patch("while (n <= max)", "while (n < max)"),
             lines: 2,
@@ -91,8 +91,8 @@ pub fn found() -> Report {
             complaints: Vec::new(),
         }),
         repairs: vec![Repair {
-            commit: CommitId([0x22; 20]),
-            source: CommitId([0x33; 20]),
+            commit: CommitId::sha1([0x22; 20]),
+            source: CommitId::sha1([0x33; 20]),
             direction: Direction::Newer,
             lines: 1,
             patch: b"--- a/caf\xe9.h\n".as_slice().into(),
@@ -101,8 +101,8 @@ pub fn found() -> Report {
         evidence: vec![
             Evidence {
                 claim: "good passes".into(),
-                commit: Some(CommitId([0x22; 20])),
-                tree: Some(TreeId([0x2a; 20])),
+                commit: Some(CommitId::sha1([0x22; 20])),
+                tree: Some(TreeId::sha1([0x2a; 20])),
                 expected: Outcome::Pass,
                 outcome: Outcome::Pass,
                 is_clean: true,
@@ -199,8 +199,8 @@ pub fn explained() -> Report {
     let mut report = found();
     report.evidence.push(Evidence {
         claim: "the first bad revision fails".into(),
-        commit: Some(CommitId([0x33; 20])),
-        tree: Some(TreeId([0x3a; 20])),
+        commit: Some(CommitId::sha1([0x33; 20])),
+        tree: Some(TreeId::sha1([0x3a; 20])),
         expected: Outcome::Fail,
         outcome: Outcome::Fail,
         is_clean: true,
@@ -241,7 +241,7 @@ pub fn told() -> Value {
 
 /// [`told`] of the hunt of [`explained`], as it is stored.
 pub fn stored(told: &Value) -> Vec<u8> {
-    let failing = (CommitId([0x33; 20]), TreeId([0x3a; 20]));
+    let failing = (CommitId::sha1([0x33; 20]), TreeId::sha1([0x3a; 20]));
     serde_json::to_vec(&chain::wrap("20260301-093000-1", failing, told)).unwrap()
 }
 
@@ -261,8 +261,8 @@ pub fn explanation() -> Explanation {
         text: None,
     };
     Explanation {
-        commit: CommitId([0x33; 20]),
-        tree: TreeId([0x3a; 20]),
+        commit: CommitId::sha1([0x33; 20]),
+        tree: TreeId::sha1([0x3a; 20]),
         bad: "3333333333".into(),
         good: "the same without the necessary change".into(),
         switched: None,

@@ -40,42 +40,43 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// How git keeps objects and refs.
+/// How git names objects and keeps refs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// SHA-1 ids, and refs in files.
-    Usual,
-    /// SHA-1 ids, and refs in tables.
-    Reftable,
+pub struct Format {
+    /// What makes ids of objects: `sha1` or `sha256`.
+    pub hash: &'static str,
+    /// Where refs stand: in `files` or in a `reftable`.
+    pub refs: &'static str,
 }
 
 impl Format {
-    /// What `make.sh` is told.
-    fn variables(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Usual => &[],
-            Self::Reftable => &[("FIXTURE_REFS", "reftable")],
-        }
-    }
+    /// What git makes unless it is told otherwise.
+    const USUAL: Self = Self { hash: "sha1", refs: "files" };
+
+    /// SHA-256 ids, and refs in tables.
+    pub const NEWEST: Self = Self { hash: "sha256", refs: "reftable" };
 
     /// What `git init` is told.
-    fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::Usual => &[],
-            Self::Reftable => &["--ref-format=reftable"],
-        }
+    fn options(self) -> Vec<String> {
+        let told = [("--object-format", self.hash, "sha1"), ("--ref-format", self.refs, "files")];
+        let told = told.into_iter().filter(|(_, value, usual)| value != usual);
+        told.map(|(option, value, _)| format!("{option}={value}")).collect()
     }
 
-    /// This format, or the usual one if git is too old for it, which is said.
+    /// The formats in which git can make repositories, of this one and of those with only one of its parts; what is missing is said.
     #[expect(clippy::print_stderr, reason = "a test that does not test what it is called for says so")]
-    pub fn or_usual(self) -> Self {
-        let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let made = Command::new("git").args(["init", "-q"]).args(self.options()).arg(scratch.path()).output().unwrap();
-        if made.status.success() {
-            return self;
-        }
-        eprintln!("this git makes no repository in the format {self:?}, so the test runs in the usual one");
-        Self::Usual
+    pub fn known(self) -> Vec<Self> {
+        let candidates = [self, Self { refs: "files", ..self }, Self { hash: "sha1", ..self }];
+        let is_known = |format: &Self| {
+            let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            let mut command = Command::new("git");
+            let made = command.args(["init", "-q"]).args(format.options()).arg(scratch.path()).output().unwrap();
+            if !made.status.success() {
+                eprintln!("this git makes no repository in {format:?}: that format is not tested");
+            }
+            made.status.success()
+        };
+        candidates.into_iter().filter(is_known).collect()
     }
 }
 
@@ -91,7 +92,7 @@ pub struct Fixture {
 impl Fixture {
     /// Makes the history `name`, and checks the id of its HEAD.
     pub fn make(name: &str) -> Self {
-        Self::make_in(Format::Usual, name)
+        Self::make_in(Format::USUAL, name)
     }
 
     /// The same in a format.
@@ -102,16 +103,18 @@ impl Fixture {
         let fixture = Self { expect, scratch, javac };
         fixture.furnish(&["home", "tmp"]);
         // Made anew each time: some stories write the place itself into untracked files.
-        let variables = format.variables().iter().copied();
+        let variables = [("FIXTURE_HASH", format.hash), ("FIXTURE_REFS", format.refs)];
         succeed(Command::new(story(name).join("make.sh")).arg(fixture.repo()).envs(variables));
         let head = fixture.git(&["rev-parse", "HEAD"]);
-        assert_eq!(String::from_utf8_lossy(&head).trim_end(), fixture.expect.head, "HEAD of {name}");
+        if format.hash == "sha1" {
+            assert_eq!(String::from_utf8_lossy(&head).trim_end(), fixture.expect.head, "HEAD of {name}");
+        }
         fixture
     }
 
     /// An empty repository in which `script` was run, with fixed dates and names; see [`Fixture::sh`].
     pub fn of(script: &str) -> Self {
-        Self::of_format(Format::Usual, script)
+        Self::of_format(Format::USUAL, script)
     }
 
     /// The same in a format.
@@ -119,7 +122,10 @@ impl Fixture {
         let scratch = TempDir::with_prefix_in("inline-", env!("CARGO_TARGET_TMPDIR")).unwrap();
         let fixture = Self { expect: Expect::read("head = ''\narguments = []"), scratch, javac: None };
         fixture.furnish(&["home", "tmp", "repo"]);
-        fixture.git(&[&["init", "-q", "-b", "main"], format.options()].concat());
+        let options = format.options();
+        let options: Vec<&str> =
+            ["init", "-q", "-b", "main"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        fixture.git(&options);
         fixture.sh(script);
         fixture
     }

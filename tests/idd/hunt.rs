@@ -35,8 +35,9 @@ fn hunt(name: &str) {
 
 /// The same finding with a known good revision, with other arguments, in another format, and the reduction alone.
 fn hunt_otherwise(name: &str) {
-    let format = Format::Reftable.or_usual();
     let expect = Fixture::make(name).expect;
+    let is_other = expect.with_good.is_some() || !expect.variants.is_empty() || expect.minimize.is_some();
+    let Some(format) = is_other.then(|| Format::NEWEST.known()[0]) else { return };
     if let Some(with_good) = &expect.with_good {
         let args: Vec<&str> = ["--until", "commit", "--good", &with_good.good]
             .into_iter()
@@ -60,7 +61,7 @@ fn hunt_otherwise(name: &str) {
     if let Some(minimize) = &expect.minimize {
         let ends = ["minimize", &minimize.good, &minimize.bad];
         let args: Vec<&str> = ends.into_iter().chain(expect.arguments.iter().map(String::as_str)).collect();
-        check(&format!("{name}, minimize"), &Fixture::make(name), &args, &minimize.finding);
+        check(&format!("{name}, minimize"), &Fixture::make_in(format, name), &args, &minimize.finding);
     }
 }
 

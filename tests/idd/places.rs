@@ -122,23 +122,6 @@ fn a_repository_without_commits_and_no_repository_are_errors() {
 }
 
 #[test]
-fn formats_that_are_not_known_are_errors() {
-    for (option, expected) in [("--object-format=sha256", "SHA-256")] {
-        let fixture = Fixture::of(&format!("git init -q {option} \"$PLACE/other\" || git init -q \"$PLACE/old\""));
-        let other = fixture.place().join("other");
-        if !other.exists() {
-            // This git is too old for the format.
-            continue;
-        }
-        fixture.sh(&format!("cd \"$PLACE/other\"\n{HISTORY}"));
-        let output = fixture.command(&[TEST]).current_dir(&other).output().unwrap();
-        assert_eq!(output.status.code(), Some(1));
-        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("\nhint: "), "{}", text(&output.stderr));
-    }
-}
-
-#[test]
 fn a_shallow_clone_is_searched_to_its_border() {
     let fixture = Fixture::of(HISTORY);
     for (depth, status) in [("4", Status::Found), ("2", Status::NeverPassed)] {

@@ -21,7 +21,7 @@ const N_NEEDED: usize = 60;
 fn id(number: usize) -> CommitId {
     let mut bytes = [3; 20];
     bytes[..8].copy_from_slice(&(number as u64).to_be_bytes());
-    CommitId(bytes)
+    CommitId::sha1(bytes)
 }
 
 /// A history of commits, each by its number, its parents and its program; children first.

@@ -20,8 +20,8 @@ use std::hash::DefaultHasher;
 use std::hash::Hash;
 use std::hash::Hasher;
 
-const GOOD: CommitId = CommitId([1; 20]);
-const BAD: CommitId = CommitId([2; 20]);
+const GOOD: CommitId = CommitId::sha1([1; 20]);
+const BAD: CommitId = CommitId::sha1([2; 20]);
 
 /// A pair of revisions: a file with the lines of `good`, and with those of `bad`.
 fn history(trees: &MemoryTrees, good: &[&str], bad: &[&str]) -> History {

@@ -66,8 +66,8 @@ impl KeyParts {
     pub fn digest(&self) -> Key {
         let mut fields = Fields::new("key");
         fields.number(KEY_VERSION);
-        fields.bytes(&self.tree.0);
-        fields.optional(self.exposed_commit.as_ref().map(|commit| &commit.0[..]));
+        fields.bytes(self.tree.0.as_bytes());
+        fields.optional(self.exposed_commit.as_ref().map(|commit| commit.0.as_bytes()));
         fields.bytes(&self.plan);
         Key(fields.finish())
     }
@@ -90,7 +90,7 @@ impl ProductParts {
         let mut fields = Fields::new("product");
         fields.number(KEY_VERSION);
         fields.bytes(&self.product);
-        fields.optional(self.exposed_commit.as_ref().map(|commit| &commit.0[..]));
+        fields.optional(self.exposed_commit.as_ref().map(|commit| commit.0.as_bytes()));
         fields.bytes(&self.plan);
         Key(fields.finish())
     }
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_key_is_printed_as_it_was_read() {
-        let key = KeyParts { tree: TreeId([7; 20]), exposed_commit: None, plan: [1; 32] }.digest();
+        let key = KeyParts { tree: TreeId::sha1([7; 20]), exposed_commit: None, plan: [1; 32] }.digest();
         assert_eq!(key.to_string().parse(), Ok(key));
         assert_eq!("0A".repeat(32).parse::<Key>(), Err(InvalidKey));
         assert_eq!("0a".repeat(31).parse::<Key>(), Err(InvalidKey));
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn the_digest_is_stable() {
         let plan = ProbePlan { test: CommandParts::Shell(b"make check".to_vec()), ..ProbePlan::default() };
-        let parts = KeyParts { tree: TreeId([7; 20]), exposed_commit: None, plan: plan.digest() };
+        let parts = KeyParts { tree: TreeId::sha1([7; 20]), exposed_commit: None, plan: plan.digest() };
         insta::assert_snapshot!(parts.digest(), @"8e1a9afd02d39f43e96c545dceab496575a2c9c8a9c0e5e71c580eab23348cab");
     }
 
@@ -308,22 +308,22 @@ mod tests {
         let others = [
             parts,
             ProductParts { product: [2; 32], ..parts },
-            ProductParts { exposed_commit: Some(CommitId([1; 20])), ..parts },
+            ProductParts { exposed_commit: Some(CommitId::sha1([1; 20])), ..parts },
             ProductParts { plan: [2; 32], ..parts },
         ];
         let mut keys: HashSet<Key> = others.iter().map(ProductParts::digest).collect();
-        keys.insert(KeyParts { tree: TreeId([1; 20]), exposed_commit: None, plan: [1; 32] }.digest());
+        keys.insert(KeyParts { tree: TreeId::sha1([1; 20]), exposed_commit: None, plan: [1; 32] }.digest());
         assert_eq!(keys.len(), others.len() + 1);
     }
 
     #[test]
     fn keys_that_differ_in_any_part_differ() {
-        let parts = KeyParts { tree: TreeId([1; 20]), exposed_commit: None, plan: [1; 32] };
+        let parts = KeyParts { tree: TreeId::sha1([1; 20]), exposed_commit: None, plan: [1; 32] };
         let others = [
             parts,
-            KeyParts { tree: TreeId([2; 20]), ..parts },
-            KeyParts { exposed_commit: Some(CommitId([1; 20])), ..parts },
-            KeyParts { exposed_commit: Some(CommitId([2; 20])), ..parts },
+            KeyParts { tree: TreeId::sha1([2; 20]), ..parts },
+            KeyParts { exposed_commit: Some(CommitId::sha1([1; 20])), ..parts },
+            KeyParts { exposed_commit: Some(CommitId::sha1([2; 20])), ..parts },
             KeyParts { plan: [2; 32], ..parts },
         ];
         let keys: HashSet<Key> = others.iter().map(KeyParts::digest).collect();

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn notes_of_format_1_are_read_as_records() {
-        let (id, revision) = ("01".repeat(20), CommitId([1; 20]));
+        let (id, revision) = ("01".repeat(20), CommitId::sha1([1; 20]));
         check(
             &format!("tested {id} unresolved(build) repaired"),
             Some(Record::Tested { revision, outcome: "unresolved(build)".to_owned(), is_repaired: true }),
@@ -102,7 +102,7 @@ mod tests {
             Some(Record::Answer {
                 phase: "reduce".to_owned(),
                 revision,
-                tree: TreeId([2; 20]),
+                tree: TreeId::sha1([2; 20]),
                 key: "ab".to_owned(),
                 sequence: Some(7),
                 outcome: "fail".to_owned(),

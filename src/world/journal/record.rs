@@ -384,7 +384,7 @@ pub(super) mod tests {
             Just(Record::Voided),
             Just(Record::VoidedAll),
             any::<(bool, String)>().prop_map(|(is_repaired, outcome)| Record::Tested {
-                revision: CommitId([1; 20]),
+                revision: CommitId::sha1([1; 20]),
                 outcome,
                 is_repaired
             }),
@@ -402,8 +402,8 @@ pub(super) mod tests {
             }),
             any::<(String, Option<u64>)>().prop_map(|(phase, sequence)| Record::Answer {
                 phase,
-                revision: CommitId([1; 20]),
-                tree: TreeId([2; 20]),
+                revision: CommitId::sha1([1; 20]),
+                tree: TreeId::sha1([2; 20]),
                 key: "ab".to_owned(),
                 sequence,
                 outcome: "pass".to_owned(),
@@ -455,8 +455,11 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&spent).unwrap(), @r#"{"spent":{"search":null,"reduction":{"secs":2,"nanos":0}}}"#);
         let ran = Record::Ran { sequence: 7, counts: vec!["reduce".to_owned()], elapsed: Duration::from_secs(2) };
         insta::assert_snapshot!(serde_json::to_string(&ran).unwrap(), @r#"{"ran":{"sequence":7,"counts":["reduce"],"elapsed":{"secs":2,"nanos":0}}}"#);
-        let tested =
-            Record::Tested { revision: CommitId([1; 20]), outcome: "unresolved(build)".to_owned(), is_repaired: true };
+        let tested = Record::Tested {
+            revision: CommitId::sha1([1; 20]),
+            outcome: "unresolved(build)".to_owned(),
+            is_repaired: true,
+        };
         insta::assert_snapshot!(serde_json::to_string(&tested).unwrap(), @r#"{"tested":{"revision":"0101010101010101010101010101010101010101","outcome":"unresolved(build)","is_repaired":true}}"#);
     }
 

@@ -280,6 +280,7 @@ mod tests {
 
     use super::*;
     use crate::world::repo::attributes::{AttributeFile, AttributeStack};
+    use crate::world::repo::graph::object_id;
     use crate::world::repo::testing::Sandbox;
 
     const CONTENTS: [&[u8]; 15] = [
@@ -341,9 +342,7 @@ mod tests {
         let mut stack = AttributeStack::default();
         stack.push(0, AttributeFile::parse(rules.as_bytes()));
         for (path, content) in files {
-            let blob_id = BlobId(
-                git2::Oid::hash_object(git2::ObjectType::Blob, &content).unwrap().as_bytes().try_into().unwrap(),
-            );
+            let blob_id = BlobId(object_id(git2::Oid::hash_object(git2::ObjectType::Blob, &content).unwrap()));
             let (conversion, _) = Conversion::choose(&stack.lookup(path.as_bytes()));
             let of_git = std::fs::read(sandbox.path(&path)).unwrap();
             // The other routine of git, see `expand_ident`.

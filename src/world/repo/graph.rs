@@ -1,6 +1,7 @@
 //! Reads the history that a hunt needs.
 
 use crate::revision::CommitId;
+use crate::revision::ObjectId;
 use crate::revision::Revision;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
@@ -246,19 +247,19 @@ fn shallow_borders(repository: &Repository) -> Result<HashSet<CommitId>, RepoErr
 }
 
 pub(super) fn commit_id(id: Oid) -> CommitId {
-    CommitId(bytes(id))
+    CommitId(object_id(id))
 }
 
 pub(super) fn tree_id(id: Oid) -> TreeId {
-    TreeId(bytes(id))
+    TreeId(object_id(id))
 }
 
-pub(super) fn oid(bytes: [u8; 20]) -> Oid {
-    Oid::from_bytes(&bytes).expect("an object id has 20 bytes")
+pub(super) fn oid(id: ObjectId) -> Oid {
+    Oid::from_bytes(id.as_bytes()).expect("the bytes of an id are as many as either format has")
 }
 
-fn bytes(id: Oid) -> [u8; 20] {
-    id.as_bytes().try_into().expect("only SHA-1 repositories are opened")
+pub(super) fn object_id(id: Oid) -> ObjectId {
+    ObjectId::from_bytes(id.as_bytes()).expect("libgit2 knows the same two formats")
 }
 
 #[cfg(test)]
@@ -268,7 +269,7 @@ mod tests {
     #[track_caller]
     fn check(author: &str, expected: (&str, (i64, i32))) {
         let raw = format!("tree {}\nauthor {author}\ncommitter x\n\nsubject\n", "0".repeat(40));
-        let revision = parse(CommitId([1; 20]), raw.as_bytes()).unwrap();
+        let revision = parse(CommitId::sha1([1; 20]), raw.as_bytes()).unwrap();
         assert_eq!((revision.author.as_str(), revision.author_time), expected);
         assert_eq!(revision.subject, "subject");
     }

@@ -1,21 +1,25 @@
 //! The index of a worker's worktree, as git reads it: what was written, with how it looked afterwards.
 
+use crate::revision::ObjectId;
 use crate::world::repo::stat::Directory;
 use crate::world::repo::stat::Form;
 use crate::world::repo::stat::Node;
 use crate::world::repo::stat::Stat;
 use rustix::process::getegid;
 use rustix::process::geteuid;
+use std::iter;
 
 /// Flags hold lengths up to this.
 const MAX_NAME_BYTES: usize = 0xfff;
 
 /// The bytes of an index (version 2) of the files in `written`.
 ///
+/// - `n_id_bytes`: those of an id in the repository.
+///
 /// `git status` and its like in a build need to read no file that did not change, since each entry tells size and times.
 /// Without extensions, and with zeros in place of the checksum (`index.skipHash`), which no git checks outside of `fsck`: both cost
 /// as much as all the rest. Cost: one entry a file.
-pub fn bytes(written: &Directory) -> Vec<u8> {
+pub fn bytes(written: &Directory, n_id_bytes: usize) -> Vec<u8> {
     /// What an entry takes, about.
     const ENTRY_BYTES: usize = 128;
     let mut index = Writer {
@@ -27,7 +31,7 @@ pub fn bytes(written: &Directory) -> Vec<u8> {
     index.bytes.extend(b"DIRC\0\0\0\x02\0\0\0\0");
     index.directory(written);
     index.bytes[8..12].copy_from_slice(&index.n_entries.to_be_bytes());
-    index.bytes.extend([0; 20]);
+    index.bytes.extend(iter::repeat_n(0, n_id_bytes));
     index.bytes
 }
 
@@ -65,7 +69,7 @@ impl Writer {
     }
 
     /// - `stat`: without one git looks at the path itself.
-    fn entry(&mut self, mode: u32, id: [u8; 20], stat: Option<&Stat>) {
+    fn entry(&mut self, mode: u32, id: ObjectId, stat: Option<&Stat>) {
         /// Entries are filled up with zeros to a multiple of this, with one at least.
         const ALIGNMENT: usize = 8;
         self.n_entries += 1;
@@ -76,12 +80,12 @@ impl Writer {
         for word in [ctime[0], ctime[1], mtime[0], mtime[1], 0, inode, mode, self.owner[0], self.owner[1], n_bytes] {
             self.bytes.extend(word.to_be_bytes());
         }
-        self.bytes.extend(id);
+        self.bytes.extend(id.as_bytes());
         let name_bytes = u16::try_from(self.path.len().min(MAX_NAME_BYTES)).expect("the largest length fits");
         self.bytes.extend(name_bytes.to_be_bytes());
         self.bytes.extend_from_slice(&self.path);
         let n_padding = ALIGNMENT - (self.bytes.len() - begin) % ALIGNMENT;
-        self.bytes.extend(std::iter::repeat_n(0, n_padding));
+        self.bytes.extend(iter::repeat_n(0, n_padding));
     }
 }
 
@@ -109,15 +113,16 @@ fn low_bits(number: u128) -> u32 {
 mod tests {
     use super::*;
     use crate::world::repo::Worktree;
+    use crate::world::repo::object::n_id_bytes;
     use crate::world::repo::testing::Leaf;
     use crate::world::repo::testing::Sandbox;
     use crate::world::repo::testing::files;
     use crate::world::repo::testing::tree_of;
     use std::fs;
 
-    #[test]
-    fn git_reads_from_it_the_tree_that_was_written_and_sees_no_file_changed() {
-        let sandbox = Sandbox::new();
+    #[track_caller]
+    fn check(format: git2::ObjectFormat) {
+        let sandbox = Sandbox::of(format);
         let repository = sandbox.repository();
         let long = "long".repeat(20);
         let mut leaves = files(&[("a.b", "1\n"), ("a/b", "2\n"), ("a/b.c", "3\n"), ("a0", "4\n"), (&long, "5\n")]);
@@ -127,10 +132,16 @@ mod tests {
         let tree_id = tree_of(&repository, &leaves);
         let mut worktree = Worktree::create(&sandbox.path("tree")).unwrap();
         worktree.move_to(&repository, tree_id).unwrap().unwrap();
-        fs::write(sandbox.path(".git/index"), bytes(worktree.written())).unwrap();
+        fs::write(sandbox.path(".git/index"), bytes(worktree.written(), n_id_bytes(&repository))).unwrap();
         assert_eq!(sandbox.git(&["write-tree", "--missing-ok"]).trim(), tree_id.to_string());
         assert_eq!(sandbox.git(&["--work-tree=tree", "diff-files"]), "");
         sandbox.write("tree/a/b", b"9\n");
         assert!(sandbox.git(&["--work-tree=tree", "diff-files"]).ends_with("M\ta/b\n"));
+    }
+
+    #[test]
+    fn git_reads_from_it_the_tree_that_was_written_and_sees_no_file_changed() {
+        check(git2::ObjectFormat::Sha1);
+        check(git2::ObjectFormat::Sha256);
     }
 }

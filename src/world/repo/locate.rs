@@ -41,12 +41,8 @@ impl Location {
 /// Finds the repository that contains `directory`.
 pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<Location, RepoError> {
     let ask = |questions: &[&str]| answers(directory, environment, questions);
-    let questions = ["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"];
-    let facts = ask(&[&questions[..], &["--git-dir", "--git-common-dir"]].concat())?;
-    if facts[2] != b"sha1" {
-        return Err(RepoError::Unsupported { what: "repositories with SHA-256 object ids" });
-    }
-    let (git_directory, common_directory) = (path(&facts[3]), path(&facts[4]));
+    let facts = ask(&["--is-bare-repository", "--is-inside-work-tree", "--git-dir", "--git-common-dir"])?;
+    let (git_directory, common_directory) = (path(&facts[2]), path(&facts[3]));
     if facts[0] == b"true" || facts[1] != b"true" {
         return Ok(Location { git_directory, common_directory, top: None, prefix: PathBuf::new() });
     }

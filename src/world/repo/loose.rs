@@ -3,7 +3,9 @@
 //! libgit2 waits for ever for the rest of one that was cut, and takes one for another if only its stream is whole. So
 //! whatever may be damaged is read here first.
 
+use crate::revision::ObjectId;
 use crate::world::processors;
+use crate::world::repo::graph::oid;
 use crate::world::repo::private;
 use crate::world::repo::refusal::Limits;
 use git2::ObjectType;
@@ -110,8 +112,10 @@ pub fn damaged(objects: &Path, stamp: &Path) -> Vec<PathBuf> {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut files: Vec<(PathBuf, Oid)> = Vec::new();
     for (directory, first) in names(objects).into_iter().filter(|(_, name)| name.len() == 2 && is_hex(name)) {
-        let below = names(&directory).into_iter().filter(|(_, rest)| rest.len() == 38 && is_hex(rest));
-        files.extend(below.filter_map(|(path, rest)| Some((path, Oid::from_str(&format!("{first}{rest}")).ok()?))));
+        let below = names(&directory)
+            .into_iter()
+            .filter_map(|(path, rest)| Some((path, format!("{first}{rest}").parse::<ObjectId>().ok()?)));
+        files.extend(below.map(|(path, id)| (path, oid(id))));
     }
     files.retain(|(path, _)| since.is_none() || changed(path).is_ok_and(|changed| Some(changed) >= since));
     let is_damaged = |(path, id): &(PathBuf, Oid)| open(path).is_ok_and(|file| object(file, *id).is_none());
@@ -136,7 +140,7 @@ fn object(mut file: File, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
     file.metadata().ok().filter(fs::Metadata::is_file)?;
     let (kind, n_header, mut raw) = inflate(&mut file)?;
     raw.drain(..n_header);
-    (Oid::hash_object(kind, &raw).ok()? == id).then_some((kind, raw))
+    (Oid::hash_object_ext(kind, &raw, id.object_format()).ok()? == id).then_some((kind, raw))
 }
 
 /// `kind SP size NUL` at the beginning of an object: kind, bytes of the header, and bytes behind it.

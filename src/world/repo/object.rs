@@ -3,10 +3,12 @@
 //! Trees are taken apart here and not by libgit2, because a hostile tree must be described (which entry, what is wrong
 //! with it) where a library only reports that it cannot parse it.
 
-use crate::revision::{BlobId, CommitId, TreeId};
+use crate::revision::{BlobId, CommitId, ObjectId, TreeId};
+use crate::world::repo::graph::oid;
 use crate::world::repo::loose::{Found, Loose};
 use crate::world::repo::private;
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};
+use git2::ObjectFormat;
 
 /// What an entry of a tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub struct Entry {
     /// What it is.
     pub kind: EntryKind,
     /// The object, whose kind `kind` tells.
-    pub id: [u8; 20],
+    pub id: ObjectId,
 }
 
 impl Entry {
@@ -54,6 +56,7 @@ pub struct Objects<'repo> {
     database: git2::Odb<'repo>,
     loose: Loose,
     fills_submodules: bool,
+    n_id_bytes: usize,
 }
 
 /// The content of an object.
@@ -78,13 +81,14 @@ impl<'repo> Objects<'repo> {
             .odb()
             .map_err(|source| WriteError::Repository { action: "open the object database".into(), source })?;
         let fills_submodules = private::fills_submodules(repository);
-        Ok(Self { database, loose: Loose::of(repository), fills_submodules })
+        Ok(Self { database, loose: Loose::of(repository), fills_submodules, n_id_bytes: n_id_bytes(repository) })
     }
 
     /// The entries of a tree in stored order; `path` (of the tree) is for the refusal.
     pub fn tree(&self, tree_id: TreeId, path: &[u8]) -> Result<Vec<Entry>, Stop> {
         let object = self.read(tree_id.0, git2::ObjectType::Tree)?;
-        parse_tree(object.bytes()).map_err(|why| Stop::Refused(Refusal::Path { path: path.to_vec(), why }))
+        parse_tree(object.bytes(), self.n_id_bytes)
+            .map_err(|why| Stop::Refused(Refusal::Path { path: path.to_vec(), why }))
     }
 
     /// The content of a blob.
@@ -110,38 +114,39 @@ impl<'repo> Objects<'repo> {
             Err(WriteError::Object { .. }) => return Err(refusal()),
             commit => commit?,
         };
-        let tree = commit.strip_prefix(b"tree ").and_then(|rest| str::from_utf8(rest.get(..40)?).ok()?.parse().ok());
+        let line = commit.split(|byte| *byte == b'\n').next().and_then(|line| line.strip_prefix(b"tree "));
+        let tree = line.and_then(|id| str::from_utf8(id).ok()?.parse().ok());
         tree.map(Some).ok_or_else(refusal)
     }
 
     /// Whether a blob is there, and whole if it is loose.
     pub fn has_blob(&self, blob_id: BlobId) -> bool {
-        match self.loose.read(git_id(blob_id.0)) {
+        match self.loose.read(oid(blob_id.0)) {
             Found::Object(..) => true,
             Found::Damaged { .. } => false,
-            Found::Nothing => self.database.exists(git_id(blob_id.0)),
+            Found::Nothing => self.database.exists(oid(blob_id.0)),
         }
     }
 
     /// The size of a blob in bytes, without reading it.
     pub fn blob_bytes(&self, blob_id: BlobId) -> Result<u64, WriteError> {
-        match self.database.read_header(git_id(blob_id.0)) {
+        match self.database.read_header(oid(blob_id.0)) {
             Ok((n_bytes, _)) => Ok(n_bytes as u64),
             // What is wrong with it shows when it is read.
             Err(_) => Ok(self.read(blob_id.0, git2::ObjectType::Blob)?.bytes().len() as u64),
         }
     }
 
-    fn read(&self, id: [u8; 20], kind: git2::ObjectType) -> Result<Content<'_>, WriteError> {
+    fn read(&self, id: ObjectId, kind: git2::ObjectType) -> Result<Content<'_>, WriteError> {
         let failed = |source| unreadable(kind.str(), id, source);
-        let (found, content) = match self.loose.read(git_id(id)) {
+        let (found, content) = match self.loose.read(oid(id)) {
             Found::Object(found, bytes) => (found, Content::Loose(bytes)),
             Found::Damaged { is_own: true } => {
-                return Err(WriteError::Own { kind: kind.str(), id: git_id(id).to_string() });
+                return Err(WriteError::Own { kind: kind.str(), id: oid(id).to_string() });
             }
             Found::Damaged { is_own: false } => return Err(bad(kind.str(), id, "is damaged")),
             Found::Nothing => {
-                let object = self.database.read(git_id(id)).map_err(failed)?;
+                let object = self.database.read(oid(id)).map_err(failed)?;
                 (object.kind(), Content::Packed(object))
             }
         };
@@ -153,23 +158,27 @@ impl<'repo> Objects<'repo> {
 }
 
 /// Why an object cannot be read: it is no fault of ours if it is not there.
-fn unreadable(kind: &'static str, id: [u8; 20], source: git2::Error) -> WriteError {
+fn unreadable(kind: &'static str, id: ObjectId, source: git2::Error) -> WriteError {
     match source.code() {
         git2::ErrorCode::NotFound => bad(kind, id, "is missing"),
-        _ => WriteError::Repository { action: format!("read {kind} {}", git_id(id)), source },
+        _ => WriteError::Repository { action: format!("read {kind} {}", oid(id)), source },
     }
 }
 
-fn bad(kind: &'static str, id: [u8; 20], why: &'static str) -> WriteError {
-    WriteError::Object { kind, id: git_id(id).to_string(), why }
+fn bad(kind: &'static str, id: ObjectId, why: &'static str) -> WriteError {
+    WriteError::Object { kind, id: oid(id).to_string(), why }
 }
 
-fn git_id(bytes: [u8; 20]) -> git2::Oid {
-    git2::Oid::from_bytes(&bytes).expect("20 bytes are an object id")
+/// The bytes of an id in a repository.
+pub fn n_id_bytes(repository: &git2::Repository) -> usize {
+    match repository.object_format() {
+        ObjectFormat::Sha1 => 20,
+        ObjectFormat::Sha256 => 32,
+    }
 }
 
 /// Takes the raw form of a tree apart: `mode SP name NUL id`, again and again.
-fn parse_tree(mut raw: &[u8]) -> Result<Vec<Entry>, &'static str> {
+fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<Entry>, &'static str> {
     const CUT: &str = "the tree object is malformed";
     let mut entries = Vec::new();
     while !raw.is_empty() {
@@ -178,11 +187,11 @@ fn parse_tree(mut raw: &[u8]) -> Result<Vec<Entry>, &'static str> {
         raw = &raw[space + 1..];
         let end = raw.iter().position(|byte| *byte == 0).ok_or(CUT)?;
         let (name, rest) = (&raw[..end], &raw[end + 1..]);
-        let (id, rest) = rest.split_first_chunk::<20>().ok_or(CUT)?;
+        let (id, rest) = rest.split_at_checked(n_id_bytes).ok_or(CUT)?;
         if name.is_empty() {
             return Err("the tree holds an entry without a name");
         }
-        entries.push(Entry { name: name.to_vec(), kind, id: *id });
+        entries.push(Entry { name: name.to_vec(), kind, id: ObjectId::from_bytes(id).ok_or(CUT)? });
         raw = rest;
     }
     Ok(entries)
@@ -206,13 +215,15 @@ mod tests {
 
     #[test]
     fn a_raw_tree_is_taken_apart() {
-        let mut raw = b"100755 run\0".to_vec();
-        raw.extend([7; 20]);
-        raw.extend(b"40000 \xff/x\0");
-        raw.extend([8; 20]);
-        let entries = parse_tree(&raw).unwrap();
-        assert_eq!(entries[0].kind, EntryKind::File { is_executable: true });
-        assert_eq!(entries[1], Entry { name: b"\xff/x".to_vec(), kind: EntryKind::Tree, id: [8; 20] });
+        for ids in [[[7; 20], [8; 20]].map(ObjectId::Sha1), [[7; 32], [8; 32]].map(ObjectId::Sha256)] {
+            let mut raw = b"100755 run\0".to_vec();
+            raw.extend(ids[0].as_bytes());
+            raw.extend(b"40000 \xff/x\0");
+            raw.extend(ids[1].as_bytes());
+            let entries = parse_tree(&raw, ids[0].as_bytes().len()).unwrap();
+            assert_eq!(entries[0].kind, EntryKind::File { is_executable: true });
+            assert_eq!(entries[1], Entry { name: b"\xff/x".to_vec(), kind: EntryKind::Tree, id: ids[1] });
+        }
     }
 
     #[test]
@@ -225,7 +236,7 @@ mod tests {
             b"10644 x\0aaaaaaaaaaaaaaaaaaaa",
             b"100644 \0aaaaaaaaaaaaaaaaaaaa",
         ] {
-            assert!(parse_tree(raw).is_err(), "{raw:?}");
+            assert!(parse_tree(raw, 20).is_err(), "{raw:?}");
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::change::Mode;
 use crate::world::repo::RepoError;
 use crate::world::repo::binary_patch::is_whole;
 use crate::world::repo::edit::Entry;
+use crate::world::repo::graph::oid;
 use crate::world::repo::store::entry_at;
 use crate::world::repo::store::mode_bits;
 use crate::world::repo::store::mode_of;
@@ -19,7 +20,6 @@ use diffy::patch_set::FilePatch;
 use diffy::patch_set::ParseOptions;
 use diffy::patch_set::PatchKind;
 use diffy::patch_set::PatchSet;
-use git2::Oid;
 use git2::Repository;
 use git2::Tree;
 use std::borrow::Cow;
@@ -84,7 +84,7 @@ fn entry(repository: &Repository, file: File) -> Result<Entry, RepoError> {
     let id = match mode {
         Mode::Submodule => {
             let text = String::from_utf8_lossy(&text);
-            let id = text.strip_prefix(SUBPROJECT).and_then(|id| Oid::from_str(id.trim_end()).ok());
+            let id = text.strip_prefix(SUBPROJECT).and_then(|id| id.trim_end().parse().ok().map(oid));
             id.ok_or_else(|| refused("names no commit of a submodule".to_owned()))?
         }
         Mode::Regular | Mode::Executable | Mode::Symlink => {

@@ -11,9 +11,11 @@ use crate::world::repo::graph::oid;
 use crate::world::repo::index;
 use crate::world::repo::loose;
 use crate::world::repo::modules;
+use crate::world::repo::object::n_id_bytes;
 use crate::world::repo::refs;
 use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
+use git2::ObjectFormat;
 use git2::ObjectType;
 use git2::Oid;
 use git2::Repository;
@@ -81,7 +83,14 @@ pub fn open(git_directory: &Path) -> Result<Repository, RepoError> {
 }
 
 /// The whole configuration of the private repository.
-const CONFIG: &[u8] = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+fn config(format: ObjectFormat) -> Vec<u8> {
+    let (version, extensions) = match format {
+        ObjectFormat::Sha1 => (0, ""),
+        ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectformat = sha256\n"),
+    };
+    let core = format!("[core]\n\trepositoryformatversion = {version}\n\tfilemode = true\n\tbare = true\n");
+    (core + extensions).into_bytes()
+}
 
 /// The file that says, by being there, that the directories of submodules stay empty.
 const EMPTY_SUBMODULES: &str = "idd-empty-submodules";
@@ -108,10 +117,15 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
     fs::create_dir_all(idd_directory).map_err(|source| RepoError::io("create", idd_directory, source))?;
     if directory.is_dir() {
         // A test may have written anything there.
-        write_if_new(&directory.join("config"), CONFIG)?;
+        write_if_new(&directory.join("config"), &config(user.object_format()))?;
     }
     let mut options = RepositoryInitOptions::new();
-    options.bare(true).external_template(false).no_reinit(false).initial_head("idd");
+    options
+        .bare(true)
+        .external_template(false)
+        .no_reinit(false)
+        .initial_head("idd")
+        .object_format(user.object_format());
     let repository = Repository::init_opts(&directory, &options)
         .map_err(|source| RepoError::git("create the private repository", source))?;
     let objects = user.commondir().join("objects");
@@ -197,7 +211,8 @@ pub fn set_head(
             _ => {}
         }
     }
-    let file = files::create_new(&path).and_then(|mut file| file.write_all(&index::bytes(written)));
+    let file =
+        files::create_new(&path).and_then(|mut file| file.write_all(&index::bytes(written, n_id_bytes(private))));
     file.map_err(|source| RepoError::io("write", &path, source))
 }
 

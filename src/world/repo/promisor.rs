@@ -3,6 +3,7 @@
 //! libgit2 does not know of promised objects. So a tree is completed before it is read: what it lacks is fetched, if the user
 //! allows that, all at once and with what lies below it. Then nothing that a probe needs is missing.
 
+use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::fetch::Remote;
@@ -85,7 +86,7 @@ impl Promisor {
         let failed = |source| RepoError::git("look for objects", source);
         let database = repository.odb().map_err(failed)?;
         database.refresh().map_err(failed)?;
-        let is_there = |id: [u8; 20]| database.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH);
+        let is_there = |id: ObjectId| database.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH);
         let mut missing = BTreeSet::new();
         let mut seen = HashSet::new();
         let mut open = vec![tree];

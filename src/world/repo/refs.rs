@@ -3,7 +3,6 @@
 //! Refs may stand in files or in tables, and libgit2 reads files only. So names are git's to resolve, list and write, and
 //! objects are read by their ids.
 
-use crate::revision::CommitId;
 use crate::world::repo::RepoError;
 use crate::world::repo::graph::oid;
 use crate::world::repo::locate::Location;
@@ -16,7 +15,7 @@ use std::path::Path;
 
 /// The object that a revision expression names, which need not be there; `None` if it names none.
 pub(super) fn id(user: &Repository, expression: &str) -> Option<Oid> {
-    let whole = |text: &str| text.parse().ok().map(|CommitId(id)| oid(id));
+    let whole = |text: &str| text.parse().ok().map(oid);
     if let Some(id) = whole(expression) {
         return Some(id);
     }
@@ -43,7 +42,7 @@ pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, RepoError> 
     let output = git(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/tags/"])?;
     let of_line = |line: &[u8]| {
         let at = line.iter().position(|byte| *byte == b' ')?;
-        let CommitId(id) = str::from_utf8(&line[..at]).ok()?.parse().ok()?;
+        let id = str::from_utf8(&line[..at]).ok()?.parse().ok()?;
         Some((line[at + 1..].to_vec(), oid(id)))
     };
     Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())

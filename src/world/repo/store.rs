@@ -13,11 +13,13 @@ use crate::change::trees::Rung;
 use crate::change::trees::Trees;
 use crate::change::trees::TreesError;
 use crate::revision::BlobId;
+use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::division::Divisions;
 use crate::world::repo::division::Marks;
 use crate::world::repo::edit;
+use crate::world::repo::graph::object_id;
 use crate::world::repo::graph::oid;
 use crate::world::repo::graph::tree_id;
 use crate::world::repo::object::EntryKind;
@@ -119,14 +121,14 @@ impl TreeStore {
     pub fn patch(&self, older: TreeId, newer: TreeId) -> Result<(Vec<u8>, usize), RepoError> {
         /// Enough digits for people.
         const SHORT_ID: u16 = 12;
-        /// What `git apply` asks for in a binary patch.
-        const FULL_ID: u16 = 40;
         if !self.can_compare(older, newer)? {
             return Ok((Vec::new(), 0));
         }
         let (patch, n_lines, has_binary) = self.print(older, newer, SHORT_ID)?;
         if has_binary {
-            let (patch, n_lines, _) = self.print(older, newer, FULL_ID)?;
+            // `git apply` asks for whole ids in a binary patch.
+            let n_digits = newer.to_string().len().try_into().expect("it is 40 or 64");
+            let (patch, n_lines, _) = self.print(older, newer, n_digits)?;
             return Ok((patch, n_lines));
         }
         Ok((patch, n_lines))
@@ -252,7 +254,7 @@ impl TreeStore {
     }
 
     /// Whether a blob can be read. Each is looked at once.
-    fn is_there(&self, objects: &Objects<'_>, blob: [u8; 20]) -> bool {
+    fn is_there(&self, objects: &Objects<'_>, blob: ObjectId) -> bool {
         let is_there = self.sound.borrow().contains(&oid(blob)) || objects.has_blob(BlobId(blob));
         if is_there {
             self.sound.borrow_mut().insert(oid(blob));
@@ -280,7 +282,7 @@ impl TreeStore {
         let Some((mode, _)) = entry_at(&self.repository, tree, &path) else { return Ok(None) };
         let Some(mode) = mode_of(mode) else { return Ok(None) };
         let content = match mode {
-            Mode::Submodule => Content::Submodule(file.id().as_bytes().try_into().expect("an object id has 20 bytes")),
+            Mode::Submodule => Content::Submodule(object_id(file.id())),
             _ => Content::Bytes(self.blob(file.id())?.into()),
         };
         Ok(Some(FileSide { path, mode, content }))

@@ -1,5 +1,6 @@
 use super::*;
 use crate::revision::TreeId;
+use crate::world::repo::graph::tree_id;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
 use proptest::prelude::*;
@@ -17,7 +18,7 @@ fn sides(script: &str) -> (tempfile::TempDir, [TreeId; 2], Vec<u8>) {
     let output = shell.env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let repository = Repository::open(directory.path()).unwrap();
-    let tree = |name: &str| TreeId(repository.revparse_single(name).unwrap().id().as_bytes().try_into().unwrap());
+    let tree = |name: &str| tree_id(repository.revparse_single(name).unwrap().id());
     let trees = [tree("old^{tree}"), tree("HEAD^{tree}")];
     (directory, trees, output.stdout)
 }

@@ -3,11 +3,12 @@
 use std::fs;
 
 use crate::revision::TreeId;
+use crate::world::repo::graph::oid;
 use crate::world::repo::refusal::{Limits, Refusal};
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files, raw_tree};
 
 fn id(tree_id: TreeId) -> git2::Oid {
-    git2::Oid::from_bytes(&tree_id.0).unwrap()
+    oid(tree_id.0)
 }
 
 #[test]

@@ -16,6 +16,8 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::revision::TreeId;
+use crate::world::repo::graph::{oid, tree_id};
+use crate::world::repo::object::n_id_bytes;
 use crate::world::repo::refusal::{Limits, Refusal};
 use crate::world::repo::settle::Settled;
 use crate::world::repo::worktree::Worktree;
@@ -29,8 +31,13 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes one.
     pub fn new() -> Self {
+        Self::of(git2::ObjectFormat::Sha1)
+    }
+
+    /// Makes one in a format.
+    pub fn of(format: git2::ObjectFormat) -> Self {
         let sandbox = Self { directory: tempfile::tempdir().unwrap() };
-        sandbox.git(&["init", "-q"]);
+        sandbox.git(&["init", "-q", &format!("--object-format={format}")]);
         sandbox
     }
 
@@ -113,12 +120,12 @@ pub fn tree_of(repository: &git2::Repository, leaves: &Leaves) -> TreeId {
             Leaf::File(content) => ("100644", blob(content)),
             Leaf::Executable(content) => ("100755", blob(content)),
             Leaf::Link(target) => ("120000", blob(target)),
-            Leaf::Submodule => ("160000", git2::Oid::from_bytes(&[7; 20]).unwrap()),
+            Leaf::Submodule => ("160000", git2::Oid::from_bytes(&[7; 32][..n_id_bytes(repository)]).unwrap()),
         };
         entries.insert(path.clone(), (mode, path.clone(), id));
     }
     for (name, leaves) in below {
-        let id = git2::Oid::from_bytes(&tree_of(repository, &leaves).0).unwrap();
+        let id = oid(tree_of(repository, &leaves).0);
         entries.insert([&name[..], b"/"].concat(), ("40000", name, id));
     }
     raw_tree(repository, entries.into_values())
@@ -134,7 +141,7 @@ pub fn raw_tree<'a>(
         raw.extend([mode.as_bytes(), b" ", &name, b"\0", id.as_bytes()].concat());
     }
     let id = repository.odb().unwrap().write(git2::ObjectType::Tree, &raw).unwrap();
-    TreeId(id.as_bytes().try_into().unwrap())
+    tree_id(id)
 }
 
 /// Everything below a directory, as leaves; empty directories are submodules.
