@@ -46,7 +46,8 @@ impl FromStr for ObjectId {
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let mut bytes = [0; 32];
         let n_bytes = text.len() / 2;
-        if text.len() % 2 != 0 || n_bytes > bytes.len() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if !text.len().is_multiple_of(2) || n_bytes > bytes.len() || !text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        {
             return Err(InvalidId);
         }
         for (index, byte) in bytes[..n_bytes].iter_mut().enumerate() {

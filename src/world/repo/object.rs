@@ -104,6 +104,11 @@ impl<'repo> Objects<'repo> {
         Ok(self.read(commit_id.0, git2::ObjectType::Commit)?.bytes().to_vec())
     }
 
+    /// The bytes of an annotated tag.
+    pub fn tag(&self, id: ObjectId) -> Result<Vec<u8>, WriteError> {
+        Ok(self.read(id, git2::ObjectType::Tag)?.bytes().to_vec())
+    }
+
     /// The tree of a submodule at `path`; `None` if its directory stays empty.
     pub fn submodule(&self, commit_id: CommitId, path: &[u8]) -> Result<Option<TreeId>, Stop> {
         if !self.fills_submodules {

@@ -4,6 +4,7 @@
 //! alternate. Tags are copied, so that `git describe` answers in a worktree of it.
 
 use crate::revision::CommitId;
+use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::files;
 use crate::world::repo::RepoError;
@@ -11,12 +12,12 @@ use crate::world::repo::graph::oid;
 use crate::world::repo::index;
 use crate::world::repo::loose;
 use crate::world::repo::modules;
+use crate::world::repo::object::Objects;
 use crate::world::repo::object::n_id_bytes;
 use crate::world::repo::refs;
 use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
 use git2::ObjectFormat;
-use git2::ObjectType;
 use git2::Oid;
 use git2::Repository;
 use git2::RepositoryInitOptions;
@@ -162,9 +163,9 @@ fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
 /// The user's tags as a `packed-refs` file.
 fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
     let mut text = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
+    let objects = Objects::open(user).map_err(RepoError::Object)?;
     for (name, target) in refs::tags(user)? {
-        let tag = user.find_tag(target).ok();
-        let peeled = tag.and_then(|tag| tag.into_object().peel(ObjectType::Any).ok()).map(|object| object.id());
+        let peeled = peeled(&objects, target);
         text.extend_from_slice(format!("{target} ").as_bytes());
         text.extend_from_slice(&name);
         text.push(b'\n');
@@ -173,6 +174,15 @@ fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
         }
     }
     Ok(text)
+}
+
+/// What an annotated tag stands for in the end; `None` if it is none, or cannot be read.
+fn peeled(objects: &Objects<'_>, tag: ObjectId) -> Option<ObjectId> {
+    let tag = objects.tag(tag).ok()?;
+    let line = tag.split(|byte| *byte == b'\n').next()?.strip_prefix(b"object ")?;
+    let object = str::from_utf8(line).ok()?.parse().ok()?;
+    // A tag names what was there before it, so this ends.
+    Some(peeled(objects, object).unwrap_or(object))
 }
 
 /// Registers a worker's worktree; returns the content of its `.git` file, by which git commands see this repository.

@@ -3,6 +3,7 @@
 //! Refs may stand in files or in tables, and libgit2 reads files only. So names are git's to resolve, list and write, and
 //! objects are read by their ids.
 
+use crate::revision::ObjectId;
 use crate::world::repo::RepoError;
 use crate::world::repo::graph::oid;
 use crate::world::repo::locate::Location;
@@ -38,12 +39,12 @@ pub(super) fn has_any(user: &Repository) -> bool {
 }
 
 /// The tags, sorted by name: `refs/tags/<name>`, and what it stands for.
-pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, RepoError> {
+pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoError> {
     let output = git(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/tags/"])?;
     let of_line = |line: &[u8]| {
         let at = line.iter().position(|byte| *byte == b' ')?;
         let id = str::from_utf8(&line[..at]).ok()?.parse().ok()?;
-        Some((line[at + 1..].to_vec(), oid(id)))
+        Some((line[at + 1..].to_vec(), id))
     };
     Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())
 }
@@ -108,9 +109,9 @@ mod tests {
         git replace HEAD HEAD~2
     ";
 
-    /// Checks something in a repository with refs in files, and in one with refs in tables if git has them.
+    /// Checks something in a usual repository, and in one with SHA-256 ids and, if git has them, refs in tables.
     fn check(script: &str, check: impl Fn(&Repository, &dyn Fn(&str) -> String)) {
-        for format in ["files", "reftable"] {
+        for (hash, refs) in [("sha1", "files"), ("sha256", "reftable")] {
             let place = tempfile::tempdir().unwrap();
             let sh = |script: &str| {
                 let mut command = Command::new("sh");
@@ -119,8 +120,8 @@ mod tests {
                 {
                     command.env(format!("GIT_{name}"), value);
                 }
-                let command = command.env("GIT_AUTHOR_NAME", "a").env("GIT_DEFAULT_REF_FORMAT", format);
-                let output = command.env("EMAIL", "a@b").output().unwrap();
+                let command = command.env("GIT_AUTHOR_NAME", "a").env("GIT_DEFAULT_REF_FORMAT", refs);
+                let output = command.env("EMAIL", "a@b").env("GIT_DEFAULT_HASH", hash).output().unwrap();
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
                 String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
             };
@@ -148,13 +149,17 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_listed_with_what_they_stand_for() {
-        check(HISTORY, |user, sh| {
-            let expected =
-                ["light", "v1"].map(|name| (format!("refs/tags/{name}"), sh(&format!("git rev-parse {name}"))));
-            let found = tags(user).unwrap();
-            let found = found.into_iter().map(|(name, id)| (String::from_utf8(name).unwrap(), id.to_string()));
-            assert_eq!(found.collect::<Vec<_>>(), expected);
+    fn the_private_repository_has_the_tags_and_what_they_stand_for_in_the_end() {
+        check(&format!("{HISTORY}\ngit tag -a outer -m outer v1"), |user, sh| {
+            let head = graph::resolve(user, "HEAD").unwrap();
+            let create = || drop(private::create(&user.path().join("idd"), user, head).unwrap());
+            create();
+            let list = "show-ref --tags --dereference";
+            assert_eq!(sh(&format!("git --git-dir .git/idd/objects.git {list}")), sh(&format!("git {list}")));
+            // One that was cut does no harm.
+            sh("f=.git/objects/$(git rev-parse v1 | sed 's|^..|&/|'); chmod u+w $f; head -c 40 $f >cut; cat cut >$f");
+            create();
+            assert!(sh("cat .git/idd/objects.git/packed-refs").contains("refs/tags/v1"));
         });
     }
 
