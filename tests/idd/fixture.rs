@@ -68,7 +68,7 @@ impl Format {
     pub fn known(self) -> Vec<Self> {
         let candidates = [self, Self { refs: "files", ..self }, Self { hash: "sha1", ..self }];
         let is_known = |format: &Self| {
-            let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            let scratch = TempDir::new_in(scratch_place()).unwrap();
             let mut command = Command::new("git");
             let made = command.args(["init", "-q"]).args(format.options()).arg(scratch.path()).output().unwrap();
             if !made.status.success() {
@@ -98,7 +98,7 @@ impl Fixture {
     /// The same in a format.
     pub fn make_in(format: Format, name: &str) -> Self {
         let expect = Expect::read(&fs::read_to_string(story(name).join("expect.toml")).unwrap());
-        let scratch = TempDir::with_prefix_in(format!("{name}-"), env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let scratch = TempDir::with_prefix_in(format!("{name}-"), scratch_place()).unwrap();
         let javac = expect.arguments.iter().any(|argument| argument.contains("${JAVAC")).then(quick_javac).flatten();
         let fixture = Self { expect, scratch, javac };
         fixture.furnish(&["home", "tmp"]);
@@ -119,7 +119,7 @@ impl Fixture {
 
     /// The same in a format.
     pub fn of_format(format: Format, script: &str) -> Self {
-        let scratch = TempDir::with_prefix_in("inline-", env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let scratch = TempDir::with_prefix_in("inline-", scratch_place()).unwrap();
         let fixture = Self { expect: Expect::read("head = ''\narguments = []"), scratch, javac: None };
         fixture.furnish(&["home", "tmp", "repo"]);
         let options = format.options();
@@ -270,9 +270,14 @@ impl Fixture {
     }
 }
 
+/// Where repositories of tests are made: the gate names a place in memory where there is one.
+fn scratch_place() -> PathBuf {
+    std::env::var_os("GIT_IDD_TEST_SCRATCH").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+}
+
 /// A `javac` that starts from an archive of its own classes, in half the time; `None` if this one cannot make one (before version 13).
 fn quick_javac() -> Option<String> {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let place = &scratch_place();
     let archive = place.join("javac.jsa");
     if !archive.is_file() {
         let scratch = TempDir::with_prefix_in("javac-", place).unwrap();

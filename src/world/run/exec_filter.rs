@@ -104,8 +104,7 @@ impl Filter {
 
     /// As the kernel takes it; it points into the filter.
     pub(super) fn program(&mut self) -> libc::sock_fprog {
-        // Ten of them.
-        let len = u16::try_from(self.instructions.len()).unwrap_or_default();
+        let len = u16::try_from(self.instructions.len()).expect("there are 18");
         libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
     }
 }
