@@ -1,14 +1,19 @@
 //! The documents say what the program does.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
 
+use clap::Arg;
+use clap::Command;
 use git_idd::cli::args;
 use git_idd::report::status::TABLE;
 
 use crate::fixture;
 
-fn readme() -> String {
-    fs::read_to_string(fixture::root().join("README.md")).unwrap()
+fn read(name: &str) -> String {
+    fs::read_to_string(fixture::root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn section<'a>(text: &'a str, heading: &str) -> &'a str {
@@ -28,42 +33,148 @@ fn commands(text: &str) -> Vec<&str> {
 
 #[test]
 fn the_readme_has_two_commands_to_set_up_and_the_scripts_they_name_exist() {
-    let readme = readme();
+    let readme = read("README.md");
     let commands = commands(section(&readme, "Set up"));
     assert_eq!(commands, ["cargo install --locked --path . && ./scripts/demo.sh", "./scripts/check.sh"]);
     for script in ["scripts/demo.sh", "scripts/check.sh", ".ci/run"] {
         assert!(fixture::root().join(script).is_file(), "{script}");
     }
-    let ci = fs::read_to_string(fixture::root().join(".ci/run")).unwrap();
+    let ci = read(".ci/run");
     assert!(ci.lines().any(|line| line.ends_with("./scripts/check.sh")));
 }
 
 #[test]
-fn the_readme_lists_every_option_and_every_command() {
-    let readme = readme();
-    let command = args::command();
-    for option in command.get_arguments().filter(|arg| !arg.is_hide_set() && !arg.is_positional()) {
-        let long = option.get_long().unwrap();
-        let is_listed =
-            ["help", "version"].contains(&long) || section(&readme, "Options").contains(&format!("`--{long}"));
-        assert!(is_listed, "--{long}");
+fn the_readme_is_a_front_page() {
+    let n_lines = read("README.md").lines().count();
+    assert!(n_lines <= 180, "{n_lines} lines");
+}
+
+/// One row of a table: what is typed, what it does, and what holds without it.
+fn row(table: &mut String, arg: &Arg) {
+    let mut typed = match (arg.get_long(), arg.get_short()) {
+        (Some(long), Some(short)) => format!("-{short}, --{long}"),
+        (Some(long), None) => format!("--{long}"),
+        _ => String::new(),
+    };
+    let values: Vec<String> = arg.get_value_names().into_iter().flatten().map(|name| format!("<{name}>")).collect();
+    if arg.get_action().takes_values() && !values.is_empty() {
+        let is_optional = arg.get_num_args().is_some_and(|range| range.min_values() == 0) && !arg.is_positional();
+        let values = values.join(" ");
+        match (typed.is_empty(), is_optional) {
+            (true, _) => typed = values,
+            (false, true) => write!(typed, "[={values}]").unwrap(),
+            (false, false) => write!(typed, " {values}").unwrap(),
+        }
     }
-    for subcommand in command.get_subcommands() {
-        let name = subcommand.get_name();
-        assert!(section(&readme, "Commands").contains(&format!("`git idd {name}")), "{name}");
+    let mut help = arg.get_help().unwrap_or_default().to_string().replace('|', "\\|");
+    let possible: Vec<String> = arg
+        .get_possible_values()
+        .iter()
+        .filter(|value| !value.is_hide_set())
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    if arg.get_action().takes_values() && !possible.is_empty() && !arg.is_hide_possible_values_set() {
+        write!(help, ": {}", possible.join(", ")).unwrap();
+    }
+    let default: Vec<String> =
+        arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
+    let default = if arg.get_action().takes_values() { default.join(" ") } else { String::new() };
+    writeln!(table, "| `{}` | {help} | {default} |", typed.replace('|', "\\|")).unwrap();
+}
+
+/// The options of a command, in tables by their headings, and then its subcommands.
+fn page_of(page: &mut String, command: &Command, name: &str, level: usize) {
+    writeln!(page, "\n{} `{name}`\n\n{}.", "#".repeat(level), command.get_about().unwrap_or_default()).unwrap();
+    let shown: Vec<&Arg> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str()))
+        .collect();
+    let mut headings: Vec<Option<&str>> = Vec::new();
+    for arg in &shown {
+        if !headings.contains(&arg.get_help_heading()) {
+            headings.push(arg.get_help_heading());
+        }
+    }
+    for heading in headings {
+        if let Some(heading) = heading {
+            write!(page, "\n**{heading}**\n").unwrap();
+        }
+        page.push_str("\n| argument | meaning | default |\n|---|---|---|\n");
+        shown.iter().filter(|arg| arg.get_help_heading() == heading).for_each(|arg| row(page, arg));
+    }
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        page_of(page, subcommand, &format!("{name} {}", subcommand.get_name()), (level + 1).min(3));
     }
 }
 
+/// `IDD_WRITE_DOCS=1` writes the page anew.
 #[test]
-fn the_readme_has_the_table_of_exit_codes() {
-    let readme = readme();
+fn the_page_of_options_is_what_the_program_understands() {
+    let mut page = "# Commands and options\n\nThis page is made from the program itself. What a command does with its options is explained in [the manual](README.md);
+`git idd <command> --help` has more about each option.\n"
+        .to_owned();
+    page_of(&mut page, &args::command(), "git idd", 2);
+    let path = fixture::root().join("docs/manual/options.md");
+    if std::env::var_os("IDD_WRITE_DOCS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    let differs = page.lines().zip(written.lines()).find(|(now, then)| now != then);
+    assert!(
+        page == written,
+        "`IDD_WRITE_DOCS=1 cargo test docs::` writes the page anew; the first difference: {differs:?}"
+    );
+}
+
+#[test]
+fn the_reference_has_the_table_of_exit_codes() {
+    let reference = read("docs/manual/reference.md");
     let rows: Vec<String> =
         TABLE.iter().map(|row| format!("| {} | `{}` | {} |", row.code, row.word, row.meaning)).collect();
-    assert!(section(&readme, "Exit codes").contains(&rows.join("\n")), "expected\n{}", rows.join("\n"));
+    assert!(section(&reference, "Exit codes").contains(&rows.join("\n")), "expected\n{}", rows.join("\n"));
 }
 
 #[test]
 fn the_changelog_has_a_place_for_the_next_release() {
-    let changelog = fs::read_to_string(fixture::root().join("CHANGELOG.md")).unwrap();
-    assert!(changelog.contains("\n## [Unreleased]\n"));
+    assert!(read("CHANGELOG.md").contains("\n## [Unreleased]\n"));
+}
+
+/// The anchor that a page has for a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
+    kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect()
+}
+
+/// The targets of all links in a page, code blocks left out.
+fn links(text: &str) -> Vec<&str> {
+    let prose = text.split("```").step_by(2);
+    prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next()).collect()
+}
+
+#[test]
+fn every_link_of_the_documents_leads_to_a_file_and_a_heading() {
+    let root = fixture::root();
+    let mut pages: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+        .iter()
+        .map(|name| root.join(name))
+        .collect();
+    let manual = fs::read_dir(root.join("docs/manual")).unwrap();
+    pages.extend(manual.map(|entry| entry.unwrap().path()));
+    let mut broken = Vec::new();
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap();
+        for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap_or(Path::new("")).join(file) };
+            let has_heading = || {
+                let text = fs::read_to_string(&target).unwrap_or_default();
+                text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == heading)
+            };
+            if !target.exists() || (!heading.is_empty() && !has_heading()) {
+                broken.push(format!("{}: {link}", page.strip_prefix(&root).unwrap_or(page).display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
 }
