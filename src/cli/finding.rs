@@ -444,12 +444,13 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     }
 }
 
-/// A note as a sentence of its own.
+/// A note as a sentence of its own; an id at its beginning stays as it is.
 fn sentence_of(note: &str) -> String {
     let mut letters = note.chars();
-    let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+    let is_id = note.split(' ').next().is_some_and(|word| word.contains(|letter: char| letter.is_ascii_digit()));
+    let first = letters.next().map(|letter| if is_id { letter } else { letter.to_ascii_uppercase() });
     let stop = if note.ends_with('.') { "" } else { "." };
-    format!("{first}{}{stop}", letters.as_str())
+    format!("{}{}{stop}", first.map(String::from).unwrap_or_default(), letters.as_str())
 }
 
 /// The counts of a tally for the report, all runs of the program together.
@@ -500,5 +501,19 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
         }
         Reason::Other => "the test fails at the bad revision, but no line of its output matches `--match`",
         _ => "run the command by hand in a checkout of the bad revision",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_begins_with_a_capital_letter_unless_it_begins_with_an_id() {
+        for (note, expected) in
+            [("one is left", "One is left."), ("f56aaea01525 fails.", "f56aaea01525 fails."), ("", ".")]
+        {
+            assert_eq!(sentence_of(note), expected);
+        }
     }
 }

@@ -228,7 +228,7 @@ impl Fixture {
             state.insert(format!(".git/{file}"), fs::read(git.join(file)).map_or("absent".into(), |it| digest(&it)));
         }
         if git.join("reftable").is_dir() {
-            let head = self.git(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]);
+            let head = self.shell("git symbolic-ref -q HEAD; git rev-parse -q --verify HEAD").stdout;
             state.insert("HEAD".to_owned(), String::from_utf8(head).unwrap());
         }
         let refs = self.git(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);

@@ -6,35 +6,9 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from running import ROOT, bisect, environment, idd, keep
+from expected import FIXTURES, complaints, names
+from running import bisect, environment, idd, keep
 from tables import short, table
-
-FIXTURES = ROOT / "fixtures-repos"
-
-
-def complaints(expect, report):
-    """The names of the expected fields that are not as expected. The tests compare more; these are the main ones."""
-    probes = report["probes"]
-    change = report.get("change") or {}
-    lines = lambda name: (change.get(name) or {}).get("lines")
-    subject = lambda name: (report.get(name) or {}).get("subject")
-    exact = {
-        "status": report["status"],
-        "exit": report["exit"],
-        "last_good_subject": subject("last_good"),
-        "first_bad_subject": subject("first_bad"),
-        "sufficient_lines": lines("sufficient"),
-        "necessary_lines": lines("necessary"),
-        "fix_complete": (report.get("fix") or {}).get("complete"),
-    }
-    most = {
-        "max_probes": probes.get("run", 0) - probes.get("verify", 0),
-        "max_search_probes": sum(probes.get(purpose, 0) for purpose in ("reproduce", "search", "repair")),
-        "repair_lines_max": max((repair["lines"] for repair in report.get("repairs") or []), default=0),
-    }
-    wrong = [name for name, found in exact.items() if name in expect and expect[name] != found]
-    return wrong + [name for name, found in most.items() if name in expect and found > expect[name]]
-
 
 def measure(binary, name, progress):
     """One fixture, made twice: for the hunt, and for git bisect."""
@@ -87,11 +61,10 @@ HEAD = ["fixture", "expected", "found", "lines expected", "lines found", "verdic
         "verify", "s", "git bisect run", "its tests"]
 
 
-def main(binary, names, progress_directory):
+def main(binary, chosen, progress_directory):
     """Measures, tells about each on stderr, prints the table. Returns how many are not as expected."""
-    known = sorted(path.parent.name for path in FIXTURES.glob("*/expect.toml"))
     rows, n_wrong = [], 0
-    for name in names or known:
+    for name in chosen or names():
         measured = measure(binary, name, progress_directory / f"fixture-{name}.err")
         keep("fixtures", measured)
         rows.append(row(measured))
