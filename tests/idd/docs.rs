@@ -172,7 +172,7 @@ fn every_link_of_the_documents_leads_to_a_file_and_a_heading() {
                 text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == heading)
             };
             if !target.exists() || (!heading.is_empty() && !has_heading()) {
-                broken.push(format!("{}: {link}", page.strip_prefix(&root).unwrap_or(page).display()));
+                broken.push(format!("{}: {link}", page.strip_prefix(root).unwrap_or(page).display()));
             }
         }
     }
