@@ -75,8 +75,11 @@ impl Aim {
     }
 
     /// A reduction of a repair, which ends after so many candidates.
+    ///
+    /// It takes or leaves runs of changed lines, inside one declaration where the language is known. A function cut down to less
+    /// would answer otherwise than the real one, and that can look like the failure.
     pub(super) fn repair(max_asked: Option<usize>) -> Self {
-        Self { max_asked, ..Self::of(Phase::Repair, "the repair") }
+        Self { max_asked, finest: Level::Hunk, ..Self::of(Phase::Repair, "the repair") }
     }
 
     /// A reduction between two trees whose outcomes are known.

@@ -28,11 +28,12 @@ fn id(number: usize) -> CommitId {
 struct Told {
     trees: MemoryTrees,
     revisions: Vec<Revision>,
+    judge: fn(&Files) -> Outcome,
 }
 
 impl Told {
     fn new() -> Self {
-        Self { trees: MemoryTrees::default(), revisions: Vec::new() }
+        Self { trees: MemoryTrees::default(), revisions: Vec::new(), judge }
     }
 
     /// Adds an older commit.
@@ -55,7 +56,7 @@ impl Told {
         let history = History::new(self.revisions, HashSet::new());
         let order = order(testing::order(bad, Vec::new()));
         let board = Board::new(bad);
-        let mut oracle = Oracle::new(&self.trees, judge, 1);
+        let mut oracle = Oracle::new(&self.trees, self.judge, 1);
         let halt = drive(Engine::Hunt, (&self.trees, &history, &order), &mut oracle, &board);
         let Ok(halt) = halt;
         let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
@@ -167,4 +168,23 @@ fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
     for said in ["`--repair` reduces it further", "`--repair` goes on"] {
         assert!(finding.notes.iter().any(|note| note.contains(said)), "{:?}", finding.notes);
     }
+}
+
+/// At 20 comes what the test needs, in one hunk. Cut down to its first line it makes every program fail like the culprit.
+#[test]
+fn a_repair_is_not_cut_down_to_what_fails_for_itself() {
+    let mut told = Told::new();
+    for number in (1..=30).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        let mut lines = program(number, false, number < 20, number >= 12);
+        let function = if number < 20 { vec![] } else { vec!["head", "body", "tail"] };
+        lines.splice(3..3, function.into_iter().map(str::to_owned));
+        told.commit(number, &parents, &lines);
+    }
+    told.judge = |files| match judge(files) {
+        Outcome::Pass if !String::from_utf8_lossy(&files[&b"program.c"[..]]).contains("body") => Outcome::Fail,
+        outcome => outcome,
+    };
+    let (finding, _) = told.hunt(|order| order, Phase::Repair);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(12)), Some(id(11))));
 }
