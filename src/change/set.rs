@@ -330,7 +330,9 @@ impl ChangeSet {
         Subset::empty(self.n_units())
     }
 
-    /// `subset` with every line of each file that it adds: a file is added whole or not at all.
+    /// `subset` with every line of each file and of each block that it adds: a function is added whole or not at all.
+    ///
+    /// A block is an added line with the added ones behind it that are indented deeper or close it; empty lines are of no block.
     #[must_use]
     pub fn with_whole_additions(&self, subset: &Subset) -> Subset {
         let mut whole = subset.clone();
@@ -338,6 +340,30 @@ impl ChangeSet {
             let Unit { file, kind } = &self.units[unit.index()];
             if *kind == UnitKind::Create {
                 whole.insert_range(self.units_of(*file));
+            }
+        }
+        for hunk in self.groups(Level::Hunk) {
+            let mut block = self.empty();
+            let mut indent = 0;
+            for unit in &self.subset(hunk) {
+                let text = self.describe(unit);
+                let is_added = text.deleted.is_empty() && !text.inserted.is_empty();
+                if is_added && text.inserted.trim_ascii().is_empty() {
+                    continue;
+                }
+                let found = indent_of(text.inserted);
+                if !is_added || found.is_some_and(|found| found <= indent) {
+                    block = self.empty();
+                }
+                if is_added {
+                    if block.is_empty() {
+                        indent = found.unwrap_or(0);
+                    }
+                    block.extend(std::iter::once(unit));
+                    if !block.intersection(&whole).is_empty() {
+                        whole = whole.union(&block);
+                    }
+                }
             }
         }
         whole
@@ -489,4 +515,10 @@ fn slice<'a>(side: Option<&'a FileSide>, lines: &Lines, range: &Range<u32>) -> &
         Some(Content::Bytes(bytes)) => lines.slice(bytes, range),
         _ => &[],
     }
+}
+
+/// White space before a line; `None` for one that opens or closes a block.
+fn indent_of(line: &[u8]) -> Option<usize> {
+    let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    line.get(indent).filter(|first| !b"{})]".contains(first)).map(|_| indent)
 }

@@ -75,11 +75,8 @@ impl Aim {
     }
 
     /// A reduction of a repair, which ends after so many candidates.
-    ///
-    /// It takes or leaves runs of changed lines, inside one declaration where the language is known. A function cut down to less
-    /// would answer otherwise than the real one, and that can look like the failure.
     pub(super) fn repair(max_asked: Option<usize>) -> Self {
-        Self { max_asked, finest: Level::Hunk, ..Self::of(Phase::Repair, "the repair") }
+        Self { max_asked, ..Self::of(Phase::Repair, "the repair") }
     }
 
     /// A reduction between two trees whose outcomes are known.
@@ -140,13 +137,16 @@ struct Probing<'h, 'a, W> {
     precheck: Option<Ends>,
     wanted: W,
     n_asked: usize,
+    /// What was answered of the trees of a repair: many a subset gives the same one.
+    answered: HashMap<TreeId, bool>,
     /// The trees of candidates, guesses too.
     composed: RefCell<HashMap<Subset, Option<TreeId>>>,
 }
 
 /// What is tested for a subset.
 ///
-/// A repair adds a file whole: cut down to what the test just accepts, it would make other failures look alike.
+/// A repair adds a file or a function whole: cut down to what the test just accepts, it would answer otherwise than the real one, and
+/// that can look like the failure.
 fn candidate(set: &ChangeSet, phase: Phase, subset: &Subset) -> Subset {
     if phase == Phase::Repair { set.with_whole_additions(subset) } else { subset.clone() }
 }
@@ -182,13 +182,16 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
         if self.aim.phase == Phase::Reduce && self.hunter.is_effort_spent() {
             return Ok(false);
         }
-        if self.aim.max_asked.is_some_and(|max_asked| self.n_asked >= max_asked) {
-            return Ok(false);
-        }
         let Some(probe) = self.probe(candidate)? else {
             self.note_refused(1);
             return Ok(false);
         };
+        if let Some(is_hit) = self.answered.get(&probe.tree) {
+            return Ok(*is_hit);
+        }
+        if self.aim.max_asked.is_some_and(|max_asked| self.n_asked >= max_asked) {
+            return Ok(false);
+        }
         self.n_asked += 1;
         let outcome = {
             let this = &*self;
@@ -204,6 +207,9 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
             this.hunter.asker.one_before(probe, guesses).await
         };
         let is_hit = (self.wanted)(outcome) && self.hunter.accepts(probe, self.aim).await;
+        if self.aim.phase == Phase::Repair {
+            self.answered.insert(probe.tree, is_hit);
+        }
         if is_hit {
             let (n_units, n_total) = (candidate.len(), self.set.units().len());
             self.hunter.tell(Event::Reducing { what: self.aim.what, n_units, n_total });
@@ -299,8 +305,10 @@ impl Hunter<'_> {
         let precheck = newer.map(|newer| Ends { older, newer });
         let composed = RefCell::default();
         let (pinned, n_asked) = (&pinned, 0);
+        let answered = self.trees.compose(set, older, &candidate(set, phase, &units).union(pinned))?;
+        let answered = answered.filter(|_| phase == Phase::Repair).map(|tree| (tree, true)).into_iter().collect();
         let mut judge =
-            Probing { hunter: self, set, older, revision, aim, pinned, precheck, wanted, n_asked, composed };
+            Probing { hunter: self, set, older, revision, aim, pinned, precheck, wanted, n_asked, answered, composed };
         let is_left = set.grain() == Grain::HalfLines;
         let is_quick = is_left || (phase == Phase::Repair && self.order.reducer == Reducer::Hierarchical);
         let reducer = if is_quick { Reducer::Fast } else { self.order.reducer };

@@ -330,14 +330,25 @@ impl<'a> Hunter<'a> {
 
     /// Asks for a wider signature once most revisions show "another" failure and no repair helps.
     ///
-    /// A revision that was repaired counts as testable: there the other failure is a defect of its own.
+    /// A revision that was repaired counts as testable: there the other failure is a defect of its own. One before which none can be
+    /// tested does not count: it may lie before a border of history, as all that are older do, and wait for its repair.
     fn judge_signature(&self) -> Result<(), Halt> {
         /// Fewer verdicts than this say nothing about a share.
         const MIN_JUDGED: usize = 6;
         let board = self.board.borrow();
-        let is_other = |tested: &&Tested| tested.outcome == Outcome::Unresolved(Reason::Other);
-        let (n_judged, n_other) = (board.tested.len(), board.tested.values().filter(is_other).count());
-        if self.order.may_widen && board.carried.is_none() && n_judged >= MIN_JUDGED && 2 * n_other > n_judged {
+        if !self.order.may_widen || board.carried.is_some() {
+            return Ok(());
+        }
+        let (others, rest): (Vec<&Tested>, Vec<&Tested>) =
+            board.tested.values().partition(|tested| tested.outcome == Outcome::Unresolved(Reason::Other));
+        let is_most = |n_other: usize| n_other + rest.len() >= MIN_JUDGED && n_other > rest.len();
+        if !is_most(others.len()) {
+            return Ok(());
+        }
+        let is_before = |ancestors: HashSet<CommitId>| {
+            rest.iter().any(|tested| tested.outcome.is_testable() && ancestors.contains(&tested.revision))
+        };
+        if is_most(others.iter().filter(|other| is_before(self.history.ancestors(other.revision))).count()) {
             return Err(Halt::Again(Again::SignatureIsExit));
         }
         Ok(())

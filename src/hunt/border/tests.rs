@@ -170,21 +170,55 @@ fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
     }
 }
 
-/// At 20 comes what the test needs, in one hunk. Cut down to its first line it makes every program fail like the culprit.
+/// At 20 comes the function that the test needs. Cut down to its first line it makes every program fail like the culprit.
 #[test]
 fn a_repair_is_not_cut_down_to_what_fails_for_itself() {
     let mut told = Told::new();
     for number in (1..=30).rev() {
         let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
-        let mut lines = program(number, false, number < 20, number >= 12);
-        let function = if number < 20 { vec![] } else { vec!["head", "body", "tail"] };
+        let mut lines = program(number, false, false, number >= 12);
+        let function = if number < 20 { vec![] } else { vec!["head", "  body", "  tail"] };
         lines.splice(3..3, function.into_iter().map(str::to_owned));
         told.commit(number, &parents, &lines);
     }
-    told.judge = |files| match judge(files) {
-        Outcome::Pass if !String::from_utf8_lossy(&files[&b"program.c"[..]]).contains("body") => Outcome::Fail,
-        outcome => outcome,
+    told.judge = |files| {
+        let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).into_owned();
+        match judge(files) {
+            _ if !text.contains("head") => Outcome::Unresolved(Reason::Build),
+            Outcome::Pass if !text.contains("body") => Outcome::Fail,
+            outcome => outcome,
+        }
     };
     let (finding, _) = told.hunt(|order| order, Phase::Repair);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(12)), Some(id(11))));
+}
+
+/// None before 60 can be tested as it is. Once that is seen at both ends, only the repaired trees between are run.
+#[test]
+fn between_untestable_revisions_the_repair_is_tried_first() {
+    let mut told = Told::new();
+    for number in (1..=100).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        told.commit(number, &parents, &program(number, false, number < 60, number >= 20));
+    }
+    let (finding, n_search) = told.hunt(|order| order, Phase::Search);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
+    let is_bare = |(_, outcome, is_repaired): &&(CommitId, Outcome, bool)| !is_repaired && !outcome.is_testable();
+    let n_untestable = finding.verdicts.iter().filter(is_bare).count();
+    assert!(n_untestable <= 6 && n_search <= 26, "{n_untestable} untestable, {n_search} in all");
+}
+
+#[test]
+fn revisions_before_a_border_do_not_widen_the_signature() {
+    let mut told = Told::new();
+    for number in (1..=100).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        told.commit(number, &parents, &program(number, false, number < 95, number >= 20));
+    }
+    told.judge = |files| match judge(files) {
+        Outcome::Unresolved(_) => Outcome::Unresolved(Reason::Other),
+        outcome => outcome,
+    };
+    let (finding, _) = told.hunt(|order| Order { goods: vec![id(1)], ..order }, Phase::Search);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
 }
