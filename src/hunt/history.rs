@@ -237,9 +237,15 @@ mod tests {
     #[test]
     fn the_nearest_known_relatives_of_a_commit_are_on_its_own_branch() {
         let history = merged();
-        let known = |known: CommitId| [1, 3, 4, 6].contains(&known.0[0]).then_some(known.0[0]);
-        assert_eq!((history.nearest_before(id(5), known), history.nearest_after(id(5), known)), (Some(4), Some(6)));
-        assert_eq!((history.nearest_before(id(3), known), history.nearest_after(id(3), known)), (Some(1), Some(6)));
+        let known = |known: CommitId| ids(&[1, 3, 4, 6]).contains(&known).then_some(known);
+        assert_eq!(
+            (history.nearest_before(id(5), known), history.nearest_after(id(5), known)),
+            (Some(id(4)), Some(id(6)))
+        );
+        assert_eq!(
+            (history.nearest_before(id(3), known), history.nearest_after(id(3), known)),
+            (Some(id(1)), Some(id(6)))
+        );
         assert_eq!((history.nearest_before(id(1), known), history.nearest_after(id(7), known)), (None, None));
     }
 
