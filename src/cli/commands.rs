@@ -18,7 +18,6 @@ use crate::cli::explain;
 use crate::cli::failure::Failure;
 use crate::cli::hunt;
 use crate::cli::hunt::Task;
-use crate::cli::hunt::build_cache_directory;
 use crate::cli::hunt::sandboxes;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::kept;
@@ -640,10 +639,9 @@ fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
     }
     let mut bytes = freed.bytes;
     if !is_running {
-        for stored in [private::private_directory(&idd), build_cache_directory(location)] {
-            bytes += files::size(&stored);
-            files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
-        }
+        let stored = private::private_directory(&idd);
+        bytes += files::size(&stored);
+        files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
         // Checkouts of what was killed go when new ones are to be made; where none can be made there are none.
         if let Ok(own) = sandboxes(around, location, "gc") {
             files::remove(&own).map_err(|error| Failure::from_error(&error))?;

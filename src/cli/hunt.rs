@@ -3,7 +3,6 @@
 use crate::change::trees::Trees;
 use crate::cli::announce::Announcing;
 use crate::cli::announce::Herald;
-use crate::cli::args::options;
 use crate::cli::args::options::Effort;
 use crate::cli::failure::Failure;
 use crate::cli::finding;
@@ -63,8 +62,6 @@ use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::build_cache;
-use crate::world::run::build_cache::BuildCache;
 use crate::world::run::sandbox;
 use crate::world::tools;
 use crate::world::tools::Setting;
@@ -132,7 +129,6 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
     let limits =
         Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
     let root = sandboxes(around, location, &saved.id)?;
-    let build_cache = build_cache(plan, location, &root);
     observations.use_tools(Tools::new(Setting {
         directory: tools::directory(&location.idd_directory()),
         environment: plan.commands.environment.clone(),
@@ -178,9 +174,6 @@ pub fn run(task: Task<'_, '_>, user: &Repository) -> Result<Report, Failure> {
         hunt.session.progress.say(&missing_file(path));
     }
     hunt.session.append(&Asked { until, reduction }.record()).map_err(|error| session_failure(&error))?;
-    if let Some(cache) = build_cache {
-        hunt.session.use_build_cache(cache);
-    }
     let result = hunt.run_in_spite_of_damage();
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
@@ -221,23 +214,6 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
         Ok(History::new(revisions, shallow))
     });
     reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
-}
-
-/// The compiler cache of the build command, if there is one and nobody has said anything about one.
-fn build_cache(plan: &Plan, location: &Location, root: &Path) -> Option<BuildCache> {
-    let build = plan.args.test.build.as_deref()?;
-    if plan.args.effort.build_cache == options::BuildCache::Never {
-        return None;
-    }
-    let environment = &plan.commands.environment;
-    let program = build_cache::program(environment, &[build])?;
-    // Without links the build compiles as ever.
-    build_cache::prepare(&program, &root.join("compilers"), &build_cache_directory(location), environment).ok()
-}
-
-/// Where the compiler cache keeps its products.
-pub(super) fn build_cache_directory(location: &Location) -> PathBuf {
-    location.idd_directory().join("ccache")
 }
 
 /// What is said of a file that no checkout has.

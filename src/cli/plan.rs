@@ -245,7 +245,6 @@ impl Plan {
             regeneration,
             build: args.test.build.clone().map(Words::Shell),
             test: words,
-            build_cache: None,
             artifacts: artifacts(&args, location)?,
             directory: location.prefix.clone(),
             environment,

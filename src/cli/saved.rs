@@ -156,7 +156,6 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.args.effort.audit = None;
     saved.args.effort.notify = None;
     saved.args.effort.fetch = false;
-    saved.args.effort.build_cache = options::BuildCache::default();
     let digest = identity::of_plan(&saved, plan.probe_plan().digest()).map_err(|error| Failure::from_error(&error))?;
     Ok(digest.to_string())
 }

@@ -53,7 +53,6 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
-use crate::world::run::build_cache::BuildCache;
 use crate::world::run::classify::Criteria;
 use crate::world::run::crew::Crew;
 use crate::world::run::process::Words;
@@ -273,11 +272,6 @@ impl<'p> Session<'p> {
     /// How long reductions may take, all together.
     pub fn bound(&self) -> Duration {
         self.spent.bound(self.plan.args.effort.reduction)
-    }
-
-    /// Compiles through this cache from now on.
-    pub fn use_build_cache(&mut self, cache: BuildCache) {
-        self.commands = Arc::new(Commands { build_cache: Some(cache), ..(*self.commands).clone() });
     }
 
     /// Whether incremental observations were found wrong before the hunt was resumed.

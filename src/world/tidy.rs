@@ -41,7 +41,7 @@ enum Kind {
 
 /// Sets aside what cannot be used below `idd_directory`, or in its place; nothing happens if it does not exist.
 ///
-/// Cost: lists all directories below it, but for those of the compiler cache.
+/// Cost: lists all directories below it.
 pub fn tidy(idd_directory: &Path) -> Result<Vec<SetAside>, TidyError> {
     let mut found = Vec::new();
     let Ok(metadata) = idd_directory.symlink_metadata() else { return Ok(found) };
@@ -70,8 +70,7 @@ fn below(directory: &Path, names: &mut Vec<String>, top: &Path, found: &mut Vec<
 fn expected(names: &[&str]) -> Kind {
     match names {
         [name] if name.contains(".damaged-") => Kind::Foreign,
-        ["ccache", _, ..] => Kind::Foreign,
-        ["segments" | "objects.git" | "cache.sled" | "recordings" | "ccache"]
+        ["segments" | "objects.git" | "cache.sled" | "recordings"]
         | ["recordings", _]
         | ["objects.git", "objects" | "refs" | "worktrees"]
         | ["objects.git", "objects" | "worktrees", _] => Kind::Directory,
@@ -125,7 +124,7 @@ mod tests {
     fn check(damage: impl FnOnce(&Path), expected: &[(&str, &str, &str)]) {
         let directory = tempfile::tempdir().unwrap();
         let idd = directory.path().join("idd");
-        for path in ["segments", "objects.git/objects/ab", "objects.git/worktrees/w", "cache.sled", "ccache/a"] {
+        for path in ["segments", "objects.git/objects/ab", "objects.git/worktrees/w", "cache.sled"] {
             fs::create_dir_all(idd.join(path)).unwrap();
         }
         for path in ["lock", "segments/a.log", "objects.git/objects/ab/cdef", "objects.git/idd-sound", "other"] {
@@ -159,7 +158,6 @@ mod tests {
             |idd| rustix::fs::mkfifoat(rustix::fs::CWD, idd.join("session.json"), 0o600.into()).unwrap(),
             &[("idd/session.json", "neither a file nor a directory", "idd/session.json.damaged-0")],
         );
-        check(|idd| symlink("x", idd.join("ccache/a/lock")).unwrap(), &[]);
     }
 
     #[test]

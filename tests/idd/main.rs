@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod browser;
-mod build_cache;
 mod certificate;
 mod commands;
 mod complaints;

@@ -107,7 +107,6 @@ METHODS = {
     f"git worktree, {options.jobs} workers": lambda *case: worktrees(*case, options.jobs),
     "git idd -j1": lambda *case: idd(*case, 1),
     f"git idd -j{options.jobs}": lambda *case: idd(*case, options.jobs),
-    "git idd -j1 --build-cache never": lambda *case: idd(*case, 1, "--build-cache", "never"),
     "git idd -j1 --clean": lambda *case: idd(*case, 1, "--clean", "--no-port", "--level", "file"),
 }
 

@@ -67,7 +67,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 27] = [
+pub const SETTINGS: [Setting; 26] = [
     Setting::list("good", "idd.good"),
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -89,7 +89,6 @@ pub const SETTINGS: [Setting; 27] = [
     Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
     Setting::one("until", "idd.until"),
     Setting::one("effort", "idd.effort"),
-    Setting::one("build_cache", "idd.buildCache"),
     Setting::one("jobs", "idd.jobs"),
     Setting::one("budget", "idd.budget"),
     Setting::one("max_probes", "idd.maxProbes"),

@@ -177,13 +177,6 @@ pub struct Effort {
     #[arg(long)]
     pub clean: bool,
 
-    /// Whether the build command compiles through `ccache`, if there is one, in checkouts that keep their products.
-    ///
-    /// The store is in the git directory. What a finding rests on is compiled, and nothing is done where the environment or the build
-    /// names a cache itself.
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
-    pub build_cache: BuildCache,
-
     /// Use no result of an earlier run.
     ///
     /// Without it a result counts as long as the tree, the commands, the variables that they read (`idd.env` names more) and the programs
@@ -568,16 +561,6 @@ pub enum Reducer {
     Artho,
     /// As in Artho's tool, without levels.
     ArthoFlat,
-}
-
-/// When to use a compiler cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
-pub enum BuildCache {
-    /// If there is one.
-    #[default]
-    Auto,
-    /// Never.
-    Never,
 }
 
 /// When to use colour.

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-pub mod build_cache;
 pub mod classify;
 pub mod compile_database;
 pub mod complaints;

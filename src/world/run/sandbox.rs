@@ -15,7 +15,6 @@ use crate::world::repo::Worktree;
 use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
 use crate::world::run::RunError;
-use crate::world::run::build_cache::BuildCache;
 use crate::world::run::failure_line::failure_line;
 use crate::world::run::process;
 use crate::world::run::process::Command;
@@ -46,8 +45,6 @@ pub struct Commands {
     pub regeneration: Option<Regeneration>,
     /// The `--build` command.
     pub build: Option<Words>,
-    /// What the build command is told in worktrees that keep their products.
-    pub build_cache: Option<BuildCache>,
     /// The test command.
     pub test: Words,
     /// What the build makes and the test depends on, relative to the top of the worktree; empty if that is not known.
@@ -273,14 +270,8 @@ impl Sandbox {
             (Stage::Build, commands.build.as_ref()),
         ];
         for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
-            let is_build = Some(step) == commands.build.as_ref() && step_of == Stage::Build;
-            let cache = commands.build_cache.as_ref().filter(|_| is_build && !job.is_clean);
-            let mut built = self.run((step, cache), job, commands, watch)?;
+            let mut built = self.run(step, job, commands, watch)?;
             duration += built.duration;
-            if cache.is_some() && self.may_blame_cache(&built) {
-                built = self.run((step, None), job, commands, watch)?;
-                duration += built.duration;
-            }
             if built.cancelled || built.ending != Ending::Exit(0) {
                 if Some(step) == regenerate {
                     built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
@@ -297,7 +288,7 @@ impl Sandbox {
         } else if let Some(earlier) = earlier {
             Err(earlier)
         } else {
-            let tested = self.run((&commands.test, None), job, commands, watch)?;
+            let tested = self.run(&commands.test, job, commands, watch)?;
             duration += tested.duration;
             Ok(tested)
         };
@@ -319,14 +310,6 @@ impl Sandbox {
         Ok(Some(Probed { observation: seen, product, is_same_product, stale: None }))
     }
 
-    /// Whether a build that failed did not do so by what a compiler or a build tool says of the sources: then only a build
-    /// without the cache can tell.
-    fn may_blame_cache(&self, built: &Ran) -> bool {
-        let output = self.readable(&built.output);
-        let has_failed = !built.cancelled && matches!(built.ending, Ending::Exit(1..) | Ending::Signal(_));
-        has_failed && (output.contains("ccache: ") || table::failed_builder(&output).is_none())
-    }
-
     fn product(&self, artifacts: &[Vec<u8>]) -> Option<Product> {
         if artifacts.is_empty() {
             return None;
@@ -334,13 +317,7 @@ impl Sandbox {
         product(File::open(self.tree_directory()).ok()?.as_fd(), artifacts)
     }
 
-    fn run(
-        &self,
-        (words, cache): (&Words, Option<&BuildCache>),
-        job: &Job,
-        commands: &Commands,
-        watch: &mut dyn Watch,
-    ) -> Result<Ran, SandboxError> {
+    fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(present, _)| present != name);
@@ -354,9 +331,6 @@ impl Sandbox {
         set("TMPDIR", self.directory.join("tmp").into());
         if commands.is_home_isolated {
             set("HOME", self.directory.join("home").into());
-        }
-        for (name, value) in cache.iter().flat_map(|cache| &cache.variables) {
-            set(&name.to_string_lossy(), value.clone());
         }
         let directory = self.tree_directory().join(&commands.directory);
         set("PWD", directory.clone().into());
