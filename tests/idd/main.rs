@@ -32,6 +32,7 @@ mod product;
 mod record;
 mod resume;
 mod scan;
+mod seeds;
 mod stages;
 mod stale;
 mod submodules;

@@ -169,7 +169,7 @@ fn revision(objects: &Objects<'_>, id: CommitId) -> Result<Revision, RepoError> 
 }
 
 /// Reads a raw commit object; `None` if it names no tree.
-fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
+pub(super) fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
     let (header, message) = split_at_blank_line(raw);
     let mut tree = None;
     let mut parents = Vec::new();

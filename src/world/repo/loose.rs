@@ -157,7 +157,7 @@ fn header(raw: &[u8]) -> Option<(ObjectType, usize, u64)> {
 ///
 /// `None` if it is cut, has more or fewer bytes than its header says or more than an object may have, or has something behind it.
 /// Memory is taken for what is there, whatever the size of the file and the header say.
-fn inflate(file: &mut File) -> Option<(ObjectType, usize, Vec<u8>)> {
+pub(super) fn inflate(file: &mut impl Read) -> Option<(ObjectType, usize, Vec<u8>)> {
     let mut inflate = Inflate::new(true, 15);
     let mut raw = Vec::new();
     let (mut input, mut scratch) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
@@ -190,7 +190,7 @@ fn inflate(file: &mut File) -> Option<(ObjectType, usize, Vec<u8>)> {
 }
 
 /// Reads what comes next into the buffer; 0 at the end.
-fn read(file: &mut File, buffer: &mut [u8]) -> Option<usize> {
+fn read(file: &mut impl Read, buffer: &mut [u8]) -> Option<usize> {
     loop {
         match file.read(buffer) {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

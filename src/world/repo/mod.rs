@@ -7,7 +7,7 @@
 //! - The user's repository and ours beside it: [`locate`], [`refs`], [`private`], [`graph`], [`store`] (differences, candidates and
 //!   merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into the user's), [`state`] (what must stay as it was),
 //!   [`promisor`] and [`fetch`] (what only a remote has).
-//! - Raw objects: [`object`]. What stops a writer, and what is only an answer: [`refusal`].
+//! - Raw objects: [`object`], [`untrusted`] (for tests with any bytes). What stops a writer, and what is only an answer: [`refusal`].
 
 pub mod attention;
 pub mod attributes;
@@ -44,6 +44,7 @@ pub mod state;
 pub mod store;
 pub mod survey;
 pub mod touched;
+pub mod untrusted;
 pub mod worktree;
 pub mod write;
 

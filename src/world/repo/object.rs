@@ -183,7 +183,7 @@ pub fn n_id_bytes(repository: &git2::Repository) -> usize {
 }
 
 /// Takes the raw form of a tree apart: `mode SP name NUL id`, again and again.
-fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<Entry>, &'static str> {
+pub(super) fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<Entry>, &'static str> {
     const CUT: &str = "the tree object is malformed";
     let mut entries = Vec::new();
     while !raw.is_empty() {

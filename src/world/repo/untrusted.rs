@@ -1,0 +1,19 @@
+//! The readers of raw objects, for tests that give them any bytes.
+
+use crate::revision::CommitId;
+use crate::world::repo::graph;
+use crate::world::repo::loose;
+use crate::world::repo::object;
+
+/// Reads a loose object as it lies on disk; whether it is one, whatever its id.
+pub fn read_loose(mut bytes: &[u8]) -> bool {
+    loose::inflate(&mut bytes).is_some()
+}
+
+/// Reads the content of a tree, and of a commit; whether it is one of either.
+pub fn read_content(bytes: &[u8]) -> (bool, bool) {
+    (
+        object::parse_tree(bytes, 20).is_ok() || object::parse_tree(bytes, 32).is_ok(),
+        graph::parse(CommitId::sha1([0; 20]), bytes).is_some(),
+    )
+}
