@@ -263,7 +263,7 @@ fn sign(segment: &mut Segment) -> Result<(), Failure> {
 }
 
 /// What to do where the git directory cannot be written.
-const WRITABLE: &str = "what is found is kept in the git directory, so it has to be writable, and with space left; a clone elsewhere will do: `git clone <this> <there>`";
+const WRITABLE: &str = "findings are kept in the git directory: make it writable, free space, or hunt in a clone (`git clone <this> <there>`)";
 
 /// Makes the private repository, if it is not there; see [`private::create`].
 pub fn make_private(location: &Location, user: &Repository, head: CommitId) -> Result<Repository, Failure> {

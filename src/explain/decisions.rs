@@ -23,7 +23,7 @@ pub struct Decision {
     pub segment: u32,
     /// Which instance of the segment, from 1.
     pub n: u64,
-    /// How it can be switched: for a branch one number that says nothing, for a `switch` one value for each place to go on, also for that where the run went on.
+    /// The values to force: for a `switch` one for each target, the one that was taken included; for a branch one number without a meaning.
     pub cases: Vec<i64>,
 }
 

@@ -11,7 +11,7 @@ use crate::trace::step::Step;
 /// An instance of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instance {
-    /// The how manieth it is, from 1.
+    /// Its number, from 1.
     pub nth: u32,
     /// How many there are in the whole run, at least 1.
     pub of: u32,

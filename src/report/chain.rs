@@ -115,7 +115,7 @@ pub struct Which {
     /// The part of a `for`.
     #[serde(default)]
     pub part: Option<Part>,
-    /// The how manieth time it runs, from 1.
+    /// Which of its executions this is, from 1.
     #[serde(default)]
     pub instance: Option<u64>,
     /// How many times it runs in all.

@@ -43,7 +43,7 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// Whether it took a repair.
     pub is_repaired: bool,
-    /// The how manieth verdict it was, from 1.
+    /// Its number among the verdicts, from 1.
     pub nth: usize,
 }
 

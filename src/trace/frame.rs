@@ -184,7 +184,7 @@ impl Frame {
         self.writers[register as usize] = writer;
     }
 
-    /// Gives addresses to variables whose address goes nowhere, so that they can be told apart: in a frame that was met in the middle, which never told them.
+    /// Gives synthetic addresses to variables that do not escape, so that they can be told apart, in a frame whose entry was not recorded.
     pub fn place_plain_slots(&mut self) {
         // No program has memory in the middle of the address space; a frame has 2^20 places there.
         const NOWHERE: u64 = 1 << 62;

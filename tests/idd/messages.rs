@@ -142,7 +142,7 @@ fn a_git_directory_that_cannot_be_written_is_said_to_have_to_be() {
         let (_, complaint, code) = run(limited);
         assert_eq!(code, Some(1), "{words:?}: {complaint}");
         assert!(complaint.contains("File too large"), "{words:?}: {complaint}");
-        assert!(complaint.contains("so it has to be writable, and with space left"), "{words:?}: {complaint}");
+        assert!(complaint.contains("make it writable, free space"), "{words:?}: {complaint}");
     }
 }
 

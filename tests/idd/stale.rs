@@ -72,7 +72,7 @@ fn a_verdict_that_a_clean_run_contradicts_is_named_with_the_line_that_differs() 
     assert!(stderr.contains("every probe starts from a fresh checkout"), "{stderr}");
 }
 
-/// The test takes something that there is only once. At the bad revision it fails either way.
+/// The test takes something that there is only once, as a port. At the bad revision it fails either way.
 #[test]
 fn tests_that_disturb_each_other_run_one_at_a_time_beside_products_of_earlier_builds() {
     let fixture = Fixture::of(
@@ -80,7 +80,7 @@ fn tests_that_disturb_each_other_run_one_at_a_time_beside_products_of_earlier_bu
          echo bad > value; commit 'break it'; for n in 6 7; do echo $n > n; commit \"change $n\"; done",
     );
     let port = fixture.place().join("port");
-    let test = format!("mkdir {0} || exit 1; sleep 0.3; rmdir {0}; grep -q ok value", port.display());
+    let test = format!("exec 9>{}; flock -n 9 || exit 1; sleep 0.5; grep -q ok value", port.display());
     let Hunted { report, stderr } = hunt(&fixture, &["-j3", "--no-cache", "--no-port", "--", &test], "break it");
     let notes = notes(&report);
     assert!(notes.contains("one probe runs at a time now"), "{notes}");

@@ -199,7 +199,7 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Say how far a hunt is; without --hunt the last one.
+    /// Print how far a hunt is; without --hunt the last one.
     Status {
         #[command(flatten)]
         which: Hunt,

@@ -78,7 +78,7 @@ pub struct Test {
     #[arg(long, value_name = "PATH")]
     pub artifact: Vec<OsString>,
 
-    /// Run no such check, whatever is configured or found.
+    /// Disable prechecks, whatever is configured or found.
     #[arg(long, conflicts_with = "precheck")]
     pub no_precheck: bool,
 
@@ -138,7 +138,7 @@ pub struct Test {
     #[arg(long, value_name = "COMMAND")]
     pub suite: Option<OsString>,
 
-    /// Tell the test the commit it runs at, in IDD_COMMIT; results are then shared less.
+    /// Give the test the commit it runs at, in IDD_COMMIT; fewer results can then be shared.
     #[expect(clippy::doc_markdown, reason = "this is help text")]
     #[arg(long)]
     pub expose_commit: bool,
@@ -348,7 +348,7 @@ pub struct Explain {
     #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
     pub hunt: Option<String>,
 
-    /// Take no version that passes, but the failing run with one decision switched (a condition made false, say) that makes the test pass.
+    /// Compare with the failing run itself, with one decision switched (a condition made false, say) so that the test passes.
     #[arg(long, conflicts_with = "good")]
     pub switch: bool,
 
@@ -356,7 +356,7 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "switch")]
     pub switch_budget: usize,
 
-    /// Causality tests after which no more of the chain is looked for; what was found by then is told.
+    /// Stop after this many causality tests, and print the chain so far.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub max_tests: u64,
 
@@ -479,11 +479,11 @@ pub struct Output {
     #[arg(long)]
     pub json: bool,
 
-    /// Print no progress; of this and --verbose the last one counts.
+    /// Print no progress; the last of -q and -v wins.
     #[arg(short, long, overrides_with = "verbose")]
     pub quiet: bool,
 
-    /// Tell about every probe, and what the test shows without each unit of a change.
+    /// Print every probe, and what the test shows without each unit of a change.
     #[arg(short, long, overrides_with = "quiet")]
     pub verbose: bool,
 
@@ -491,7 +491,7 @@ pub struct Output {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
 
-    /// End with 0 however a hunt ends, unless it breaks down or is interrupted.
+    /// Exit with 0 whatever is found, unless the hunt breaks down or is interrupted.
     #[arg(long)]
     pub exit_zero: bool,
 }

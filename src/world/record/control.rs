@@ -187,7 +187,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SILENT: &str = "the stopped program does not answer";
 
 /// What is said of one that cannot.
-const UNHEARD: &str = "the program closes all files that it does not know, by calls of the system that are not seen, and with them the connection by which its forks answer";
+const UNHEARD: &str = "the program closes inherited descriptors with raw system calls, and with them the socket by which its forks answer";
 
 /// A parked process.
 #[derive(Debug)]
