@@ -96,36 +96,6 @@ impl History {
         }
     }
 
-    /// What `known` says of the newest ancestor of a commit that it knows. Cost: one pass over the history.
-    pub fn nearest_before<T>(&self, of: CommitId, known: impl Fn(CommitId) -> Option<T>) -> Option<T> {
-        let mut before = HashSet::from([of]);
-        for revision in &self.revisions[self.index[&of]..] {
-            if before.contains(&revision.id) {
-                if revision.id != of
-                    && let Some(answer) = known(revision.id)
-                {
-                    return Some(answer);
-                }
-                before.extend(&revision.parents);
-            }
-        }
-        None
-    }
-
-    /// What `known` says of the oldest commit that it knows and that has `of` as an ancestor. Cost: one pass over the history.
-    pub fn nearest_after<T>(&self, of: CommitId, known: impl Fn(CommitId) -> Option<T>) -> Option<T> {
-        let mut after = HashSet::from([of]);
-        for revision in self.revisions[..self.index[&of]].iter().rev() {
-            if revision.parents.iter().any(|parent| after.contains(parent)) {
-                if let Some(answer) = known(revision.id) {
-                    return Some(answer);
-                }
-                after.insert(revision.id);
-            }
-        }
-        None
-    }
-
     /// The commits that have `of` as an ancestor, and `of` itself.
     fn descendants(&self, of: CommitId) -> HashSet<CommitId> {
         let mut reached = HashSet::from([of]);
@@ -232,21 +202,6 @@ mod tests {
     fn the_merge_base_of_two_branches_is_where_they_parted() {
         assert_eq!(merged().merge_base(id(3), id(5)), Some(id(2)));
         assert_eq!(merged().merge_base(id(7), id(5)), Some(id(5)));
-    }
-
-    #[test]
-    fn the_nearest_known_relatives_of_a_commit_are_on_its_own_branch() {
-        let history = merged();
-        let known = |known: CommitId| ids(&[1, 3, 4, 6]).contains(&known).then_some(known);
-        assert_eq!(
-            (history.nearest_before(id(5), known), history.nearest_after(id(5), known)),
-            (Some(id(4)), Some(id(6)))
-        );
-        assert_eq!(
-            (history.nearest_before(id(3), known), history.nearest_after(id(3), known)),
-            (Some(id(1)), Some(id(6)))
-        );
-        assert_eq!((history.nearest_before(id(1), known), history.nearest_after(id(7), known)), (None, None));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The verdict on one revision: bare if it can be tested, else with a repair.
 //!
 //! The order is fixed: bare; with the carried repair; with the part of the carried repair that still applies; then
-//! a new repair from the testable neighbour (see [`crate::hunt::repair`]). Between two revisions that cannot be tested
-//! bare the carried repair comes first, as most that lie there need it too.
+//! a new repair from the testable neighbour (see [`crate::hunt::repair`]).
 
 use crate::change::Level;
 use crate::change::trees::Favor;
@@ -48,7 +47,7 @@ pub enum Examined {
 }
 
 impl Hunter<'_> {
-    /// Tests a revision bare, then with the carried repair; with the repair first where revisions around it are known to need one.
+    /// Tests a revision bare, then with the carried repair.
     ///
     /// The outcome is unresolved if neither helps. Cost: at most three probes; nothing when known.
     pub(super) async fn as_tested(&self, revision: CommitId) -> Result<Tested, Halt> {
@@ -58,15 +57,11 @@ impl Hunter<'_> {
         {
             return Ok(tested);
         }
-        let needs_repair = known.is_none() && self.is_among_untestable(revision);
-        if needs_repair && let Some(tested) = self.with_carried(revision).await? {
-            return Ok(tested);
-        }
         let bare = match known {
             Some(tested) => tested,
             None => self.bare(revision).await?,
         };
-        if bare.outcome.is_testable() || needs_repair {
+        if bare.outcome.is_testable() {
             return Ok(bare);
         }
         Ok(self.with_carried(revision).await?.unwrap_or(bare))
@@ -83,18 +78,6 @@ impl Hunter<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether the nearest tested revision before this one and the nearest after it cannot be tested as they are.
-    fn is_among_untestable(&self, revision: CommitId) -> bool {
-        let board = self.board.borrow();
-        if board.carried.is_none() {
-            return false;
-        }
-        let needs_repair =
-            |id: CommitId| board.tested.get(&id).map(|tested| tested.repair.is_some() || !tested.outcome.is_testable());
-        self.history.nearest_before(revision, needs_repair) == Some(true)
-            && self.history.nearest_after(revision, needs_repair) == Some(true)
     }
 
     /// Whether a revision has a verdict already.

@@ -193,21 +193,6 @@ fn a_repair_is_not_cut_down_to_what_fails_for_itself() {
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(12)), Some(id(11))));
 }
 
-/// None before 60 can be tested as it is. Once that is seen at both ends, only the repaired trees between are run.
-#[test]
-fn between_untestable_revisions_the_repair_is_tried_first() {
-    let mut told = Told::new();
-    for number in (1..=100).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
-        told.commit(number, &parents, &program(number, false, number < 60, number >= 20));
-    }
-    let (finding, n_search) = told.hunt(|order| order, Phase::Search);
-    assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
-    let is_bare = |(_, outcome, is_repaired): &&(CommitId, Outcome, bool)| !is_repaired && !outcome.is_testable();
-    let n_untestable = finding.verdicts.iter().filter(is_bare).count();
-    assert!(n_untestable <= 6 && n_search <= 26, "{n_untestable} untestable, {n_search} in all");
-}
-
 #[test]
 fn revisions_before_a_border_do_not_widen_the_signature() {
     let mut told = Told::new();
