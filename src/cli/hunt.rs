@@ -360,7 +360,8 @@ impl Hunt<'_, '_> {
                     }
                     let doubt = board.borrow().doubt;
                     let Some(again) = self.doubted(again, doubt)? else {
-                        let finding = Finding { conclusion: Conclusion::Interrupted, ..board.borrow().finding.clone() };
+                        let conclusion = self.session.conclusion();
+                        let finding = Finding { conclusion, ..board.borrow().finding.clone() };
                         return self.report(&finding, &adjustments, &store);
                     };
                     adjustments.adjust(&again);
@@ -372,7 +373,7 @@ impl Hunt<'_, '_> {
     }
 
     /// Says how the plan changes, and forgets what is not believed any more: where runs disagree that were made beside others, runs
-    /// that are made alone come first. `None` if interrupted.
+    /// that are made alone come first. `None` if interrupted or out of budget.
     fn doubted(&mut self, again: &Again, doubt: Option<Probe>) -> Result<Option<Again>, Failure> {
         let failed = |error: SessionError| session_failure(&error);
         let doubt = doubt.filter(|_| matches!(again, Again::Clean | Again::Noisy));

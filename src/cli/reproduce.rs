@@ -96,8 +96,7 @@ impl Hunt<'_, '_> {
         }
         let is_noisy = self.plan.noisy(adjustments).is_some();
         let Some(seen) = self.reproduction_runs(probe, is_noisy)? else {
-            let stop = if self.session.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget };
-            return Ok(Reproduced::No(stop, None));
+            return Ok(Reproduced::No(self.session.conclusion(), None));
         };
         let shown: Vec<Shown> = seen.iter().map(|seen| reproduced(seen, &self.session.criteria)).collect();
         let failing: Vec<&Observation> =

@@ -279,6 +279,11 @@ impl<'p> Session<'p> {
         self.replay.as_ref().is_some_and(|replay| replay.is_voided)
     }
 
+    /// Why nothing more is run: the user asked to stop, or the budget is used up.
+    pub fn conclusion(&self) -> Conclusion {
+        if self.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget }
+    }
+
     /// Whether the user asked to stop.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
@@ -667,7 +672,7 @@ impl Laboratory for Session<'_> {
         if let Some(probe) = probes.first().filter(|probe| !probe.question.is_of_test()) {
             return Ok(match self.ask_beside(probe)? {
                 Some(outcome) => Reply::Outcomes(vec![outcome]),
-                None => Reply::Stop(if self.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget }),
+                None => Reply::Stop(self.conclusion()),
             });
         }
         self.vet(probes)?;

@@ -15,7 +15,7 @@ pub struct Story {
     pub n_tested: usize,
     /// The answers that the search used, in its order.
     pub answers: Vec<Answer>,
-    /// The outputs that [`Answer::output`] names, each once.
+    /// The outputs that [`Seen::output`] names, each once.
     pub outputs: Vec<Untrusted>,
     /// The reductions, in their order.
     pub reductions: Vec<Reduction>,

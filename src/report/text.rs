@@ -49,14 +49,14 @@ pub fn write(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()>
     Page { report, look, out }.write()
 }
 
-/// Writes the begin of [`write`] that is known as soon as the first bad commit is: which one it is, between which two, and the failure.
+/// Writes the begin of [`write`](fn@write) that is known as soon as the first bad commit is: which one it is, between which two, and the failure.
 pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { report, look, out };
     report.first_bad.as_ref().map_or(Ok(()), |first_bad| page.culprit(&first_bad.commit))?;
     page.facts()
 }
 
-/// Writes what [`write`] does, without what [`write_culprit`] has written.
+/// Writes what [`write`](fn@write) does, without what [`write_culprit`] has written.
 pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { report, look, out };
     if is_found(report.status) {

@@ -3,7 +3,7 @@
 //! [`merge_syntax`] takes three versions of a file apart into tokens and syntax units, merges those, and puts the result
 //! together in the formatting of ours. Nothing here knows of files or repositories: it is an engine over texts. It stands in
 //! the model of a change and not in the hunt, because the store of trees, which hunts know nothing of, is what merges.
-//! Start reading at [`merge`](self::merge).
+//! Start reading at [`merge`](mod@merge).
 
 mod align;
 mod follow;

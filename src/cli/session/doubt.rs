@@ -19,7 +19,7 @@ const MAX_QUOTED_CHARS: usize = 200;
 
 impl Session<'_> {
     /// Whether probes at the same time disturbed each other, where two runs of one tree disagree: made alone, a run beside earlier
-    /// products and two in fresh worktrees agree. From here on probes run one at a time. `None` if interrupted.
+    /// products and two in fresh worktrees agree. From here on probes run one at a time. `None` if interrupted or out of budget.
     ///
     /// Cost: three runs; none where probes run one at a time already.
     pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, SessionError> {

@@ -4,7 +4,7 @@
 //! [`compute`] finds a minimal set that induces the failure when all else is overwritten by the reference's values;
 //! then, backwards, minimal sets that each induce the next one. The definitions in these sets, in temporal order, are the chain.
 //!
-//! The engine sees the two runs only through [`Executions`]: it reads no trace and runs no program. [`verify`] asks everything
+//! The engine sees the two runs only through [`Executions`]: it reads no trace and runs no program. [`verify`](fn@verify) asks everything
 //! that makes a chain a chain once more.
 //!
 //! Source: Sumner and Zhang, *Automatic Failure Inducing Chain Computation through Aligned Execution Comparison*. A set is mostly the
@@ -43,7 +43,7 @@ pub enum Method {
     /// By leaps to the latest definition (Sumner and Zhang, algorithm 2): mostly one test for each change.
     #[default]
     Dependence,
-    /// Another chain, to compare with: of sets that each induce the failure itself, not the next set (Zeller 2002). They need not lead to each other, and [`verify`] does
+    /// Another chain, to compare with: of sets that each induce the failure itself, not the next set (Zeller 2002). They need not lead to each other, and [`verify`](fn@verify) does
     /// not hold for them.
     Global,
 }
@@ -102,7 +102,7 @@ pub enum End {
 
 /// Computes a failure-inducing chain.
 ///
-/// - Result: each set is 1-minimal, and each follows from the one before it in time, which [`verify`] asks again. A chain
+/// - Result: each set is 1-minimal, and each follows from the one before it in time, which [`verify`](fn@verify) asks again. A chain
 ///   without definitions and with [`End::Benign`] says that the failure is made after the last point, from benign state.
 ///
 /// A set need not be unique (their property 1). What is taken is a function of the answers alone: the present set if it still

@@ -1,6 +1,6 @@
 //! A parked process, and what it is asked to try.
 //!
-//! A program that was built by the instrumenting compiler is run with [`Order::variables`]; where it comes to the instance of the segment, it connects to
+//! A program that was built by the instrumenting compiler is run with [`Control::variables`]; where it comes to the instance of the segment, it connects to
 //! [`Control`] and waits. Every [`Parked::test`] forks it there: the child takes patches in, runs on to another point, and tells what
 //! memory holds there. See `runtime/control.c` for what a child may touch: nothing.
 

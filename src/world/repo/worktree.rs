@@ -152,7 +152,7 @@ impl Worktree {
 
     /// Undoes what a probe did: restores tracked files, removes untracked ones that no ignore rule of the tree covers.
     ///
-    /// - `cut_ns`: when a probe whose commands were killed began, see [`settle`](crate::world::repo::settle::settle).
+    /// - `cut_ns`: when a probe whose commands were killed began, see [`settle`].
     ///
     /// Cost: one look at every file and directory, and at every name in a directory that changed; the content is read of those that look different, and of those written last,
     /// because a change within the same tick of the clock does not show. After a kill also one look at every product.

@@ -43,7 +43,7 @@ const N_SIGNALS: c_int = 64;
 ///   process, but `SIGPIPE`, which Rust ignores.
 /// - `bait`: what the child needs so that the programs that it executes are seen.
 ///
-/// The child is the caller's to [wait](wait) for. Errors: what hindered the start, with its code.
+/// The child is the caller's to [`wait`] for. Errors: what hindered the start, with its code.
 pub(super) fn launch(
     words: &[&OsStr],
     directory: &Path,
