@@ -20,10 +20,11 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 16] = [
+const SYNOPSIS: [&str; 17] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
-    "(list | reset | gc) [--json]",
+    "list [--json]",
+    "(reset | gc)",
     "(status | show) [--hunt=<id>] [--json]",
     "apply [--hunt=<id>] [--rung=<name>]",
     "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",

@@ -140,21 +140,23 @@ impl Progress {
     /// A probe was answered and used.
     ///
     /// - the second part of the answer: whether the test was not run, because an earlier probe had the same product.
-    pub fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), tally: &Tally) {
+    /// - `number`: that of the probe; `None` if the answer was known.
+    pub fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), number: Option<u64>) {
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
             let verdict = self.style.paint(role(outcome), outcome).to_string();
             let same = if is_same_product { ", same product as before" } else { "" };
-            self.line(&format!("  probe {} {}: tree {tree} {verdict}{same}", tally.n_runs(), probe.phase.word()));
+            let number = number.map_or_else(|| "known".to_owned(), |number| format!("probe {number}"));
+            self.line(&format!("  {number} {}: tree {tree} {verdict}{same}", probe.phase.word()));
         }
     }
 
-    /// A command is running now.
-    pub fn running(&mut self, phase: Option<Phase>, n_runs: u64) {
+    /// The commands of the probe with this number are running now.
+    pub fn running(&mut self, phase: Option<Phase>, number: u64) {
         if self.is_terminal
             && let Some(phase) = phase
         {
-            self.transient(&format!("  probe {} ({}) ...", n_runs + 1, phase.word()));
+            self.transient(&format!("  probe {} ({}) ...", number, phase.word()));
         }
     }
 

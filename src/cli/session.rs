@@ -720,11 +720,12 @@ impl Laboratory for Session<'_> {
             if is_candidate(probe) && !run.is_empty() {
                 self.lock().append(&self.spent.record())?;
             }
+            let number = run.last().copied();
             for sequence in run {
                 self.lock().append(&Record::Consumed { sequence })?;
             }
             *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
-            self.progress.probed(probe, (*outcome, is_same_product), &self.tally);
+            self.progress.probed(probe, (*outcome, is_same_product), number);
         }
         Ok(())
     }

@@ -56,6 +56,23 @@ impl Failures {
     }
 }
 
+/// Whether an output says that the command itself could not be started: a misspelt file or directory, say.
+pub fn is_unstarted(output: &str) -> bool {
+    static UNSTARTED: LazyLock<Regex> = LazyLock::new(|| {
+        let patterns = [
+            r"\S*python[\d.]*: can't open file ",
+            r"\S*(?:sh|bash|dash|ksh|zsh): (?:line )?(?:\d+: )?(?:cannot|can't) open ",
+            r"\S*make(?:\[\d+\])?: \*\*\* \S+: No such file or directory\.  Stop\.",
+            r"\S*make(?:\[\d+\])?: \S+: No such file or directory$",
+            r"Can't open perl script ",
+            r"ruby: No such file or directory -- ",
+            r"Error: Cannot find module '\S+'$",
+        ];
+        Regex::new(&format!("(?m)^(?:{})", patterns.join("|"))).expect("a valid pattern")
+    });
+    UNSTARTED.is_match(output)
+}
+
 /// The failures that a line counts; `None` if it counts nothing.
 fn counted(line: &str) -> Option<u64> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
@@ -132,6 +149,25 @@ mod tests {
         let (known, seen) = (failures(known), failures(seen));
         assert_eq!(seen.beyond(&known).collect::<Vec<_>>(), expected);
         assert_eq!(seen.counts_more_than(&known), counts_more);
+    }
+
+    #[test]
+    fn a_suite_that_was_not_started_is_known_by_what_its_launcher_says() {
+        for output in [
+            "python3: can't open file '/x/nosuch.py': [Errno 2] No such file or directory\n",
+            "/usr/bin/python3.11: can't open file 'nosuch.py'\n",
+            "sh: 0: cannot open nosuch.sh: No such file\n",
+            "make: *** nosuch: No such file or directory.  Stop.\n",
+            "make: nosuch.mk: No such file or directory\nmake: *** No rule to make target 'nosuch.mk'.  Stop.\n",
+            "Can't open perl script \"nosuch.pl\": No such file or directory\n",
+        ] {
+            assert!(is_unstarted(output), "{output}");
+        }
+        for output in
+            ["FAIL: cannot open nosuch.txt: No such file\n", "test: Error: Cannot find module 'x' is printed\n"]
+        {
+            assert!(!is_unstarted(output), "{output}");
+        }
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Session<'_> {
         let known = self.known_products(&ticket.probe);
         self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, worker, is_called_back });
-        self.progress.running(Some(ticket.probe.phase), self.tally.n_runs());
+        self.progress.running(Some(ticket.probe.phase), sequence);
         Ok(())
     }
 

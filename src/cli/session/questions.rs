@@ -5,6 +5,7 @@ use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
 use crate::cli::suite;
 use crate::cli::suite::Failures;
+use crate::cli::suite::is_unstarted;
 use crate::cli::tally::counted;
 use crate::hunt::Baseline;
 use crate::hunt::Ends;
@@ -213,6 +214,7 @@ impl Session<'_> {
             Ending::Exit(0) => None,
             _ if suite.stage == Stage::Build => Some("the build fails"),
             Ending::Exit(125..=127) | Ending::NotRun(_) => Some("it cannot be run"),
+            Ending::Exit(_) if is_unstarted(&suite.output) => Some("it cannot be run"),
             Ending::Timeout => Some("it does not end in time"),
             Ending::Exit(_) | Ending::Signal(_) if Failures::of(&suite).can_tell() => None,
             Ending::Exit(_) | Ending::Signal(_) if is_cut(&suite) => Some("it fails, and prints more than is kept"),

@@ -5,6 +5,7 @@ use crate::hunt::drive::Engine;
 use crate::hunt::drive::drive;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
 use crate::hunt::testing;
@@ -206,4 +207,17 @@ fn revisions_before_a_border_do_not_widen_the_signature() {
     };
     let (finding, _) = told.hunt(|order| Order { goods: vec![id(1)], ..order }, Phase::Search);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
+}
+
+/// The culprit can be tested only with a repair, and its reversal is carried nowhere.
+#[test]
+fn the_claims_of_a_fix_that_is_not_carried_rest_on_the_repaired_culprit() {
+    let mut told = Told::new();
+    for number in (1..=30).rev() {
+        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+        told.commit(number, &parents, &program(number, false, number < 25, number >= 12));
+    }
+    let (finding, _) = told.hunt(|order| Order { port: false, ..order }, Phase::Verify);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(12)), Some(id(11))));
+    assert!(finding.fix.is_some() && finding.evidence.iter().all(Evidence::holds), "{:?}", finding.evidence);
 }
