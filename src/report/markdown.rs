@@ -9,6 +9,7 @@ use crate::plural::count;
 use crate::report::Change;
 use crate::report::Commit;
 use crate::report::Report;
+use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::chain::Explanation;
 use crate::report::chain::Switched;
@@ -89,7 +90,7 @@ fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = Vec::new();
     let commits = [
         ("first bad", report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
-        ("last good", report.last_good.as_ref()),
+        (if report.status == Status::GoodFails { "given as good" } else { "last good" }, report.last_good.as_ref()),
         ("tested at", report.bad.as_ref()),
     ];
     for (label, commit) in commits {

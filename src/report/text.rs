@@ -144,7 +144,8 @@ impl Page<'_> {
         if !is_found(report.status) {
             facts.extend(report.first_bad.as_ref().map(|first| ("first bad:", self.name(&first.commit))));
         }
-        facts.extend(report.last_good.as_ref().map(|commit| ("last good:", self.name(commit))));
+        let good = if report.status == Status::GoodFails { "given as good:" } else { "last good:" };
+        facts.extend(report.last_good.as_ref().map(|commit| (good, self.name(commit))));
         facts.extend(report.bad.as_ref().map(|commit| ("bad:", self.name(commit))));
         if let Some(signature) = &report.signature {
             let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
