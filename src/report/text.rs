@@ -478,7 +478,9 @@ fn advice(status: Status) -> Option<&'static str> {
         Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
         Status::Culprit => "`git idd status` says how far the hunt is; if it was stopped, `git idd resume` goes on",
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
-        Status::NeverPassed => "give a revision that passes with `--good <rev>`",
+        Status::NeverPassed => {
+            "give a revision that passes with `--good <rev>`; if the test needs something that is built, name the build with `--build <cmd>`"
+        }
         Status::Unported => {
             "`git idd apply --rung <name>` puts a reversal that was tried into the working tree all the same; `--json` has their patches"
         }

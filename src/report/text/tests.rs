@@ -92,7 +92,7 @@ fn never_passed_says_how_far_the_search_went() {
     failure:   exit code 2
 
     note: The oldest revision was probed without holding `test.sh` too.
-    next: give a revision that passes with `--good <rev>`
+    next: give a revision that passes with `--good <rev>`; if the test needs something that is built, name the build with `--build <cmd>`
 
     probes: 7 run (2 to reproduce, 5 to search), 1 cached, 0 refused unrun, in 3.2 s
     ");
