@@ -330,6 +330,12 @@ impl Hunt<'_, '_> {
             let n_refused = board.borrow().n_refused as u64;
             match &*halt {
                 Halt::Trees(error) => return Err(Failure::from_error(error)),
+                Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
+                    if self.passes_alone(&board.borrow().finding, &store)? =>
+                {
+                    let again = self.doubted(&Again::Alone, None)?;
+                    again.into_iter().for_each(|again| adjustments.adjust(&again));
+                }
                 Halt::Concluded(Conclusion::NeverPassed)
                     if before_hold.is_some() && self.is_seen_to_the_end(&board.borrow().finding) =>
                 {
@@ -370,6 +376,13 @@ impl Hunt<'_, '_> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// Whether what speaks against a pass, in a hunt that found none, was only seen beside other probes.
+    fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
+        let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
+        let tree = store.view(self.history.get(revision).tree).map_err(|error| Failure::from_error(&error))?;
+        self.session.passes_alone(tree, revision).map_err(|error| session_failure(&error))
     }
 
     /// Says how the plan changes, and forgets what is not believed any more: where runs disagree that were made beside others, runs

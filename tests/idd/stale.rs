@@ -88,6 +88,26 @@ fn tests_that_disturb_each_other_run_one_at_a_time_beside_products_of_earlier_bu
     assert!(!stderr.contains("no verdict"), "{stderr}");
 }
 
+/// As above, but what disturbs also disturbs what would contradict it: no run that is made beside another one passes.
+#[test]
+fn a_hunt_in_which_nothing_passes_beside_other_tests_looks_at_one_alone() {
+    let fixture = Fixture::of(
+        "echo ok > value; commit init; for n in 1 2 3; do echo $n > n; commit \"change $n\"; done
+         echo bad > value; commit 'break it'; echo 4 > n; commit 'change 4'",
+    );
+    let (crowd, place) = (fixture.place().join("crowd"), fixture.place().display());
+    std::fs::create_dir(&crowd).unwrap();
+    // Fails if another one ran in the same second or does now.
+    let test = format!(
+        "exec 9>{place}/crowd/$$; flock 9; sleep 0.2
+         for other in {place}/crowd/*; do [ $other = {place}/crowd/$$ ] || flock -n $other true || exit 1; done
+         sleep 0.2; grep -q ok value"
+    );
+    let args = ["-j2", "--no-cache", "--no-port", "--until", "commit", "--good", "HEAD~4", "--", &test];
+    let Hunted { report, .. } = hunt(&fixture, &args, "break it");
+    assert!(notes(&report).contains("one probe runs at a time now"), "{}", notes(&report));
+}
+
 /// Something else keeps the machine busy while one candidate is tested for the first time.
 #[test]
 fn a_candidate_that_is_cut_at_the_time_limit_is_run_once_more() {

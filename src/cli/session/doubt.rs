@@ -7,9 +7,13 @@ use crate::cli::session::known::first_run;
 use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::outcome::Observation;
+use crate::outcome::Outcome;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::world::run::normalise::normalise;
+use std::mem;
 
 /// The numbers of runs that are made alone; below those of proofs.
 const FIRST_ALONE: u32 = 1 << 15;
@@ -34,6 +38,20 @@ impl Session<'_> {
         seen.extend(fresh);
         let judged = |observation: &Observation| self.judged(&doubt, observation);
         Ok(Some(seen.windows(2).all(|pair| judged(&pair[0]) == judged(&pair[1]))))
+    }
+
+    /// Whether a revision passes that failed beside other probes, when it is tested alone, in a fresh worktree.
+    ///
+    /// Cost: one run; none where probes run one at a time already.
+    pub fn passes_alone(&mut self, tree: TreeId, revision: CommitId) -> Result<bool, SessionError> {
+        let n_jobs = mem::replace(&mut self.n_jobs, 1);
+        if n_jobs == 1 {
+            return Ok(false);
+        }
+        let probe = Probe { is_claim: true, ..Probe::of(tree, revision, Phase::Verify) };
+        let seen = self.reproduce(probe, &[FIRST_ALONE]);
+        self.n_jobs = n_jobs;
+        Ok(seen?.into_iter().flatten().any(|observation| self.judged(&probe, &observation) == Outcome::Pass))
     }
 
     /// Says, for the first of them, that a build failed only because of products of earlier builds.

@@ -102,7 +102,9 @@ impl UserState {
 
 fn file(path: &Path) -> [u8; 32] {
     let mut digest = Sha256::new();
-    if let Ok(bytes) = fs::read(path) {
+    // To open a FIFO is to wait for somebody who writes.
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    if let Some(bytes) = is_file.then(|| fs::read(path).ok()).flatten() {
         digest.update([1]);
         digest.update(bytes);
     }
