@@ -179,7 +179,7 @@ impl Hunter<'_> {
             }
             Merged::Clean(..) | Merged::Conflict => (bare, Rung::Merge, Outcome::Unresolved(Reason::DoesNotApply)),
         };
-        let mut fix = self.describe_fix(target, (reversal.base, probed), rung, tested)?;
+        let mut fix = self.describe_fix(target, (bare, probed), rung, tested)?;
         (fix.scope, fix.commit, fix.reverted) = (reversal.scope, reversal.commit, reversal.patched);
         if tested == Outcome::Pass {
             self.ask_beside(&mut fix, pair).await?;

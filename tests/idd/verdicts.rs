@@ -209,3 +209,16 @@ fn a_search_that_is_stopped_says_how_far_it_is_seen_to_fail() {
         report.notes
     );
 }
+
+#[test]
+fn a_fix_beside_lines_that_were_appended_since_does_not_repeat_them() {
+    let fixture = Fixture::of(
+        "echo good > value; commit init; for n in 1 2; do echo $n > n; commit \"change $n\"; done; echo bad > value; commit 'break it'
+         for n in 3 4 5; do echo $n >> value; commit \"append $n\"; done",
+    );
+    let report = check(&fixture, &["head -n1 value | grep -q good"], "break it");
+    let fix = report.fix.unwrap();
+    assert_eq!((fix.lines, fix.complete), (2, true), "{:?}", fix.patch);
+    fixture.run(&["apply"]);
+    assert_eq!(std::fs::read_to_string(fixture.repo().join("value")).unwrap(), "good\n3\n4\n5\n");
+}

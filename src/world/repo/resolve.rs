@@ -466,4 +466,17 @@ mod tests {
         check(&[("a.c", OLD), other], &[("a.c", INDENTED), other], &[other], Some((&[other], Rung::Syntax)));
         check(&[("a.c", OLD), other], &[("a.c", BOTH), other], &[other], None);
     }
+
+    #[test]
+    fn what_was_appended_since_stands_once_behind_a_changed_line() {
+        let text = |first: &str, rest: &str| format!("{first}\n{rest}");
+        let appended = "8\n9\n10\n11\n12\n";
+        let other = ["1\n2\n3\n4\n5\n6\n7\n".to_owned(), "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n".to_owned()];
+        check(
+            &[("a.txt", "bad\n"), ("b.txt", &other[0])],
+            &[("a.txt", &text("bad", appended)), ("b.txt", &other[1])],
+            &[("a.txt", "good\n"), ("b.txt", &other[0])],
+            Some((&[("a.txt", &text("good", appended)), ("b.txt", &other[1])], Rung::Lines)),
+        );
+    }
 }
