@@ -333,8 +333,7 @@ impl Hunt<'_, '_> {
                 Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
                     if self.passes_alone(&board.borrow().finding, &store)? =>
                 {
-                    let again = self.doubted(&Again::Alone, None)?;
-                    again.into_iter().for_each(|again| adjustments.adjust(&again));
+                    adjustments.adjust(&Again::Alone);
                 }
                 Halt::Concluded(Conclusion::NeverPassed)
                     if before_hold.is_some() && self.is_seen_to_the_end(&board.borrow().finding) =>
@@ -366,9 +365,7 @@ impl Hunt<'_, '_> {
                     }
                     let doubt = board.borrow().doubt;
                     let Some(again) = self.doubted(again, doubt)? else {
-                        let conclusion = self.session.conclusion();
-                        let finding = Finding { conclusion, ..board.borrow().finding.clone() };
-                        return self.report(&finding, &adjustments, &store);
+                        return self.stopped(&board.borrow().finding, &adjustments, &store);
                     };
                     adjustments.adjust(&again);
                 }
@@ -378,11 +375,22 @@ impl Hunt<'_, '_> {
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
-    /// Whether what speaks against a pass, in a hunt that found none, was only seen beside other probes.
+    /// The report of a hunt that was interrupted, or is out of budget.
+    fn stopped(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+        let finding = Finding { conclusion: self.session.conclusion(), ..finding.clone() };
+        self.report(&finding, adjustments, store)
+    }
+
+    /// Whether what speaks against a pass, in a hunt that found none, was only seen beside other probes; all that was seen so is
+    /// forgotten then.
     fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
         let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
         let tree = store.view(self.history.get(revision).tree).map_err(|error| Failure::from_error(&error))?;
-        self.session.passes_alone(tree, revision).map_err(|error| session_failure(&error))
+        let passes = self.session.passes_alone(tree, revision).map_err(|error| session_failure(&error))?;
+        if passes {
+            self.doubted(&Again::Alone, None)?;
+        }
+        Ok(passes)
     }
 
     /// Says how the plan changes, and forgets what is not believed any more: where runs disagree that were made beside others, runs
