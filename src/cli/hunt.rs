@@ -407,6 +407,9 @@ impl Hunt<'_, '_> {
             Some(Some(true)) => &Again::Alone,
             Some(Some(false)) | None => again,
         };
+        if doubt.is_some() {
+            self.session.n_jobs = 1;
+        }
         let mut said = reason_of(again).to_owned();
         if let Some(difference) = difference.filter(|_| *again == Again::Clean) {
             said = said.replacen(':', &format!(" ({difference}):"), 1);
@@ -559,7 +562,7 @@ impl Hunt<'_, '_> {
         if n_rebuilt > 0 {
             let builds = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "build");
             note(format!(
-                "{builds} failed beside products of earlier builds, and not in a fresh checkout, which counts."
+                "{builds} failed with products of earlier builds in place, but not in a fresh checkout. The fresh result counts."
             ));
         }
         if let Some(lack) = &session.noticed.lack {
@@ -649,7 +652,7 @@ fn reason_of(again: &Again) -> &'static str {
             "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."
         }
         Again::Alone => {
-            "Runs at the same time disturb each other, as runs of one tree show that were made alone: one probe runs at a time now."
+            "Tests disturb each other when several run at once: one probe runs at a time now."
         }
     }
 }

@@ -7,8 +7,8 @@ pub mod complaints;
 mod doubt;
 mod flights;
 mod known;
-mod pace;
 pub mod questions;
+mod time_limit;
 mod tools;
 
 use crate::cli::args::options::SignatureMode;
@@ -21,6 +21,7 @@ use crate::cli::session::complaints::Complaining;
 use crate::cli::session::flights::Flight;
 use crate::cli::session::known::State;
 use crate::cli::session::questions::Beside;
+use crate::cli::session::time_limit::is_of_reduction;
 use crate::cli::spent::Spent;
 use crate::cli::tally::Limits;
 use crate::cli::tally::Tally;
@@ -653,7 +654,7 @@ impl<'p> Session<'p> {
 
 /// Whether a probe is a candidate of a reduction of the culprit.
 fn is_candidate(probe: &Probe) -> bool {
-    probe.phase == Phase::Reduce && !probe.is_claim && probe.question.is_of_test()
+    is_of_reduction(probe) && probe.phase == Phase::Reduce && probe.question.is_of_test()
 }
 
 impl Laboratory for Session<'_> {

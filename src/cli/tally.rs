@@ -13,7 +13,7 @@ pub mod counted {
     pub const REFUSED: &str = "precheck_refused";
     /// The test was spared: an earlier one had the same product.
     pub const SAME_PRODUCT: &str = "same_product";
-    /// The build failed beside products of earlier builds, and not in a fresh worktree.
+    /// The build failed with products of earlier builds in place, but not in a fresh worktree.
     pub const REBUILT: &str = "rebuilt";
     /// A check of compiler or interpreter was run in the place of the test.
     pub const CHECK: &str = "check";
@@ -43,7 +43,7 @@ pub struct Tally {
     pub n_refused: u64,
     /// Builds whose product an earlier test had, so that the test was not run.
     pub n_same_product: u64,
-    /// Builds that failed beside products of earlier builds, and not in a fresh worktree.
+    /// Builds that failed with products of earlier builds in place, but not in a fresh worktree.
     pub n_rebuilt: u64,
     /// Runs of the checks of compiler and interpreter.
     pub n_checks: u64,

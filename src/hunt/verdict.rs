@@ -64,20 +64,15 @@ impl Hunter<'_> {
         if bare.outcome.is_testable() {
             return Ok(bare);
         }
-        Ok(self.with_carried(revision).await?.unwrap_or(bare))
-    }
-
-    /// Tests a revision with the carried repair; `None` if there is none or it does not help. Cost: at most two probes.
-    async fn with_carried(&self, revision: CommitId) -> Result<Option<Tested>, Halt> {
         let carried = self.board.borrow().carried.clone();
-        let Some(carried) = carried else { return Ok(None) };
-        for tree in self.carry(&carried, self.view(revision)?)? {
+        let Some(carried) = carried else { return Ok(bare) };
+        for tree in self.carry(&carried, bare.tree)? {
             let outcome = self.probe(tree, revision, Phase::Search).await;
             if outcome.is_testable() {
-                return Ok(Some(self.record(Tested { revision, tree, outcome, repair: Some(carried.index) })));
+                return Ok(self.record(Tested { revision, tree, outcome, repair: Some(carried.index) }));
             }
         }
-        Ok(None)
+        Ok(bare)
     }
 
     /// Whether a revision has a verdict already.

@@ -46,7 +46,7 @@ fn a_build_that_misses_a_file_of_another_revision_is_made_again_for_that_revisio
     assert!(!stderr.contains("every probe starts from a fresh checkout"), "{stderr}");
     assert!(stderr.contains("No rule to make target"), "{stderr}");
     let notes = notes(&report);
-    assert!(notes.contains("failed beside products of earlier builds, and not in a fresh checkout"), "{notes}");
+    assert!(notes.contains("failed with products of earlier builds in place, but not in a fresh checkout"), "{notes}");
     assert_eq!(report.repairs.len(), 0);
 }
 
@@ -54,7 +54,7 @@ fn a_build_that_misses_a_file_of_another_revision_is_made_again_for_that_revisio
 fn a_test_that_builds_is_made_again_too() {
     let fixture = Fixture::of(HEADERS);
     let Hunted { report, .. } = hunt(&fixture, &["-j1", "--", "make -s && ! grep bad prog"], "change 5");
-    assert!(notes(&report).contains("failed beside products of earlier builds"), "{}", notes(&report));
+    assert!(notes(&report).contains("failed with products of earlier builds in place"), "{}", notes(&report));
     assert_eq!(report.repairs.len(), 0);
 }
 
@@ -97,7 +97,7 @@ fn a_hunt_in_which_nothing_passes_beside_other_tests_looks_at_one_alone() {
     );
     let (crowd, place) = (fixture.place().join("crowd"), fixture.place().display());
     std::fs::create_dir(&crowd).unwrap();
-    // Fails if another one ran in the same second or does now.
+    // Fails if another one runs at the same time.
     let test = format!(
         "exec 9>{place}/crowd/$$; flock 9; sleep 0.2
          for other in {place}/crowd/*; do [ $other = {place}/crowd/$$ ] || flock -n $other true || exit 1; done

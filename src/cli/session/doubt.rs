@@ -23,18 +23,17 @@ const MAX_QUOTED_CHARS: usize = 200;
 
 impl Session<'_> {
     /// Whether probes at the same time disturbed each other, where two runs of one tree disagree: made alone, a run beside earlier
-    /// products and two in fresh worktrees agree. From here on probes run one at a time. `None` if interrupted or out of budget.
+    /// products and two in fresh worktrees agree. `None` if interrupted or out of budget.
     ///
     /// Cost: three runs; none where probes run one at a time already.
     pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, SessionError> {
         if self.n_jobs == 1 {
             return Ok(Some(false));
         }
-        self.n_jobs = 1;
         let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
-        let Some(mut seen) = self.reproduce(incremental, &[FIRST_ALONE])? else { return Ok(None) };
+        let Some(mut seen) = self.alone(incremental, &[FIRST_ALONE])? else { return Ok(None) };
         let clean = Probe { is_claim: true, ..doubt };
-        let Some(fresh) = self.reproduce(clean, &[FIRST_ALONE + 1, FIRST_ALONE + 2])? else { return Ok(None) };
+        let Some(fresh) = self.alone(clean, &[FIRST_ALONE + 1, FIRST_ALONE + 2])? else { return Ok(None) };
         seen.extend(fresh);
         let judged = |observation: &Observation| self.judged(&doubt, observation);
         Ok(Some(seen.windows(2).all(|pair| judged(&pair[0]) == judged(&pair[1]))))
@@ -44,14 +43,20 @@ impl Session<'_> {
     ///
     /// Cost: one run; none where probes run one at a time already.
     pub fn passes_alone(&mut self, tree: TreeId, revision: CommitId) -> Result<bool, SessionError> {
-        let n_jobs = mem::replace(&mut self.n_jobs, 1);
-        if n_jobs == 1 {
+        if self.n_jobs == 1 {
             return Ok(false);
         }
         let probe = Probe { is_claim: true, ..Probe::of(tree, revision, Phase::Verify) };
-        let seen = self.reproduce(probe, &[FIRST_ALONE]);
+        let seen = self.alone(probe, &[FIRST_ALONE])?;
+        Ok(seen.into_iter().flatten().any(|observation| self.judged(&probe, &observation) == Outcome::Pass))
+    }
+
+    /// Runs a probe under these numbers, one run at a time.
+    fn alone(&mut self, probe: Probe, numbers: &[u32]) -> Result<Option<Vec<Observation>>, SessionError> {
+        let n_jobs = mem::replace(&mut self.n_jobs, 1);
+        let seen = self.reproduce(probe, numbers);
         self.n_jobs = n_jobs;
-        Ok(seen?.into_iter().flatten().any(|observation| self.judged(&probe, &observation) == Outcome::Pass))
+        seen
     }
 
     /// Says, for the first of them, that a build failed only because of products of earlier builds.
@@ -59,7 +64,7 @@ impl Session<'_> {
         if self.tally.n_rebuilt == 0 {
             let line = Terminal.line(&Untrusted::from(line));
             self.progress.say(&format!(
-                "The build of {} failed beside products of earlier builds (`{line}`), and not in a fresh checkout, which counts.",
+                "The build of {} failed with products of earlier builds in place (`{line}`), but not in a fresh checkout. The fresh result counts.",
                 probe.revision.short()
             ));
         }
@@ -77,8 +82,11 @@ impl Session<'_> {
             Some(line) => format!("; the first line that differs: `{line}`"),
             None => String::new(),
         };
-        let (revision, incremental, clean) = (doubt.revision.short(), incremental.ending, clean.ending);
-        Ok(Some(format!("at {revision}, {clean} and not {incremental}{line}")))
+        let endings = match (incremental.ending, clean.ending) {
+            (incremental, clean) if incremental == clean => String::new(),
+            (incremental, clean) => format!(", {clean} and not {incremental}"),
+        };
+        Ok(Some(format!("at {}{endings}{line}", doubt.revision.short())))
     }
 }
 

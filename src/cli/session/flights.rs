@@ -3,7 +3,7 @@
 use crate::cli::session::Session;
 use crate::cli::session::SessionError;
 use crate::cli::session::Ticket;
-use crate::cli::session::pace::is_of_reduction;
+use crate::cli::session::time_limit::is_of_reduction;
 use crate::hunt::Probe;
 use crate::hunt::drive::Laboratory;
 use crate::hunt::event::Phase;

@@ -51,6 +51,14 @@ impl Told {
         });
     }
 
+    /// A history without merges: `program` of each number from `n` down to 1.
+    fn linear(&mut self, n: usize, program: impl Fn(usize) -> Vec<String>) {
+        for number in (1..=n).rev() {
+            let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+            self.commit(number, &parents, &program(number));
+        }
+    }
+
     /// Hunts from the newest commit; returns the finding, and how many trees were probed in a phase.
     fn hunt(self, order: impl FnOnce(Order) -> Order, phase: Phase) -> (Finding, usize) {
         let bad = self.revisions[0].id;
@@ -94,12 +102,11 @@ fn program(number: usize, is_broken: bool, is_lacking: bool, has_defect: bool) -
 #[test]
 fn an_isolated_untestable_revision_is_gone_around() {
     let mut told = Told::new();
-    for number in (1..=100).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+    told.linear(100, |number| {
         // The bisection of what the gallop leaves stops at some of them.
         let is_broken = number % 4 == 0;
-        told.commit(number, &parents, &program(number, is_broken, false, number >= 30));
-    }
+        program(number, is_broken, false, number >= 30)
+    });
     let (finding, n_repair) = told.hunt(|order| Order { bad: id(99), target: id(99), ..order }, Phase::Repair);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(30)), Some(id(29))));
     assert_eq!((finding.repairs.len(), n_repair), (0, 0));
@@ -108,10 +115,7 @@ fn an_isolated_untestable_revision_is_gone_around() {
 #[test]
 fn an_untestable_revision_beside_the_culprit_is_repaired_after_all() {
     let mut told = Told::new();
-    for number in (1..=40).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
-        told.commit(number, &parents, &program(number, number == 19, false, number >= 20));
-    }
+    told.linear(40, |number| program(number, number == 19, false, number >= 20));
     let (finding, _) = told.hunt(|order| order, Phase::Repair);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
     assert_eq!(finding.repairs.len(), 1);
@@ -142,13 +146,12 @@ fn a_border_inside_a_side_branch_is_narrowed_to_one_commit() {
 /// A program that lacks many lines until 20; all of them are needed, so no part of them can be left out.
 fn with_a_large_repair() -> Told {
     let mut told = Told::new();
-    for number in (1..=30).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+    told.linear(30, |number| {
         let mut lines = program(number, false, false, number >= 25);
         let needed = |line: usize| if number < 20 { format!("lacking {line}") } else { format!("needed {line}") };
         lines.extend((0..N_NEEDED).flat_map(|line| [needed(line), "---".to_owned()]));
-        told.commit(number, &parents, &lines);
-    }
+        lines
+    });
     told
 }
 
@@ -175,13 +178,12 @@ fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
 #[test]
 fn a_repair_is_not_cut_down_to_what_fails_for_itself() {
     let mut told = Told::new();
-    for number in (1..=30).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
+    told.linear(30, |number| {
         let mut lines = program(number, false, false, number >= 12);
         let function = if number < 20 { vec![] } else { vec!["head", "  body", "  tail"] };
         lines.splice(3..3, function.into_iter().map(str::to_owned));
-        told.commit(number, &parents, &lines);
-    }
+        lines
+    });
     told.judge = |files| {
         let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).into_owned();
         match judge(files) {
@@ -197,10 +199,7 @@ fn a_repair_is_not_cut_down_to_what_fails_for_itself() {
 #[test]
 fn revisions_before_a_border_do_not_widen_the_signature() {
     let mut told = Told::new();
-    for number in (1..=100).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
-        told.commit(number, &parents, &program(number, false, number < 95, number >= 20));
-    }
+    told.linear(100, |number| program(number, false, number < 95, number >= 20));
     told.judge = |files| match judge(files) {
         Outcome::Unresolved(_) => Outcome::Unresolved(Reason::Other),
         outcome => outcome,
@@ -213,10 +212,7 @@ fn revisions_before_a_border_do_not_widen_the_signature() {
 #[test]
 fn the_claims_of_a_fix_that_is_not_carried_rest_on_the_repaired_culprit() {
     let mut told = Told::new();
-    for number in (1..=30).rev() {
-        let parents: Vec<usize> = (number > 1).then_some(number - 1).into_iter().collect();
-        told.commit(number, &parents, &program(number, false, number < 25, number >= 12));
-    }
+    told.linear(30, |number| program(number, false, number < 25, number >= 12));
     let (finding, _) = told.hunt(|order| Order { port: false, ..order }, Phase::Verify);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(12)), Some(id(11))));
     assert!(finding.fix.is_some() && finding.evidence.iter().all(Evidence::holds), "{:?}", finding.evidence);

@@ -26,6 +26,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::io::Read;
 use std::io::Write;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -178,11 +179,13 @@ fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
 
 /// What an annotated tag stands for in the end; `None` if it is none, or cannot be read.
 fn peeled(objects: &Objects<'_>, tag: ObjectId) -> Option<ObjectId> {
-    let tag = objects.tag(tag).ok()?;
-    let line = tag.split(|byte| *byte == b'\n').next()?.strip_prefix(b"object ")?;
-    let object = str::from_utf8(line).ok()?.parse().ok()?;
+    let target = |tag| {
+        let tag = objects.tag(tag).ok()?;
+        let line = tag.split(|byte| *byte == b'\n').next()?.strip_prefix(b"object ")?;
+        str::from_utf8(line).ok()?.parse().ok()
+    };
     // A tag names what was there before it, so this ends.
-    Some(peeled(objects, object).unwrap_or(object))
+    iter::successors(target(tag), |object| target(*object)).last()
 }
 
 /// Registers a worker's worktree; returns the content of its `.git` file, by which git commands see this repository.

@@ -104,7 +104,7 @@ fn file(path: &Path) -> [u8; 32] {
     let mut digest = Sha256::new();
     // To open a FIFO is to wait for somebody who writes.
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    if let Some(bytes) = is_file.then(|| fs::read(path).ok()).flatten() {
+    if is_file && let Ok(bytes) = fs::read(path) {
         digest.update([1]);
         digest.update(bytes);
     }
@@ -241,6 +241,23 @@ mod tests {
         check("git symbolic-ref HEAD refs/heads/other", &["HEAD"]);
         check("git symbolic-ref refs/one refs/tags/t", &["refs"]);
         check("git stash drop -q stash@{1}", &["stash"]);
+    }
+
+    #[test]
+    fn a_ref_that_is_a_fifo_is_not_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        let git_directory = place.path().to_owned();
+        let location = Location {
+            common_directory: git_directory.clone(),
+            git_directory: git_directory.clone(),
+            top: None,
+            prefix: PathBuf::new(),
+        };
+        let before = UserState::read(&location);
+        let fifo = git_directory.join("refs/heads/pipe");
+        fs::create_dir_all(fifo.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        assert_eq!(before.changed(&UserState::read(&location)), ["refs"]);
     }
 
     #[test]

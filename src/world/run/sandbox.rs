@@ -66,7 +66,7 @@ pub struct Regeneration {
     pub divisions: Divisions,
 }
 
-/// When a build that fails beside products of earlier builds is made again in a fresh worktree.
+/// When a build that fails with products of earlier builds in place is made again in a fresh worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rebuild {
     /// Never.
@@ -103,7 +103,7 @@ pub struct Probed {
     pub product: Option<Product>,
     /// Whether the test was not run, because another probe had the same product.
     pub is_same_product: bool,
-    /// The line that a build failed with beside products of earlier builds, and not in a fresh worktree.
+    /// The line that a build failed with while products of earlier builds were in place, but not in a fresh worktree.
     pub stale: Option<String>,
 }
 

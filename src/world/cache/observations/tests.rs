@@ -131,13 +131,19 @@ fn two_hunts_at_once_share_what_they_observe_although_one_has_the_index() {
     }
 }
 
+/// The segment of a hunt with an incremental observation 1 and a clean one 2; another hunt has the incremental one 3.
+fn start_two(idd: &Path) -> Segment {
+    let (mut segment, mut other) = (start(idd, "a"), start(idd, "b"));
+    observe(&mut segment, 1, observation(1, false));
+    observe(&mut segment, 2, observation(2, true));
+    observe(&mut other, 3, observation(3, false));
+    segment
+}
+
 #[test]
 fn voided_incremental_observations_answer_no_process_and_no_later_hunt() {
     let idd = tempfile::tempdir().unwrap();
-    let (mut segment, mut other_segment) = (start(idd.path(), "a"), start(idd.path(), "b"));
-    observe(&mut segment, 1, observation(1, false));
-    observe(&mut segment, 2, observation(2, true));
-    observe(&mut other_segment, 3, observation(3, false));
+    let mut segment = start_two(idd.path());
     let mut observations = open(idd.path());
     let (mut other, _) = Observations::open(idd.path()).unwrap();
     check_code(&mut other, 1, ANY, Some(1));
@@ -159,10 +165,7 @@ fn voided_incremental_observations_answer_no_process_and_no_later_hunt() {
 #[test]
 fn after_probes_that_disturbed_each_other_no_earlier_observation_of_the_hunt_answers() {
     let idd = tempfile::tempdir().unwrap();
-    let (mut segment, mut other_segment) = (start(idd.path(), "a"), start(idd.path(), "b"));
-    observe(&mut segment, 1, observation(1, false));
-    observe(&mut segment, 2, observation(2, true));
-    observe(&mut other_segment, 3, observation(3, false));
+    let mut segment = start_two(idd.path());
     let mut observations = open(idd.path());
     observations.void_all(&mut segment).unwrap();
     observe(&mut segment, 4, observation(4, true));
