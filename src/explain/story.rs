@@ -4,6 +4,7 @@
 //! way. Values that calls return are told where they differ. (The paper has both as variables; here they are told, not tested.) A value
 //! that only the reference overwrites is told where that is missing.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -188,8 +189,9 @@ pub fn tell<F: Forks>(
             // The set nearest to the definition tells the value as it was there.
             let link =
                 Link { step, time, reference, function: found.function, place: found.place, instance: None, did, text };
-            links.retain(|(.., other), _| *other != Some(*definition));
-            links.insert((time, Rank::Written, cell.writer.0, Some(*definition)), link);
+            links.retain(|moment, _| moment.definition != Some(*definition));
+            let writer = if omitted.is_some() { Step::START } else { cell.writer };
+            links.insert(Moment::new(time, writer, Rank::Written, Some(*definition)), link);
             if omitted.is_some() {
                 continue;
             }
@@ -267,8 +269,26 @@ fn made(recorded: &mut Recorded, step: Step) -> Result<String, TraceError> {
     Ok(format!(" made in line {line}{}", which.unwrap_or_default()))
 }
 
-/// The links of a chain by time, step and definition.
-type Links = BTreeMap<(u64, Rank, u32, Option<Definition>), Link>;
+/// The links of a chain in the order in which values came to be.
+type Links = BTreeMap<Moment, Link>;
+
+/// When a link came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    /// Steps that had begun by then.
+    time: u64,
+    /// Of steps that waited for the same one, the one that began last goes on first: the others called it.
+    step: Reverse<Step>,
+    rank: Rank,
+    definition: Option<Definition>,
+}
+
+impl Moment {
+    /// - `step`: what came to be with it; [`Step::START`] for what is only missing there, which comes last.
+    fn new(time: u64, step: Step, rank: Rank, definition: Option<Definition>) -> Self {
+        Self { time, step: Reverse(step), rank, definition }
+    }
+}
 
 /// Calls come back before decisions fall with what they returned, and those before what is written because of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -314,7 +334,7 @@ fn add_outcome<F: Forks>(
         let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
         let link = Link { step: decision, time, reference: other, function, place, instance: None, did, text: None };
-        if links.insert((time, Rank::Decided, decision.0, None), link).is_none() {
+        if links.insert(Moment::new(time, decision, Rank::Decided, None), link).is_none() {
             add_returns(causality, decision, u64::MAX, links)?;
         }
     }
@@ -331,7 +351,8 @@ fn add_returns<F: Forks>(
     for (ours, theirs) in causality.returns(step, before)? {
         let found = standing(causality.failing(), ours.step)?;
         let did = Did::Returned { function: ours.function, value: ours.text, reference: theirs.text };
-        let time = u64::from(ours.step.0);
+        // A `return` that calls comes after what it calls.
+        let time = causality.failing().run.falls(ours.step);
         let reference = causality.alignment().reference(ours.step);
         let link = Link {
             step: ours.step,
@@ -343,7 +364,7 @@ fn add_returns<F: Forks>(
             did,
             text: None,
         };
-        if links.insert((time, Rank::Returned, ours.step.0, None), link).is_none() {
+        if links.insert(Moment::new(time, ours.step, Rank::Returned, None), link).is_none() {
             add_decision(causality, ours.step, links)?;
         }
     }
@@ -411,5 +432,26 @@ impl Watch for Look {
 
     fn is_done(&self) -> bool {
         self.is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_stand_in_the_order_in_which_values_came_to_be() {
+        // `x = outer()` is step 4; `outer` returns with 6, which calls `inner`, which decides with 8 and returns with 10.
+        let order = [
+            Moment::new(8, Step(8), Rank::Decided, None),
+            Moment::new(10, Step(10), Rank::Returned, None),
+            Moment::new(10, Step(6), Rank::Returned, None),
+            Moment::new(10, Step(4), Rank::Decided, None),
+            Moment::new(10, Step(4), Rank::Written, None),
+            // What the reference would have overwritten because of the decision.
+            Moment::new(10, Step::START, Rank::Written, None),
+            Moment::new(11, Step(11), Rank::Returned, None),
+        ];
+        assert!(order.is_sorted());
     }
 }

@@ -403,6 +403,7 @@ pub enum Answer {
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.
 pub fn why(player: &mut Player, step: Step, variable: &str, limit: usize) -> Result<Answer, TraceError> {
+    let asked_at = step;
     let (Some(detail), asked) = look(player, step, Some(variable))? else { return Ok(Answer::NoStep) };
     let Some(asked) = asked else {
         return Ok(Answer::NoVariable(detail.variables.into_iter().map(|(name, _)| name).collect()));
@@ -415,7 +416,9 @@ pub fn why(player: &mut Player, step: Step, variable: &str, limit: usize) -> Res
     {
         if let Some(detail) = self::detail(player, step)? {
             // A step that calls also uses what later steps made: those of the call.
-            open.extend(detail.makers().into_iter().filter(|maker| seen.insert(*maker)));
+            // What is asked for was there before any of those that had not begun.
+            let makers = detail.makers().into_iter().filter(|maker| *maker < asked_at);
+            open.extend(makers.filter(|maker| seen.insert(*maker)));
             steps.push(detail);
         }
     }

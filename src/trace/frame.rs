@@ -104,6 +104,8 @@ pub struct Frame {
     /// The region of the call.
     base: Index,
     marks: Vec<Mark>,
+    /// Decisions that choose the value of a phi, and the block of that, which was not entered yet.
+    choices: Vec<(BlockId, Step)>,
 }
 
 impl Frame {
@@ -131,6 +133,7 @@ impl Frame {
             regions: Vec::new(),
             base,
             marks: Vec::new(),
+            choices: Vec::new(),
         }
     }
 
@@ -150,6 +153,7 @@ impl Frame {
         self.is_partial = false;
         self.address = 0;
         self.block = BlockId(0);
+        self.choices.clear();
         self.values.clear();
         self.values.resize(n, 0);
         self.writers.clear();
@@ -292,6 +296,17 @@ impl Frame {
         }
     }
 
+    /// The current step chooses, with others, what a phi of this block is.
+    pub fn choose(&mut self, block: BlockId) {
+        self.choices.push((block, self.step));
+    }
+
+    /// The next decision that chose what a phi of the current block is, each once.
+    pub fn chosen(&mut self) -> Option<Step> {
+        let found = self.choices.iter().position(|(block, _)| *block == self.block)?;
+        Some(self.choices.remove(found).1)
+    }
+
     /// A function that returns twice returned before this segment: the first time what was decided is noted, and later it is so again.
     pub fn mark(&mut self, segment: u32, is_first: bool) {
         let found = self.marks.iter_mut().find(|mark| mark.segment == segment);
@@ -301,6 +316,7 @@ impl Frame {
                 mark.n_returns = 0;
             }
             Some(mark) => {
+                self.choices.clear();
                 self.regions.clone_from(&mark.regions);
                 mark.n_returns += 1;
                 let n = mark.n_returns;

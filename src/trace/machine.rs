@@ -47,6 +47,8 @@ pub enum What {
     Arguments,
     /// What the call returned.
     Returned,
+    /// The decision that chose among values: by `&&`, `||` or `?:`.
+    Decision,
 }
 
 /// Who wants to know what happens; all methods do nothing unless they are given.
@@ -251,6 +253,9 @@ impl Machine {
             Next::Decided(end) => {
                 if let Some(frame) = self.frames.last_mut() {
                     frame.decide(end);
+                    if let Some(block) = piece.chooses {
+                        frame.choose(block);
+                    }
                 }
             }
             Next::Returned(_) => self.leave(true, watch),
@@ -566,6 +571,11 @@ impl Machine {
             Action::Use { register, from } => {
                 if from.is_none_or(|from| from == frame.block_before) {
                     watch.uses(step, frame.writer(register), What::Temporary);
+                }
+            }
+            Action::Choose => {
+                while let Some(decision) = frame.chosen() {
+                    watch.uses(step, decision, What::Decision);
                 }
             }
             Action::Make { register } => frame.make(register),

@@ -79,6 +79,8 @@ pub enum Action {
     CopyList { to: Source, from: Source },
     /// A temporary value of another statement is used; of a phi only if the block before was this one.
     Use { register: Register, from: Option<BlockId> },
+    /// What the phis of the block are depends on the decisions that led to the block before.
+    Choose,
     /// A division of integers, which faults if the divisor is zero.
     Divide { dividend: Source, divisor: Source, size: u32, is_signed: bool },
     /// A temporary value is made that another statement uses.
@@ -115,6 +117,8 @@ pub struct Piece {
     pub resumes: u32,
     /// What follows.
     pub next: Next,
+    /// The block whose phis its decision chooses the values of, if it does.
+    pub chooses: Option<BlockId>,
     /// Its events: loads, stores, atomic updates, copies, calls, decisions, returns.
     pub n_events: u32,
 }
@@ -445,15 +449,33 @@ impl Maker<'_> {
         let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
         let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
         let is_event = |action: &&Action| {
-            use Action::{Back, Divide, Make, Set, Slot, Step, Use};
+            use Action::{Back, Choose, Divide, Make, Set, Slot, Step, Use};
             !matches!(
                 action,
-                Step(_) | Set { .. } | Slot { .. } | Use { .. } | Divide { .. } | Make { .. } | Back { .. }
+                Step(_) | Set { .. } | Slot { .. } | Use { .. } | Choose | Divide { .. } | Make { .. } | Back { .. }
             )
         };
         let n_events = actions.iter().filter(is_event).count() + usize::from(next != Next::Straight);
         let n_events = u32::try_from(n_events).unwrap_or(u32::MAX);
-        Ok(Piece { resumes, kind: segment.kind, block: segment.block, frame, actions: actions.into(), next, n_events })
+        let chooses = match next {
+            Next::Decided(_) => self.flow.post_dominator[segment.block.0 as usize].filter(|end| self.has_phi(*end)),
+            _ => None,
+        };
+        Ok(Piece {
+            chooses,
+            resumes,
+            kind: segment.kind,
+            block: segment.block,
+            frame,
+            actions: actions.into(),
+            next,
+            n_events,
+        })
+    }
+
+    fn has_phi(&self, block: BlockId) -> bool {
+        let first = self.body.function.block(block).instructions.first();
+        first.is_some_and(|first| matches!(first.op, Op::Phi(_)))
     }
 
     /// The block that ends what a decision says.
@@ -528,13 +550,7 @@ impl Maker<'_> {
                 actions.push(Action::Step(statement));
             }
         }
-        for (number, operand) in instruction.operands.iter().enumerate() {
-            let Value::Local(id) = operand.value else { continue };
-            if self.is_shared(id, statement) {
-                let from = if let Op::Phi(blocks) = &instruction.op { blocks.get(number).copied() } else { None };
-                actions.push(Action::Use { register: self.registers[&id], from });
-            }
-        }
+        self.uses(index, instruction, statement, actions);
         let source = |number: usize| {
             let operand = instruction.operands.get(number);
             operand.map_or(Source::Nowhere, |operand| self.source(&operand.value, items.operand(number)))
@@ -622,6 +638,20 @@ impl Maker<'_> {
             actions.push(Action::Make { register });
         }
         Ok(())
+    }
+
+    /// What an instruction uses of other statements.
+    fn uses(&self, index: usize, instruction: &Instruction, statement: u32, actions: &mut Vec<Action>) {
+        for (number, operand) in instruction.operands.iter().enumerate() {
+            let Value::Local(id) = operand.value else { continue };
+            if self.is_shared(id, statement) {
+                let from = if let Op::Phi(blocks) = &instruction.op { blocks.get(number).copied() } else { None };
+                actions.push(Action::Use { register: self.registers[&id], from });
+            }
+        }
+        if index == 0 && matches!(instruction.op, Op::Phi(_)) {
+            actions.push(Action::Choose);
+        }
     }
 
     fn call(

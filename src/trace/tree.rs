@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::instrument::debug::Place;
 use crate::instrument::flow::Flow;
 use crate::instrument::instruction::BlockId;
+use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
 use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::object::View;
 use crate::trace::play::Player;
+use crate::trace::shape::Shape;
 use crate::trace::step::Step;
 
 /// What a node is.
@@ -77,8 +81,47 @@ struct Open {
     has_arguments: bool,
 }
 
+/// The loops of a function.
+struct Loops {
+    /// The heads of the loops around each block, the outermost first.
+    around: Vec<Vec<BlockId>>,
+    /// For the head of a loop: the block that tests whether there is another iteration.
+    tests: HashMap<BlockId, BlockId>,
+}
+
+impl Loops {
+    fn of(shape: &Shape) -> Self {
+        let around = around(&shape.flow);
+        let heads: HashSet<BlockId> = around.iter().flatten().copied().collect();
+        let tests = heads.into_iter().map(|head| (head, test(shape, head, &around))).collect();
+        Self { around, tests }
+    }
+}
+
+/// The block that tests whether there is another iteration of a loop: its head, but where the condition has an `&&`, `||` or `?:` the
+/// block where the values that those choose among come together.
+fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
+    let is_outside = |block: &BlockId| !around[block.0 as usize].contains(&head);
+    let mut block = head;
+    loop {
+        let next = &shape.flow.successors[block.0 as usize];
+        if next.iter().any(is_outside) {
+            return if next.contains(&head) { head } else { block };
+        }
+        let joins = |block: &BlockId| {
+            let instructions = &shape.body.function.block(*block).instructions;
+            instructions.first().is_some_and(|first| matches!(first.op, Op::Phi(_)))
+        };
+        let end = shape.flow.post_dominator[block.0 as usize];
+        match end.filter(|end| next.len() > 1 && !is_outside(end) && joins(end)) {
+            Some(end) => block = end,
+            None => return head,
+        }
+    }
+}
+
 /// The heads of the loops around each block, the outermost first.
-fn loops(flow: &Flow) -> Vec<Vec<BlockId>> {
+fn around(flow: &Flow) -> Vec<Vec<BlockId>> {
     let n = flow.successors.len();
     let mut around: Vec<Vec<(usize, BlockId)>> = vec![Vec::new(); n];
     let mut before = vec![Vec::new(); n];
@@ -127,7 +170,7 @@ struct Builder<'b> {
     /// What no open node has, by thread, and how many are left out.
     roots: BTreeMap<u32, (Vec<Node>, u64)>,
     /// For each thread what was closed last by a return; its value comes later.
-    loops: HashMap<u32, Vec<Vec<BlockId>>>,
+    loops: HashMap<u32, Rc<Loops>>,
     last_returned: Option<u64>,
 }
 
@@ -171,6 +214,72 @@ impl Builder<'_> {
             None => *n_more += 1,
         }
     }
+
+    /// Notes what the last call was given: before its first statement, and before a loop that its body begins with.
+    fn note_arguments(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let Some(open) = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut()) else { return };
+        if open.has_arguments || open.head.is_some() || open.frame != frame.number {
+            return;
+        }
+        open.has_arguments = true;
+        if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = &mut open.node {
+            let view = View { machine, globals: self.globals, words: self.words };
+            *arguments = view.arguments(frame);
+        }
+    }
+
+    /// Closes the loops that were left, and opens those that were entered.
+    fn note_loops(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let loops = self.loops.entry(frame.shape.index).or_insert_with(|| Rc::new(Loops::of(&frame.shape)));
+        let loops = Rc::clone(loops);
+        let around = &loops.around[frame.block.0 as usize];
+        let number = frame.number;
+        if around.is_empty()
+            && self.open.get(&machine.thread).and_then(|open| open.last()).is_none_or(|last| last.head.is_none())
+        {
+            return;
+        }
+        loop {
+            let open = self.open.entry(machine.thread).or_default();
+            let n_loops = open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count();
+            let heads = open[open.len() - n_loops..].iter().map(|open| open.head);
+            if n_loops <= around.len() && heads.zip(around).all(|(head, expected)| head == Some(*expected)) {
+                let is_again = around.last() == Some(&frame.block) && n_loops == around.len();
+                if is_again {
+                    if let Some(last) = open.last_mut() {
+                        last.n_iterations += 1;
+                    }
+                    return;
+                }
+                break;
+            }
+            if let Some(last) = open.last_mut() {
+                // Left from elsewhere than where it is tested: the iteration was begun.
+                let test = last.head.and_then(|head| loops.tests.get(&head));
+                last.n_iterations += u64::from(test != Some(&frame.block_before));
+            }
+            self.close(machine, true);
+        }
+        let n_open = {
+            let open = &self.open[&machine.thread];
+            open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count()
+        };
+        for head in &around[n_open..] {
+            let first = frame.shape.statements.iter().find(|statement| statement.block == *head);
+            let node = self.has_room(machine.thread).then(|| Node {
+                kind: Kind::Loop { n_iterations: 0 },
+                step: Step(machine.n_steps + 1),
+                last: Step(machine.n_steps + 1),
+                place: first.and_then(|statement| statement.place.clone()),
+                iteration: None,
+                children: Vec::new(),
+                n_more: 0,
+            });
+            self.push(machine, Open { frame: number, head: Some(*head), node, n_iterations: 0, has_arguments: true });
+        }
+    }
 }
 
 impl Watch for Builder<'_> {
@@ -199,67 +308,14 @@ impl Watch for Builder<'_> {
     }
 
     fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
-        let Some(open) = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut()) else { return };
-        if open.has_arguments || open.head.is_some() || open.frame != frame.number {
-            return;
-        }
-        open.has_arguments = true;
-        if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = &mut open.node {
-            let view = View { machine, globals: self.globals, words: self.words };
-            *arguments = view.arguments(frame);
+        if machine.frame().is_some_and(|frame| frame.statement != 0) {
+            self.note_arguments(machine);
         }
     }
 
     fn block(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        let loops = self.loops.entry(frame.shape.index).or_insert_with(|| loops(&frame.shape.flow));
-        let around = &loops[frame.block.0 as usize];
-        let number = frame.number;
-        if around.is_empty()
-            && self.open.get(&machine.thread).and_then(|open| open.last()).is_none_or(|last| last.head.is_none())
-        {
-            return;
-        }
-        let around = around.clone();
-        loop {
-            let open = self.open.entry(machine.thread).or_default();
-            let n_loops = open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count();
-            let heads = open[open.len() - n_loops..].iter().map(|open| open.head);
-            if n_loops <= around.len() && heads.zip(&around).all(|(head, expected)| head == Some(*expected)) {
-                let is_again = around.last() == Some(&frame.block) && n_loops == around.len();
-                if is_again {
-                    if let Some(last) = open.last_mut() {
-                        last.n_iterations += 1;
-                    }
-                    return;
-                }
-                break;
-            }
-            if let Some(last) = open.last_mut() {
-                // Left from elsewhere than its head: the iteration was begun.
-                let is_from_head = last.head == Some(frame.block_before);
-                last.n_iterations += u64::from(!is_from_head);
-            }
-            self.close(machine, true);
-        }
-        let n_open = {
-            let open = &self.open[&machine.thread];
-            open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count()
-        };
-        for head in &around[n_open..] {
-            let first = frame.shape.statements.iter().find(|statement| statement.block == *head);
-            let node = self.has_room(machine.thread).then(|| Node {
-                kind: Kind::Loop { n_iterations: 0 },
-                step: Step(machine.n_steps + 1),
-                last: Step(machine.n_steps + 1),
-                place: first.and_then(|statement| statement.place.clone()),
-                iteration: None,
-                children: Vec::new(),
-                n_more: 0,
-            });
-            self.push(machine, Open { frame: number, head: Some(*head), node, n_iterations: 0, has_arguments: true });
-        }
+        self.note_arguments(machine);
+        self.note_loops(machine);
     }
 
     fn leaves(&mut self, machine: &Machine, is_return: bool) {

@@ -487,10 +487,15 @@ static int may_climb(int height)
     return 1;
 }
 
+static int answer(int height)
+{
+    return may_climb(height) + 10;
+}
+
 int main(void)
 {
     int chosen = 1;
-    if (chosen && !may_climb(5000))
+    if (chosen && answer(5000) == 10)
         chosen = 2;
     printf(\"%d\\n\", chosen);
     return 0;
@@ -499,7 +504,7 @@ int main(void)
     let place = repository(good, &good.replace("41000", "4100"));
     let explanation = explained(place.path(), "test \"$(./a)\" = 1", &[]);
     let lines: Vec<u64> = links(&explanation).iter().map(|link| link.0).collect();
-    assert_eq!(lines, [5, 6, 8, 13, 14], "{explanation}");
+    assert_eq!(lines, [5, 6, 8, 12, 18, 19], "{explanation}");
     assert_eq!(explanation["chain"][0]["in_change"], true);
 }
 

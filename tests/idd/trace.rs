@@ -237,6 +237,106 @@ fn values_are_those_of_the_source() {
     }
 }
 
+/// Values that operators choose by what calls return, a loop with two conditions at the beginning of a function, and two calls in one statement.
+const CHOICES: &str = r"static int more(int n) {
+    return n + 1;
+}
+static int none(int n) {
+    return n - n;
+}
+static int drained(int left, int other) {
+    while (left > 0 && other > 0) {
+        left--;
+        other -= 2;
+    }
+    return left;
+}
+static int first(int n) {
+    while (n > 0) {
+        if (n % 4 == 0) {
+            break;
+        }
+        n--;
+    }
+    return n;
+}
+int main(void) {
+    int both = more(1) && none(2);
+    int either = none(1) || more(none(2));
+    int cut = none(3) && more(1);
+    int one = none(1) ? more(5) : more(7);
+    int three = (more(1), more(2) && more(3) && none(4));
+    int left = drained(9, 4) + first(6);
+    int sum = more(both) + none(either);
+    return sum + cut + one + three + left;
+}
+";
+
+#[test]
+fn what_an_operator_chooses_depends_on_what_the_calls_returned() {
+    let script = format!("cat >a.c <<'END'\n{CHOICES}END\ngit add a.c && git commit -qm one");
+    let fixture = Fixture::of(&script);
+    let output = fixture.run(&["record", "--once", "--build", "$CC -w -o a a.c", "--", "./a"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let end = json(&fixture, &["stat"])["n_steps"].to_string();
+    let (more, none) = ("return n + 1;", "return n - n;");
+    for (variable, expected) in [
+        ("both", &[more, none][..]),
+        ("either", &[none, none, more]),
+        ("cut", &[none]),
+        ("one", &[none, more]),
+        ("three", &[more, more, none]),
+    ] {
+        let why = json(&fixture, &["why", &end, variable, "--limit", "1"]);
+        let mut open: Vec<Value> = why["steps"].as_array().unwrap().clone();
+        let mut returned = Vec::new();
+        let mut seen = Vec::new();
+        // Through the statement itself, not through the functions that it calls.
+        while let Some(step) = open.pop() {
+            if seen.contains(&step["step"]) {
+                continue;
+            }
+            seen.push(step["step"].clone());
+            for used in step["data_dominators"].as_array().unwrap() {
+                let maker = json(&fixture, &["step", &used.to_string()]);
+                if maker["function"] == "main" {
+                    open.push(maker);
+                } else if maker["text"] == more || maker["text"] == none {
+                    returned.push((maker["step"].as_u64(), maker["text"].as_str().unwrap().to_owned()));
+                }
+            }
+        }
+        returned.sort();
+        returned.dedup();
+        let texts: Vec<&str> = returned.iter().map(|(_, text)| &**text).collect();
+        assert_eq!(texts, expected, "{variable}");
+        let shown = text(&fixture.run(&["trace", "why", &end, variable]));
+        assert!(!shown.contains("a constant"), "{variable}: {shown}");
+    }
+
+    let tree = json(&fixture, &["tree", "--width", "100"]);
+    let call = |function: &str| {
+        let calls = tree["calls"][0]["children"].as_array().unwrap();
+        calls.iter().find(|call| call["function"] == function).unwrap().clone()
+    };
+    let values = |call: &Value| -> Vec<String> {
+        let arguments = call["arguments"].as_array().unwrap();
+        arguments.iter().map(|argument| argument["value"].as_str().unwrap().to_owned()).collect()
+    };
+    let (drained, first) = (call("drained"), call("first"));
+    assert_eq!((values(&drained), &drained["children"][0]["n_iterations"]), (vec!["9".into(), "4".into()], &2.into()));
+    // The third time through the body it is left from there.
+    assert_eq!((values(&first), &first["children"][0]["n_iterations"]), (vec!["6".into()], &3.into()));
+
+    // While `more` runs, neither it nor `none` has returned to the statement that calls both.
+    let sum = tree["calls"][0]["children"].as_array().unwrap();
+    let begin = sum.iter().rev().find(|call| call["function"] == "more").unwrap()["first_step"].as_u64().unwrap();
+    let within = (begin + 1).to_string();
+    let why = json(&fixture, &["why", &within, "n", "--limit", "50"]);
+    let steps: Vec<u64> = why["steps"].as_array().unwrap().iter().map(|step| step["step"].as_u64().unwrap()).collect();
+    assert!(steps.len() > 2 && steps.iter().all(|step| *step <= begin), "{within}: {steps:?}");
+}
+
 #[test]
 fn a_forked_process_knows_what_its_parent_did() {
     let program = r"

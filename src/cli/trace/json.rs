@@ -137,6 +137,7 @@ pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
             What::Temporary => "temporary value",
             What::Arguments => "arguments",
             What::Returned => "returned value",
+            What::Decision => "decision",
         };
         json!({ "step": step.0, "what": what })
     };

@@ -257,6 +257,7 @@ fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
             What::Temporary => "the rest of the expression",
             What::Arguments => "the arguments",
             What::Returned => "the returned value",
+            What::Decision => "the decision that chose it",
         };
         page.line(depth, &format!("uses   {what} of #{}", step.0));
     }

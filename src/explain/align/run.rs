@@ -217,9 +217,9 @@ impl Run {
         Ok(reader.run)
     }
 
-    /// How many steps had begun when a decision fell: what it calls comes before that.
-    pub fn falls(&self, decision: Step) -> u64 {
-        u64::from(self.returns.get(&decision.0).copied().unwrap_or(decision.0))
+    /// How many steps had begun when a step had decided, or returned: what it calls comes before that.
+    pub fn falls(&self, step: Step) -> u64 {
+        u64::from(self.returns.get(&step.0).copied().unwrap_or(step.0))
     }
 
     /// How many steps had begun when `writer` wrote last to an address, before so many records.

@@ -8,6 +8,7 @@ use crate::instrument::map::Map;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite;
 use crate::instrument::segment::Grain;
+use crate::instrument::segment::Segment;
 use crate::trace::units::Body;
 use crate::trace::units::Entry;
 
@@ -164,6 +165,65 @@ proptest! {
             at = ways[last][turn % ways[last].len()];
         }
     }
+}
+
+/// Who used what of whom.
+#[derive(Default)]
+struct Uses(Vec<(Step, Step, What)>);
+
+impl Watch for Uses {
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        self.0.push((user, maker, what));
+    }
+}
+
+/// `int x = f() && g();`
+const CHOICE: &str = "source_filename = \"a.c\"
+
+define i32 @main() {
+entry:
+  %x = alloca i32, align 4
+  %call = call i32 @f()
+  %tobool = icmp ne i32 %call, 0
+  br i1 %tobool, label %land.rhs, label %land.end
+
+land.rhs:
+  %call1 = call i32 @g()
+  %tobool2 = icmp ne i32 %call1, 0
+  br label %land.end
+
+land.end:
+  %0 = phi i1 [ false, %entry ], [ %tobool2, %land.rhs ]
+  %ext = zext i1 %0 to i32
+  store i32 %ext, ptr %x, align 4
+  ret i32 0
+}
+
+declare i32 @f()
+declare i32 @g()
+";
+
+#[test]
+fn what_a_phi_is_depends_on_the_decision_that_led_there() {
+    let shape = shape(CHOICE);
+    let of_block = |label: &str| -> Vec<usize> {
+        let segments = shape.body.segments.segments.iter().enumerate();
+        let is_here = |(_, segment): &(usize, &Segment)| &*shape.body.function.block(segment.block).label == label;
+        segments.filter(is_here).map(|(number, _)| number).collect()
+    };
+    let uses = |blocks: &[&str]| {
+        let (mut machine, mut uses) = (Machine::default(), Uses::default());
+        for segment in blocks.iter().flat_map(|label| of_block(label)) {
+            send(&mut machine, &shape, segment, &mut uses).unwrap();
+        }
+        uses.0
+    };
+    // Steps: `f()` with the entry of the function, `g()` if it runs, the value.
+    assert_eq!(uses(&["entry", "land.end"]), [(Step(2), Step(1), What::Decision)]);
+    assert_eq!(
+        uses(&["entry", "land.rhs", "land.end"]),
+        [(Step(3), Step(2), What::Temporary), (Step(3), Step(1), What::Decision)]
+    );
 }
 
 #[test]
