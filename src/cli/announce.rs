@@ -32,7 +32,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// What stands before a second answer.
-const TAKEN_BACK: &str = "\nThe commit above is taken back.\n\n";
+const TAKEN_BACK: &str = "\nThe commit printed above is withdrawn.\n\n";
 
 /// Whom a commit is announced to.
 pub struct Herald<'t> {

@@ -24,8 +24,9 @@ pub fn open(file: &Path, around: &Surroundings) -> Result<(), Failure> {
     if by("git", &[OsStr::new("web--browse")]) || by("xdg-open", &[]) {
         return Ok(());
     }
-    let message = format!("failed to open `{}`: neither `git web--browse` nor `xdg-open` could", file.display());
+    let message = format!("failed to open `{}`: neither `git web--browse` nor `xdg-open` worked", file.display());
     Err(Failure::new(Status::Error, message).with_hint(
-        "the report is there and can be opened by hand; `git config --global web.browser <program>` names a browser",
+        "the report was written and can be opened by hand; `git config --global web.browser <program>` sets the \
+         browser",
     ))
 }

@@ -69,7 +69,7 @@ pub fn make(
 ) -> Result<Certificate, Failure> {
     let none = || {
         Failure::new(Status::Error, "the finding was not proved, so there is nothing to certify")
-            .with_hint("`git idd show` tells what was found and how far it was verified")
+            .with_hint("`git idd show` prints what was found and how far it was verified")
     };
     if report.interaction {
         return Err(Failure::new(
@@ -88,7 +88,7 @@ pub fn make(
     }
     let gone = |error: &dyn std::error::Error| {
         Failure::new(Status::Error, format!("a tree of the finding cannot be read: {error}"))
-            .with_hint("`git idd gc` removes them; hunt again, results that are known are not run again")
+            .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again")
     };
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let store = store(location).map_err(|_| none())?;
@@ -269,7 +269,7 @@ fn replay(
         serde_json::from_slice(bytes).map_err(|error| invalid(format!("It is no certificate: {error}.")))?;
     let is_all = |read: Value| serde_json::to_value(&certificate).is_ok_and(|value| value == read);
     if !serde_json::from_slice(bytes).is_ok_and(is_all) {
-        return Err(invalid("It has fields that a certificate has not, or lacks some."));
+        return Err(invalid("It has unknown fields, or lacks fields."));
     }
     if certificate.schema != SCHEMA {
         return Err(invalid("It has another form than this program knows."));
@@ -278,7 +278,7 @@ fn replay(
         let line = command_line(certificate.regenerate.iter().chain(&certificate.options));
         let failure =
             Failure::new(Status::Usage, format!("the certificate has commands that would be run here: {line}"));
-        return Err(End::Failure(failure.with_hint("if they may be run, give `--yes`; a test is not confined")));
+        return Err(End::Failure(failure.with_hint("to run them, add `--yes`; a test is not confined")));
     }
     let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
     let _lock = saved::lock(location)?;
@@ -399,10 +399,10 @@ fn relations(
     for (name, patch, older, newer) in links {
         let Some(patch) = patch else { continue };
         let (Some(older), Some(newer)) = (older, newer) else {
-            return Err(invalid(format!("It claims nothing of its {name}.")));
+            return Err(invalid(format!("It makes no claim about its {name}.")));
         };
         if patch.is_empty() || applied(store, *older, patch) != Some(*newer) {
-            return Err(invalid(format!("Its {name} is not what was tested.")));
+            return Err(invalid(format!("Its {name} differs from the tested one.")));
         }
         changes.push(Change { name, older: *older, newer: *newer });
     }
@@ -431,7 +431,7 @@ fn orders(
         || !test.hold.is_empty()
         || test.expose_commit
     {
-        return Err(invalid("Its options put something else beside its trees."));
+        return Err(invalid("Its options put other files over its trees."));
     }
     hunt.history.bad = certificate.first_bad.to_string();
     let configuration = certificate

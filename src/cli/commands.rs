@@ -251,7 +251,7 @@ fn located(error: &RepoError) -> Failure {
             "`core.worktree` or `GIT_WORK_TREE` names it; `git clone <git directory> <there>` makes another one",
         ),
         RepoError::Unsupported { .. } => {
-            failure.with_hint("history in the usual format can be hunted in (`git help init`)")
+            failure.with_hint("`git idd` can read repositories in the usual formats only (`git help init`)")
         }
         _ => failure,
     }
@@ -353,7 +353,7 @@ fn resume(
         || allowance.reduction.is_some() && saved::is_cut_short(replay);
     if !is_unfinished && !is_continued {
         let mut progress = progress(console);
-        progress.say(&format!("The hunt {id} has ended already; this is what it came to."));
+        progress.say(&format!("The hunt {id} has ended already; this is its result."));
         if let Some(other) = kept::other_unfinished(location, id) {
             progress.say(&format!("The hunt {other} has not ended; `git idd resume --hunt {other}` goes on with it."));
         }
@@ -379,7 +379,8 @@ fn resume(
         let changed: Vec<String> = saved.changed(&plan).into_iter().chain(changed_tool).collect();
         let changed = Terminal.line(&Untrusted::from(changed.join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
-        progress(console).say(&format!("What results depend on has changed since ({what}); starting over."));
+        progress(console)
+            .say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
     }
     hunt_with(&plan, Some(&kept), is_continued, (&place, &user), around, console)
 }
@@ -423,7 +424,7 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
     let is_open = is_running || kept.is_unfinished();
     if let Some((ahead, n_jobs, pace)) = saved::ahead(location, id)?.filter(|_| is_open) {
         let what = match ahead {
-            Ahead::Galloping { distance, .. } => format!("a pass is looked for, {distance} back"),
+            Ahead::Galloping { distance, .. } => format!("searching for a pass, {distance} back"),
             Ahead::Bisecting { n_candidates } => {
                 format!("{} may be the first bad one", count(n_candidates, "revision"))
             }
@@ -580,7 +581,7 @@ fn apply(
     let Some(fix) = fix else {
         if !is_sought {
             return Err(Failure::new(Status::Error, format!("the hunt {id} has not looked for a fix yet"))
-                .with_hint(format!("`git idd resume --hunt {id} --until fix` goes on to it")));
+                .with_hint(format!("`git idd resume --hunt {id} --until fix` looks for one")));
         }
         let message = match rung {
             None => format!("the hunt {id} recommends no fix"),
@@ -652,7 +653,7 @@ fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
         bytes += files::size(recording);
         files::remove(recording).map_err(|error| Failure::from_error(&error))?;
     }
-    let note = if is_running { " A hunt is running; its candidates were left alone." } else { "" };
+    let note = if is_running { " A hunt is running; its candidates were kept." } else { "" };
     let (n_journals, n_recordings) = (freed.segments, recordings.len());
     let kibibytes = bytes / 1024;
     let removed = [count(n_journals, "old journal"), count(n_recordings, "recording")].join(" and ");

@@ -223,7 +223,7 @@ impl Explainer<'_> {
             good.ending
         );
         Failure::new(Status::Error, message)
-            .with_hint("an explanation needs a version that passes; `git idd record` shows what differs")
+            .with_hint("an explanation needs a version that passes; `git idd record` shows what the test does there")
     }
 
     fn explain(
@@ -265,7 +265,7 @@ impl Explainer<'_> {
                 let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
                 let way = failing.compared(taken)?;
                 let seconds = begin.elapsed().as_secs_f64();
-                progress.say("Looking for the chain.");
+                progress.say("Searching for the chain.");
                 let expected = ending_of(reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
                 let explained = self.chain(

@@ -121,11 +121,11 @@ impl Sources<'_> {
         let word = until.word();
         let next = match (until, finding.conclusion) {
             (Until::Commit, Conclusion::Range) => {
-                "`git idd resume --until change` goes on, and tells commits apart by their changes"
+                "`git idd resume --until change` goes on, and distinguishes the commits by their changes"
             }
             _ => "`git idd resume --until fix` goes on",
         };
-        Some(Untrusted::from(format!("Only the {word} was looked for (`--until {word}`); {next}.")))
+        Some(Untrusted::from(format!("The hunt ended with the {word} (`--until {word}`); {next}.")))
     }
 
     /// What a search that was stopped has seen: how far back it fails, and from where on it passes.
@@ -164,8 +164,8 @@ impl Sources<'_> {
         paths.into_iter().map(|path| {
             let path = String::from_utf8_lossy(&path).into_owned();
             format!(
-                "A program writes `{path}`, which therefore changes as a whole, and with what it is written from; with its \
-                 command in `idd.regenerate` the change is searched for there."
+                "`{path}` is a generated file, so it is one unit, together with its sources; if `idd.regenerate` \
+                 names its generator, the change is reduced in the sources."
             )
         })
     }
@@ -206,10 +206,11 @@ impl Sources<'_> {
                 let steps = count(steps, "step");
                 if oldest != border {
                     return format!(
-                        "No revision that could be tested passes; the oldest one lies {steps} behind the bad one, with older ones before {end}."
+                        "No revision that could be tested passes; the oldest of them is {steps} before the bad one, \
+                         and there are older ones back to {end}."
                     );
                 }
-                format!("No revision passes, back to {end}; the oldest one tested lies {steps} behind the bad one.")
+                format!("No revision passes, back to {end}; the oldest one tested is {steps} before the bad one.")
             }
             Conclusion::Culprit => "The first bad commit is proved; the rest of the hunt has not ended.".to_owned(),
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
@@ -380,7 +381,7 @@ impl Sources<'_> {
         let undated = named.filter(|id| !Date::is_told(self.history.get(*id).author_time.0)).min();
         undated.map(|id| {
             let id = id.short();
-            Untrusted::from(format!("The date of {id} is out of the calendar; as by git, it is shown as 1970."))
+            Untrusted::from(format!("The date of {id} is outside of the calendar; it is shown as 1970, as git does."))
         })
     }
 }
@@ -391,7 +392,8 @@ fn notes(finding: &Finding) -> Vec<Untrusted> {
     if finding.n_unverified_units > 0 {
         let n_units = finding.n_unverified_units;
         notes.push(Untrusted::from(format!(
-            "Of the units kept, {n_units} were not run again one by one: that each is needed was observed in the reduction."
+            "{n_units} of the units were not run again one by one: the reduction showed once that each of them is \
+             needed."
         )));
     }
     notes
@@ -432,13 +434,13 @@ pub fn scope(scope: found::Scope) -> report::Scope {
 fn why_no_fix(finding: &Finding) -> &'static str {
     let is_any = |is_it: fn(&found::Fix) -> bool| finding.fixes.iter().any(|fix| fix.is_complete && is_it(fix));
     if !finding.own_tests.is_empty() {
-        "it changed tests that still stand, and are likely to fail without it"
+        "it changed tests that still exist and would probably fail without it"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
-        "with each part taken back that makes the test pass, the suite is worse"
+        "each reversal that makes the test pass makes other tests of the suite fail"
     } else if is_any(|fix| fix.has_complaints) {
-        "each part taken back that makes the test pass brings new warnings"
+        "each reversal that makes the test pass causes new warnings"
     } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
-        "only a part of a declaration can be taken back, and no suite (`--suite`) says what that breaks"
+        "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
     } else {
         "newer commits rewrote the code around it"
     }
@@ -486,18 +488,14 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
         Reason::Build if has_build => {
             "the build command fails at the bad revision; to hunt that failure, give the build command as the test"
         }
-        Reason::Build => {
-            "the output looks like a failed build; give the build command with `--build`, or only it as the test"
-        }
+        Reason::Build => "the output looks like a failed build; give the build command with `--build`, or as the test",
         Reason::Timeout => "give more time with `--timeout`",
-        Reason::Skip => "exit code 125 asks for the revision to be skipped",
-        Reason::Path => {
-            "the tree of the bad revision holds a path that must not be written; give one without it with `--bad`"
-        }
+        Reason::Skip => "exit code 125 means that the revision cannot be tested",
+        Reason::Path => "the bad revision contains a path that must not be written; name another revision with `--bad`",
         Reason::Submodule => "`git submodule update --init --recursive` gets submodules",
         Reason::Object => "`git fsck` lists what is wrong with the repository; `git fetch --refetch` gets it again",
         Reason::TestAbsent => {
-            "the test passed without the output that `--pass-match` asks for, or its directory is not in the tree"
+            "the test passed without the output that `--pass-match` requires, or its directory is not in the tree"
         }
         Reason::Other => "the test fails at the bad revision, but no line of its output matches `--match`",
         _ => "run the command by hand in a checkout of the bad revision",

@@ -449,8 +449,8 @@ impl Hunt<'_, '_> {
         let twice = bound.saturating_mul(2).as_secs().max(1);
         let (took, cut) = (text::duration(bound.as_secs_f64()), cut.join(" and "));
         Some(Untrusted::from(format!(
-            "The reduction was ended after {took} (`--effort`), with {cut} left that may hold more than is needed; \
-             `git idd resume --effort {twice}s` goes on."
+            "The reduction was stopped after {took} (`--effort`); {cut} are left, and may be more than needed; `git \
+             idd resume --effort {twice}s` goes on."
         )))
     }
 
@@ -540,22 +540,22 @@ impl Hunt<'_, '_> {
             note(why.to_owned());
         }
         if session.noticed.is_tampered {
-            note("Build or test change tracked files; they were put back after each probe.".to_owned());
+            note("Build or test change tracked files; they were restored after each probe.".to_owned());
         }
         if session.noticed.is_tampered_by_check {
-            note("`--precheck` changes tracked files; they were put back after each probe.".to_owned());
+            note("`--precheck` changes tracked files; they were restored after each probe.".to_owned());
         }
         if let (0, 1..) = session.noticed.n_products {
             note(not_made(&self.plan.args.test.artifact));
         }
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
-            note("Files that a program writes are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
+            note("Generated files are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
         }
         if let Some(limit) = session.noticed.cut_at
             && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. }))
         {
             let seconds = limit.as_secs();
-            note(format!("Some probe was cut at the time limit of {seconds} s and counts as unresolved."));
+            note(format!("At least one probe reached the time limit of {seconds} s and counts as unresolved."));
         }
         session.noticed.doubts.iter().cloned().for_each(&mut note);
         let n_rebuilt = session.tally.n_rebuilt + session.tally.earlier(counted::REBUILT);
@@ -586,7 +586,8 @@ impl Hunt<'_, '_> {
         report.notes.extend(self.session.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
         let lines = finding.fixes.iter().filter_map(|fix| self.session.beside.suite_lines.get(&fix.probed));
         let lines: BTreeSet<&String> = lines.flatten().collect();
-        let said = lines.iter().map(|line| format!("Only with a fix that is not recommended, the suite says: {line}"));
+        let said =
+            lines.iter().map(|line| format!("The suite prints this only with a fix that is not recommended: {line}"));
         report.notes.extend(said.map(Untrusted::from));
         if let Some(path) = finding.own_tests.first() {
             let others = match finding.own_tests.len() - 1 {
@@ -595,16 +596,15 @@ impl Hunt<'_, '_> {
             };
             let mut note = b"The culprit changed tests, and these changes still stand in `".to_vec();
             note.extend_from_slice(path);
-            note.extend(format!("`{others}: taking back a part of it is likely to fail them.").bytes());
+            note.extend(format!("`{others}: a reversal of only a part of it would probably make them fail.").bytes());
             report.notes.push(Untrusted::from(note));
         }
         if self.plan.args.test.suite.is_none()
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older).map_err(|error| Failure::from_error(&error))?
         {
-            let note = format!(
-                "`--suite '{command}'` chooses a fix by all tests of the project, where this one sees too little."
-            );
+            let note =
+                format!("With `--suite '{command}'`, all tests of the project choose the fix, not only this one.");
             report.notes.push(Untrusted::from(note));
         }
         Ok(())
@@ -629,21 +629,23 @@ fn not_made(artifacts: &[OsString]) -> String {
     let names: Vec<String> = artifacts.iter().map(|name| format!("`{}`", name.to_string_lossy())).collect();
     let names = names.join(", ");
     let is_pattern = artifacts.iter().any(|name| name.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte)));
-    let patterns = if is_pattern { " It takes names, no patterns." } else { "" };
-    format!("No build made what `--artifact` names ({names}), so every test was run.{patterns}")
+    let patterns = if is_pattern { " It takes names, not patterns." } else { "" };
+    format!("No build made the files that `--artifact` names ({names}), so every test was run.{patterns}")
 }
 
 fn reason_of(again: &Again) -> &'static str {
     match again {
         Again::Hold(_) => {
-            "The change touches only test files, so the pass before it was empty: these files are held, and the hunt goes on."
+            "The change touches only test files, so the revision before it passes without testing anything: these \
+             files are held now, and the hunt starts again."
         }
         Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
         Again::SignatureIsExit => {
-            "More than half of the revisions show another failure line: only the way the test ends counts now."
+            "More than half of the revisions fail with another line: only exit codes and signals are compared now."
         }
         Again::TestSkips => {
-            "The test asks to be skipped somewhere (exit code 125): its exit codes are believed, whatever line it fails with."
+            "The test exits with 125 at some revision: only its exit codes are compared now, not the lines that it \
+             prints."
         }
         Again::Noisy => {
             "Two runs of one revision disagree, so a single run is no verdict: the search goes on by probability."
@@ -651,9 +653,7 @@ fn reason_of(again: &Again) -> &'static str {
         Again::Clean => {
             "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."
         }
-        Again::Alone => {
-            "Tests disturb each other when several run at once: one probe runs at a time now."
-        }
+        Again::Alone => "Tests disturb each other when several run at once: one probe runs at a time now.",
     }
 }
 
@@ -675,7 +675,7 @@ fn tell_cache_event(event: &cache::Event, progress: &mut Progress) {
             format!("The index of known results cannot be stored ({reason}); going on from the journals.")
         }
         cache::Event::SegmentDamaged { path, offset } => {
-            format!("The journal `{}` is damaged at byte {offset}; what stands behind it is not used.", path.display())
+            format!("The journal `{}` is damaged at byte {offset}; the rest of it is not used.", path.display())
         }
         cache::Event::SegmentSkipped { path, reason } => {
             format!("The journal `{}` cannot be read ({reason}) and is not used.", path.display())

@@ -151,8 +151,8 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
         let found = found.or_else(|| Some((None, earlier(location, &answer.key)?)));
         let found = found.ok_or_else(|| {
             let id = answer.revision.short();
-            Failure::new(Status::Error, format!("what the test wrote at {id} is not kept any more"))
-                .with_hint("an earlier hunt ran it, whose journal `git idd gc` removed")
+            Failure::new(Status::Error, format!("the output of the test at {id} is not stored any more"))
+                .with_hint("an earlier hunt ran it, and `git idd gc` removed the journal of that hunt")
         })?;
         (Some(answer), found)
     };
@@ -173,8 +173,12 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     if let Some(answer) = &answer {
         let _ = writeln!(text, "revision {}", named(&user, answer.revision));
         let is_commit = graph::tree_of(&user, answer.revision).is_ok_and(|tree| tree == answer.tree);
-        let _ =
-            writeln!(text, "tree {}{}", answer.tree, if is_commit { "" } else { ", which is not the committed one" });
+        let _ = writeln!(
+            text,
+            "tree {}{}",
+            answer.tree,
+            if is_commit { "" } else { ", which is not the tree of the commit" }
+        );
     }
     let took = duration(observation.duration.as_secs_f64());
     let checkout = if observation.is_clean { ", in a fresh checkout" } else { "" };

@@ -41,26 +41,26 @@ const SYNOPSIS: [&str; 17] = [
 ];
 
 const DESCRIPTION: [&str; 7] = [
-    "Finds the change that broke a test. From a test that fails now, git idd finds the newest revision where it passes and \
-     the first one where it does not, reduces that commit to a minimal change that makes it fail, and carries a reversal \
-     to HEAD, where it is tested.",
-    "One argument is a shell line, several are a program and its arguments. The command is run in a checkout of each \
-     revision outside the working tree, in the directory there that it was given in here: from a subdirectory, in that subdirectory (git bisect run goes to the top). Exit code 0 is a pass, 125 says that the revision cannot be tested, \
-     anything else, death by a signal included, is a failure. The failure that is hunted is the one that the bad \
-     revision shows twice; another one does not count.",
+    "Finds the change that broke a test. Given a test that fails now, git idd finds the newest revision where it \
+     passes and the first one where it fails. It reduces this commit to a minimal change that makes the test fail. It \
+     carries a reversal of the change to HEAD, and tests it there.",
+    "One argument is a shell line, several are a program and its arguments. The command runs in a checkout of each \
+     revision, outside the working tree. If git idd is started in a subdirectory, the command runs in that \
+     subdirectory of the checkout (git bisect run uses the top). Exit code 0 is a pass. Exit code 125 means that the \
+     revision cannot be tested. Anything else is a failure, and so is death by a signal. The test must fail twice in \
+     the same way at the bad revision; only this failure counts.",
     "No good revision has to be known. Without --good one is searched, going back by 1, 2, 4, 8... revisions.",
-    "A revision that cannot be tested is repaired, not skipped: the smallest part of the difference to a testable \
-     neighbour that makes it testable is put on it, and on others like it. A verdict found so is controlled before it is \
-     believed.",
+    "A revision that cannot be tested is repaired, not skipped. The repair is the smallest part of the difference to \
+     a testable neighbour that makes the revision testable. It is also tried on other revisions that fail in the same \
+     way. A verdict that needed a repair is checked before it counts.",
     "The culprit is reduced twice. The sufficient change, added to the good revision, makes the test fail; the necessary \
-     change, taken out of the bad one, makes it pass. Nothing in either can be left out. Such a change is a cause, and \
-     need not be the only one.",
-    "HEAD, index, working tree, stash and configuration of the repository are never touched; only git idd apply changes \
-     files. Every claim of the finding is run again in a clean checkout before it is printed.",
-    "Hunts are kept; git idd list lists them. The commands show, report, explain and apply take the newest finding: a hunt \
-     that found nothing never takes its place. The commands status, log and resume take the hunt of this worktree that ran last. \
-     With --hunt each takes the hunt with this id, which may be abbreviated. git idd gc removes hunts that ended more than 30 days ago, \
-     and the oldest ones while all of them take more than 1 GiB.",
+     change, taken out of the bad one, makes it pass. No part of either can be left out. Such a change is one cause; there can be others.",
+    "HEAD, index, working tree, stash and configuration of the repository are never changed; only git idd apply \
+     changes files. Every claim of the finding is run again in a clean checkout before it is printed.",
+    "Hunts are kept; git idd list lists them. The commands show, report, explain and apply use the newest finding; a \
+     hunt that found nothing never replaces it. The commands status, log and resume use the hunt of this worktree \
+     that ran last. --hunt selects a hunt by its id, which may be abbreviated. git idd gc removes hunts that ended \
+     more than 30 days ago. While the rest takes more than 1 GiB, it also removes the oldest ones.",
 ];
 
 const ENVIRONMENT: [(&str, &str); 7] = [
@@ -73,19 +73,23 @@ const ENVIRONMENT: [(&str, &str); 7] = [
     ("TMPDIR", "Set for the test: an empty directory of its own."),
     ("GIT_*", "Not set for the test, so that git in it sees the checkout and nothing else."),
     ("IDD_CLANG", "The clang, version 16 or newer, that git idd record and git idd explain instrument programs with."),
-    ("NO_COLOR", "If set and not empty, there is no colour unless it is asked for."),
+    ("NO_COLOR", "If set and not empty, there is no colour without --color=always."),
 ];
 
 const FILES: [(&str, &str); 4] = [
     (
         "$(git rev-parse --git-path idd)",
-        "Of this worktree: which hunts are its own, its last page, and its recordings.",
+        "Data of this worktree: the list of its hunts, its last page, and its recordings.",
     ),
     (
         "$(git rev-parse --git-common-dir)/idd",
-        "What all worktrees share: the journals of all hunts with the results and outputs of the tests, and the objects that were made.",
+        "Data of all worktrees: the journals of all hunts with the results and outputs of the tests, and the objects \
+         of candidates.",
     ),
-    ("refs/worktree/idd/*", "What the newest finding refers to, kept from garbage collection until git idd reset."),
+    (
+        "refs/worktree/idd/*",
+        "Refs to the objects of the newest finding, so that git gc keeps them until git idd reset.",
+    ),
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
@@ -100,8 +104,8 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
     ("git idd list; git idd show --hunt mws7", "Go back to an earlier finding."),
     ("git idd log HEAD~3", "What the test wrote at a revision."),
-    ("git idd explain", "Say how the change that was found leads to the failure (C programs)."),
-    ("git idd record --build make -- ./test.sh", "Keep what the C program does that the test runs."),
+    ("git idd explain", "Print how the change that was found leads to the failure (C programs)."),
+    ("git idd record --build make -- ./test.sh", "Record what the C program does that the test runs."),
     ("git -c idd.jobs=2 idd --budget 30m --json -- make check", "A nightly job."),
 ];
 
@@ -136,8 +140,8 @@ fn commands(command: &Command) -> Roff {
     let mut page = Roff::new();
     page.control("SH", ["COMMANDS"]);
     page.text([roman(
-        "A first word that names a command is that command; behind -- it is always the test. All take --json, --quiet, \
-         --verbose and --color.",
+        "If the first word names a command, that command runs; after -- it is always the test. All commands take \
+         --json, --quiet, --verbose and --color.",
     )]);
     for subcommand in command.get_subcommands() {
         entry(&mut page, vec![bold(subcommand.get_name())], &[&help_of(subcommand.get_about())]);
@@ -165,8 +169,8 @@ fn tables() -> Roff {
     entries(&mut page, &ENVIRONMENT);
     page.control("SH", ["CONFIGURATION"]);
     page.text([roman(
-        "Each key stands for an option; the command line wins. A key that may be set more than once is emptied by an empty \
-         value. A flag that is configured is taken back by its opposite, such as --no-clean or --cache.",
+        "Each key sets an option; the command line wins. An empty value clears a key that may be set more than once. \
+         The opposite of a flag, such as --no-clean or --cache, overrides a configured flag.",
     )]);
     for setting in SETTINGS {
         let option = setting.id.replace('_', "-");
@@ -189,8 +193,7 @@ fn tables() -> Roff {
     entries(&mut page, &EXAMPLES);
     page.control("SH", ["NOTES"]);
     page.text([roman(
-        "The test runs with the rights of the user and is not confined. The answer is the newest pass that was found; \
-         only --walk linear goes through every revision. Iterative delta debugging is by Artho (2011), delta debugging \
+        "The test runs with the rights of the user and is not confined. The first bad commit follows the newest pass that was found; only --walk linear tests every revision. Iterative delta debugging is by Artho (2011), delta debugging \
          by Zeller and Hildebrandt (2002).",
     )]);
     page.control("SH", ["SEE ALSO"]);

@@ -70,7 +70,7 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
     let code = panic::catch_unwind(AssertUnwindSafe(|| run(args, environment, &is_json)));
     // What went wrong was printed when it did: a thread that could not be started, say.
     ExitCode::from(code.unwrap_or_else(|_| {
-        let failure = Failure::new(Status::Error, "the program cannot go on; what went wrong is said above")
+        let failure = Failure::new(Status::Error, "the program cannot go on; the reason is printed above")
             .with_hint("what was learned is kept; `git idd resume` goes on from there");
         fail(&failure, Console { is_json: is_json.load(Ordering::Relaxed), ..Console::plain() })
     }))

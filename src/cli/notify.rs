@@ -108,7 +108,9 @@ impl Words {
         match process::feed(OsStr::new("sh"), &words, (&around.directory, &environment), what) {
             Ok(Some(0)) => Ok(()),
             Ok(Some(code)) => Err(format!("the command of `--notify` ended with {code}")),
-            Ok(None) => Err(format!("the command of `--notify` was ended; it may take {} s", MAX_TIME.as_secs())),
+            Ok(None) => {
+                Err(format!("the command of `--notify` was killed after its limit of {} s", MAX_TIME.as_secs()))
+            }
             Err(error) => Err(format!("the command of `--notify` cannot be run: {error}")),
         }
     }

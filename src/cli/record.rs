@@ -65,10 +65,10 @@ pub fn clang(around: &Surroundings) -> Result<PathBuf, Failure> {
     build::find_clang(&path, preferred.as_deref()).ok_or_else(|| match &preferred {
         Some(named) => {
             let named = missed::shown(&named.to_string_lossy());
-            Failure::new(Status::Error, format!("`{named}`, which `IDD_CLANG` names, is no clang, version 16 or newer"))
-                .with_hint("without `IDD_CLANG` one is looked for in `PATH`")
+            Failure::new(Status::Error, format!("`IDD_CLANG` names `{named}`, which is not clang 16 or newer"))
+                .with_hint("without `IDD_CLANG`, clang is searched in `PATH`")
         }
-        None => Failure::new(Status::Error, "there is no clang, version 16 or newer, to instrument the program with")
+        None => Failure::new(Status::Error, "no clang (version 16 or newer) was found to instrument the program")
             .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`"),
     })
 }
@@ -151,7 +151,7 @@ pub fn run(
         let kept = |source| Failure::from_error(&RecordError::Keep { path: place.clone(), source });
         let logged = build.logged();
         if missed::is_bypassed(&seen, &logged, &taken) {
-            progress.say("Nothing was recorded: looking which compiler it is that the build calls.");
+            progress.say("Nothing was recorded: building again to see which compiler the build calls.");
             let commands = commands(args, location, around, &build, Vec::new());
             let watched = missed::watched(&build, commands).map_err(|error| Failure::from_error(&error))?;
             observe(&job, &watched, None)?;

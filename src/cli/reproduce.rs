@@ -80,17 +80,17 @@ impl Hunt<'_, '_> {
             let directory = &self.plan.commands.directory;
             if !directory.as_os_str().is_empty() {
                 let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
-                self.session
-                    .progress
-                    .say(&format!("Build and test run in `{directory}` of each checkout, as you are there."));
+                self.session.progress.say(&format!(
+                    "Build and test run in `{directory}` of each checkout, because you are in this directory."
+                ));
             }
             let minutes = FIRST_LIMIT.as_secs() / 60;
             self.session.progress.say(&match self.plan.args.test.timeout {
                 Some(limit) => {
-                    format!("Reproducing the failure (each command is cut after {} s).", limit.as_secs_f64())
+                    format!("Reproducing the failure (each command is killed after {} s).", limit.as_secs_f64())
                 }
                 None => {
-                    format!("Reproducing the failure (cut after {minutes} minutes; `--timeout` sets another limit).")
+                    format!("Reproducing the failure (killed after {minutes} minutes; `--timeout` sets another limit).")
                 }
             });
         }
@@ -177,7 +177,7 @@ impl Hunt<'_, '_> {
             let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
             if n_busy > MAX_BUSY_OF_ONE {
                 self.session.progress.say(&format!(
-                    "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` says otherwise)."
+                    "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` overrides this)."
                 ));
             }
             // With `--repeat`, two that disturb each other cannot be told from one that disturbs itself.
@@ -191,7 +191,7 @@ impl Hunt<'_, '_> {
             if more.iter().any(|other| other.ending != seen[0].ending) {
                 self.session
                     .progress
-                    .say("The test behaves differently when two of it run at once; going on with one at a time.");
+                    .say("The test behaves differently when it runs twice at once; going on with one run at a time.");
                 self.session.n_jobs = 1;
                 let Some(alone) = self.session.reproduce(probe, &[3]).map_err(failed)? else { return Ok(None) };
                 seen.extend(alone);
@@ -251,8 +251,8 @@ impl Hunt<'_, '_> {
         self.is_hopeless = true;
         let what = if code == 127 { "was not found" } else { "cannot be executed" };
         let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let hint = "the command runs in a checkout of each revision: `--hold <path>` takes a file of your working tree along, \
-                    and one outside the repository is named by its absolute path";
+        let hint = "the command runs in a checkout of each revision: `--hold <path>` puts a file of your working tree \
+                    there; use an absolute path for a file outside the repository";
         Failure::new(Status::Error, format!("the test command {what} (exit code {code}): {last}")).with_hint(hint)
     }
 }

@@ -284,7 +284,7 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
             None => (String::new(), String::new()),
         };
         Failure::new(Status::Error, format!("`git idd` is at work already in this worktree{who}")).with_hint(format!(
-            "`git idd status` says how far a hunt is{how}; another one, or a recording, can run in a worktree of its own"
+            "`git idd status` says how far a hunt is{how}; another hunt or recording needs a worktree of its own"
         ))
     })?;
     // Whoever recorded here is gone, and perhaps was killed.

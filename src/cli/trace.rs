@@ -148,7 +148,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                 Answer::NoStep => Err(no_step(&player)),
                 Answer::NoVariable(names) => {
                     let names: Vec<String> = names.iter().map(|name| safe(name)).collect();
-                    let message = format!("no variable `{}` is seen at step {step}", safe(variable));
+                    let message = format!("no variable `{}` is visible at step {step}", safe(variable));
                     let failure = Failure::new(Status::Error, message);
                     Err(if names.is_empty() {
                         failure.with_hint("the names of global variables can be given, too")

@@ -146,8 +146,8 @@ impl Hunter<'_> {
                 (*necessary, change) = (other, around.change);
             } else {
                 self.note(
-                    "the lines that make the test fail and those that make it pass again have none in common, so one of the two \
-                     changes is not the cause; both are shown"
+                    "the sufficient and the necessary change have no line in common, so one of them is not the cause; \
+                     both are shown"
                         .to_owned(),
                 );
             }

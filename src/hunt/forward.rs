@@ -91,7 +91,7 @@ impl Hunter<'_> {
             let set = self.trees.change_set(next.base, next.patched)?;
             if set.n_lines(&set.full()) > max_lines {
                 self.note(format!(
-                    "the fix grew beyond {max_lines} lines while it was carried forward and was left there"
+                    "the fix grew beyond {max_lines} lines while it was carried forward, and was carried no further"
                 ));
                 break;
             }

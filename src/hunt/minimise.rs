@@ -353,7 +353,7 @@ impl Hunter<'_> {
         if aim.max_asked.is_some_and(|max_asked| judge.n_asked >= max_asked) {
             let (short, lines) = (revision.short(), count(set.n_lines(&kept), "line"));
             self.note(format!(
-                "{what} of {short} was left with {lines} after {}; `--repair` reduces it further",
+                "the reduction of {what} of {short} ended with {lines} after {}; `--repair` reduces it further",
                 count(judge.n_asked, "test")
             ));
         }

@@ -182,7 +182,7 @@ impl Hunter<'_> {
             return Ok(Aligned::Again);
         }
         self.note(
-            "the lines that make the failure cannot be told apart from those that make the revision testable"
+            "the lines that cause the failure cannot be separated from those that make the revision testable"
                 .to_owned(),
         );
         Ok(Aligned::Pair(Pair { newer, is_exact: false, joined: Vec::new(), ..pair }))

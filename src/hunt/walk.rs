@@ -70,7 +70,7 @@ impl Hunter<'_> {
             return Err(Halt::Concluded(Conclusion::GoodFails));
         }
         let Some(base) = base else {
-            self.note("a revision given as good shares no history with the bad one and is left aside".to_owned());
+            self.note("a revision given as good shares no history with the bad one and is ignored".to_owned());
             return Ok(None);
         };
         if base != good {
@@ -89,7 +89,10 @@ impl Hunter<'_> {
                 Ok(Some(Bracket { line: line[..=index].to_vec(), bad, good: tested }))
             }
             Examined::Verdict { .. } => {
-                self.note("the merge base with a revision given as good fails itself: the failure was mended on the other branch".to_owned());
+                self.note(
+                    "the merge base with a revision given as good fails too: the failure was fixed on the other branch"
+                        .to_owned(),
+                );
                 Ok(None)
             }
             Examined::Irreparable => Ok(None),
@@ -167,7 +170,7 @@ impl Hunter<'_> {
             );
         }
         if near < last {
-            self.note(format!("of the line the oldest {} could not be tested", count(last - near, "revision")));
+            self.note(format!("the oldest {} of the line could not be tested", count(last - near, "revision")));
         }
         Err(Halt::Concluded(Conclusion::NeverPassed))
     }
@@ -189,8 +192,8 @@ impl Hunter<'_> {
         }
         if bare < near {
             self.note(format!(
-                "{} is the oldest revision seen to fail as it is; older ones fail with a repair, and no pass is known that shows that \
-                 the repair does not bring the failure",
+                "{} is the oldest revision that fails without a repair; older ones fail with one, and no known pass \
+                 shows that the repair does not cause the failure",
                 line[bare].short()
             ));
         }

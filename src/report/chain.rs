@@ -215,12 +215,13 @@ impl End {
     /// The same in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Benign => "Nothing before it is needed: what it uses is the same in both runs.",
+            Self::Benign => "Nothing before it is needed: the values that it uses are the same in both runs.",
             Self::Start => {
-                "It begins with what was there at the start: an input, or something that only the reference does."
+                "It begins with a value that exists from the start: an input, or something that only the reference \
+                 does."
             }
-            Self::Unfinished => "This is its end only: its beginning was not found.",
-            Self::Stuck => "No earlier state leads to it by itself, so it may begin too late.",
+            Self::Unfinished => "This is only its end: its beginning was not found.",
+            Self::Stuck => "No earlier state causes it by itself, so it may begin too late.",
         }
     }
 }

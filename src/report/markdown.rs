@@ -36,7 +36,7 @@ pub fn write(
         block("A minimal change that makes the test fail", change, out)?;
     }
     if let Some(change) = necessary {
-        block("A minimal change to take back so that it passes", change, out)?;
+        block("A minimal change whose reversal makes it pass", change, out)?;
     }
     if let Some(explanation) = explanation {
         why(explanation, out)?;

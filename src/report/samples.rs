@@ -190,7 +190,7 @@ pub fn error() -> Report {
     Report {
         error: Some(ErrorReport { message: "failed to write the journal: no space left".into(), hint: None }),
         bad: Some(commit(0x44, "release: 1.4")),
-        ..Report::new(Status::Error, "The work could not be done; the message says why.")
+        ..Report::new(Status::Error, "`git idd` failed; the message says why.")
     }
 }
 

@@ -59,7 +59,7 @@ const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str
 pub const TABLE: [Row; 13] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
     row(Status::Culprit, "culprit", 0, "The first bad commit is proved; the hunt goes on, or was stopped after that."),
-    row(Status::Error, "error", 1, "The work could not be done; the message says why."),
+    row(Status::Error, "error", 1, "`git idd` failed; the message says why."),
     row(Status::Range, "range", 2, "No single commit can be named; the candidates are listed."),
     row(Status::BadPasses, "bad_passes", 3, "The test passes at the bad revision."),
     row(Status::GoodFails, "good_fails", 3, "The test fails at a revision that was given as good."),

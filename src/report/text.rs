@@ -194,13 +194,13 @@ impl Page<'_> {
             if is_new(change, [common.as_ref(), None]) {
                 self.change("A minimal change that makes the test fail", &share(change), change)?;
             }
-            self.units("Without one of its units the test shows", change)?;
+            self.units("Without one of its units, the test shows", change)?;
         }
         if let Some(change) = necessary
             && is_new(change, [common.as_ref(), sufficient.as_ref()])
         {
-            self.change("A minimal change to take back so that it passes", &count(change.lines, "line"), change)?;
-            self.units("With one of its units left in the test shows", change)?;
+            self.change("A minimal change whose reversal makes it pass", &count(change.lines, "line"), change)?;
+            self.units("With one of its units left in, the test shows", change)?;
         }
         Ok(())
     }
@@ -257,8 +257,8 @@ impl Page<'_> {
             };
             let control = match repair.control {
                 Control::Held => "known verdict unchanged",
-                Control::Flipped => "it turns a known verdict round",
-                Control::Provisional => "not controlled: no verdict was known to test it against",
+                Control::Flipped => "it reverses a known verdict",
+                Control::Provisional => "not checked: there was no known verdict to check it against",
             };
             let (commit, source) = (repair.commit.short(), repair.source.short());
             let lines = count(repair.lines, "line");
@@ -276,9 +276,9 @@ impl Page<'_> {
             (commit.clone(), format!("It was carried as far as {commit} and tested there, not at HEAD.\n"))
         };
         let suite = match fix.suite {
-            Suite::Same => "The suite (`--suite`) shows no failure with it that it does not show without.",
-            Suite::Worse => "With it the suite fails where it did not fail before.",
-            Suite::NotRun => "Only this test was run with it, not the other tests (`--suite`).",
+            Suite::Same => "The fix makes no other test of the suite (`--suite`) fail.",
+            Suite::Worse => "With the fix, tests of the suite fail that passed before.",
+            Suite::NotRun => "Only this test was run with the fix, not the other tests (`--suite`).",
         };
         self.heading(
             &format!("Fix for {place}"),
@@ -291,7 +291,7 @@ impl Page<'_> {
             Rung::Lines => "It was carried there line by line, since a merge conflicts.\n",
             Rung::Syntax => "It was carried there by syntax, since a merge conflicts.\n",
             Rung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
-            Rung::Reduced => "Where it could not be carried further it was found anew by reduction.\n",
+            Rung::Reduced => "Where it could not be carried further, a new reduction found it.\n",
         };
         write!(self.out, "\n{suite}\n{rung}{apply}")?;
         self.complaints(&fix.complaints)
@@ -457,8 +457,8 @@ fn is_found(status: Status) -> bool {
 /// An outcome in words: what the reduction turned down did pass or fail.
 fn shown_as(outcome: Outcome) -> String {
     match outcome {
-        Outcome::Unresolved(Reason::Complaint) => "turned down: new warnings".to_owned(),
-        Outcome::Unresolved(Reason::Suite) => "turned down: the suite is worse".to_owned(),
+        Outcome::Unresolved(Reason::Complaint) => "rejected: new warnings".to_owned(),
+        Outcome::Unresolved(Reason::Suite) => "rejected: the suite is worse".to_owned(),
         outcome => outcome.to_string(),
     }
 }
@@ -482,7 +482,7 @@ fn advice(status: Status) -> Option<&'static str> {
             "give a revision that passes with `--good <rev>`; if the test needs something that is built, name the build with `--build <cmd>`"
         }
         Status::Unported => {
-            "`git idd apply --rung <name>` puts a reversal that was tried into the working tree all the same; `--json` has their patches"
+            "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"
         }
     })
 }

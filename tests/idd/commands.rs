@@ -470,7 +470,7 @@ fn timeout_that_cut_a_probe_is_said_in_the_finding() {
     let report = fixture.report(&["--timeout", "4s", "--walk", "linear", "--good", "HEAD~4", "--no-port", &test]);
     let notes: Vec<String> =
         report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect();
-    assert!(notes.iter().any(|note| note.contains("cut at the time limit of 4 s")), "{report:?}");
+    assert!(notes.iter().any(|note| note.contains("reached the time limit of 4 s")), "{report:?}");
 }
 
 #[test]

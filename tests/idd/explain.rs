@@ -165,7 +165,7 @@ int main(void)
     let explanation = explained(place.path(), "test \"$(./a)\" = 30", &[]);
     let found = links(&explanation);
     assert_eq!(found[..2], [link(15, "margin", "2", "1"), link(16, "box.width", "6", "5")], "{found:?}");
-    assert_eq!(explanation["remarks"], serde_json::json!(["`surface` is taken for `area` of the reference"]));
+    assert_eq!(explanation["remarks"], serde_json::json!(["`surface` is compared with `area` of the reference"]));
 }
 
 #[test]
@@ -616,7 +616,7 @@ int main(int argc, char **argv)
     let (said, progress, code) = idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{progress}");
     assert!(progress.contains("Of 3 processes, `./a 1` is explained.\n"), "{progress}");
-    let note = "note: the test ran 3 processes; this is number 2 of them, `./a 1`: `--program` takes those of another program\n";
+    let note = "note: the test ran 3 processes; number 2 is explained, `./a 1`: `--program` selects another program\n";
     assert!(said.contains(note) && said.contains("last is given -1 (reference 2)"), "{said}");
     // Of a single one there is nothing to say.
     let explanation = explained(place.path(), "test \"$(./a 2)\" = 6", &[]);

@@ -123,7 +123,7 @@ int main(void)
   a.c:18  thus the program says \"ann\\n\" (reference \"bob\\n\")
       puts(name);
 
-It begins with the change: what that uses is the same in both runs.
+It begins with the change: the values that the change uses are the same in both runs.
 ";
     assert_eq!(said, expected.replace("set(&tree[0].right, &tree[2])", "set(&tree[0].right, &tree[1])"));
 }
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 }
 ";
     let told = said(executing, &executing.replace("n * 3", "n + 3"), "./a | grep -q 12");
-    let expected = "It comes from outside of this process, which was run as `a 7` (reference `a 12`).";
+    let expected = "It comes from outside of this process, which was started as `a 7` (reference `a 12`).";
     assert!(told.contains(expected) && !told.contains("it is made where it is seen"), "{told}");
 
     let threaded = "#include <pthread.h>
@@ -176,7 +176,7 @@ int main(void)
 }
 ";
     let told = said(threaded, &threaded.replace("* 2", "* 3"), "test $(./a) = 6");
-    assert!(told.contains("several threads ran") && !told.contains("it is made where it is seen"), "{told}");
+    assert!(told.contains("has several threads") && !told.contains("it is made where it is seen"), "{told}");
     assert!(told.contains("9 (reference 6)") && !told.contains("stays"), "{told}");
 }
 
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 }
 ";
     let told = said(good, &good.replace("3 * 4", "3 + 4"), "./a w && ./a");
-    assert!(told.contains("It comes from outside of this process: `fgets` brought it in."), "{told}");
+    assert!(told.contains("It comes from outside of this process: `fgets` read it."), "{told}");
     assert!(!told.contains("* a.c"), "{told}");
 }
 

@@ -36,11 +36,11 @@ fn without_regenerate_a_generated_file_changes_as_a_whole_unless_the_user_says_t
     let whole = fixture.report(&fixture.expect.arguments);
     let sufficient = whole.change.sufficient.as_ref().unwrap();
     assert_eq!((&sufficient.files[..], sufficient.lines), (&["names.c".into(), "table.txt".into()][..], 388 + 4));
-    assert!(has_note(&whole, "A program writes `names.c`"));
+    assert!(has_note(&whole, "`names.c` is a generated file"));
     fixture.git(&["config", "idd.generated", "!names.c"]);
     let by_line = fixture.report(&fixture.expect.arguments);
     assert!(by_line.change.sufficient.as_ref().unwrap().lines < 10);
-    assert!(!has_note(&by_line, "A program writes"));
+    assert!(!has_note(&by_line, "is a generated file"));
 }
 
 #[test]

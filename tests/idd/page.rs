@@ -63,7 +63,7 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
     // What gc removes is not needed for it.
     run(&fixture, &["gc"], 0);
     let (_, said) = run(&fixture, &["explain"], 1);
-    assert!(said.contains("not there any more\n\nhint: `git idd gc` removes it"), "{said}");
+    assert!(said.contains("no longer exist\n\nhint: `git idd gc` removes such trees"), "{said}");
     assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
     let (finding, _) = run(&fixture, &["show"], 0);
     assert!(!finding.contains("Why it fails"));
@@ -128,7 +128,7 @@ fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user(
     config("browser.mine.cmd", "false");
     let (code, said) = open(&["report", "--html", "../page.html", "--open"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("failed to open") && said.contains("hint: the report is there"), "{said}");
+    assert!(said.contains("failed to open") && said.contains("hint: the report was written"), "{said}");
     let opened = fixture.place().join("opened");
     config("browser.mine.cmd", &format!("echo >>{}", opened.display()));
     let touched = fixture.place().join("touched");

@@ -104,7 +104,7 @@ fn a_hunt_from_a_subdirectory_says_where_the_commands_run() {
             .output();
         text(&output.unwrap().stderr)
     };
-    let said = "Build and test run in `sub/dir/` of each checkout, as you are there.\n";
+    let said = "Build and test run in `sub/dir/` of each checkout, because you are in this directory.\n";
     assert!(hunted("sub/dir").contains(said), "{}", hunted("sub/dir"));
     assert!(!hunted("").contains("of each checkout"), "{}", hunted(""));
 }

@@ -128,6 +128,7 @@ fn an_artifact_that_no_build_makes_is_said_once() {
     let (report, _) = hunt(&fixture, &options, TEST);
     let notes = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned());
     let notes: Vec<String> = notes.filter(|note| note.contains("--artifact")).collect();
-    let said = "No build made what `--artifact` names (`prod*`, `prodcut`), so every test was run. It takes names, no patterns.";
+    let said = "No build made the files that `--artifact` names (`prod*`, `prodcut`), so every test was run. It takes \
+                names, not patterns.";
     assert_eq!(notes, [said]);
 }

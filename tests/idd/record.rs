@@ -259,7 +259,7 @@ fn record_does_not_compare_runs_that_were_cut_by_timeout() {
     let words = ["record", "--timeout", "3s", "--max-trace", "1M", "--build", "cc -o a a.c", "--", "./a"];
     let (said, progress, code) = idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{progress}");
-    assert!(said.contains("timeout") && said.contains("note: the test was cut at its time limit"), "{said}");
+    assert!(said.contains("timeout") && said.contains("note: the test reached its time limit"), "{said}");
     assert!(!said.contains("another way"), "{said}");
 }
 
@@ -635,8 +635,8 @@ fn record_says_that_it_keeps_a_mib_of_what_a_process_did_after_it_closed_all_fil
     let words = ["record", "--once", "--build", build, "--", "./a threads; ./a long"];
     let (said, progress, code) = idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{progress}");
-    let lost = "; it closed the connection by which it is recorded, or had more than 256 threads: \
-        of what it did last only the first MiB of each thread is there)";
+    let lost = "; it closed the connection to the recorder, or had more than 256 threads: only the first MiB of the \
+                records after that was kept, for each thread)";
     assert!(line_with(&said, "./a long").ends_with(lost), "{said}");
     assert!(line_with(&said, "./a threads").ends_with(lost), "{said}");
     let (tree, _, code) = idd(place.path(), &["trace", "tree", "--process", "1"]);

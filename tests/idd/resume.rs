@@ -387,7 +387,7 @@ fn resume_after_the_test_script_changed_starts_over_and_says_so() {
     fixture.sh("echo '# edited' >> t.sh");
     let output = fixture.run(&["--json", "resume"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("has changed since (the held file `t.sh`); starting over"), "{stderr}");
+    assert!(stderr.contains("its conditions changed (the held file `t.sh`); starting over"), "{stderr}");
     assert_eq!(report_of(&output).status, Status::Budget);
 }
 

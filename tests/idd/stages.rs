@@ -220,7 +220,10 @@ fn effort_bounds_the_reduction_and_resume_goes_on_with_more() {
     assert!(report.fix.as_ref().is_some_and(|fix| fix.complete), "it is carried all the same");
     assert!((1..=9).contains(&report.probes.reduce), "{}", report.probes.reduce);
     let note = notes(&report);
-    assert!(note.contains("ended after 2.0 s (`--effort`)") && note.contains("`git idd resume --effort 4s`"), "{note}");
+    assert!(
+        note.contains("stopped after 2.0 s (`--effort`)") && note.contains("`git idd resume --effort 4s`"),
+        "{note}"
+    );
 
     let before = n_runs();
     let ended = fixture.run(&["resume"]);

@@ -35,7 +35,7 @@ fn a_suite_that_cannot_tell_is_told_and_counts_for_nothing() {
     assert_eq!((plain.status, plain.fix), (Status::Unported, None));
     for suite in ["no-such-program", "exit 125", "echo 'test old: bad'; exit 1"] {
         let report = fixture.report(&["--suite", suite, TEST]);
-        assert!(notes(&report).contains("The suite says nothing at "), "{suite}: {}", notes(&report));
+        assert!(notes(&report).contains("The suite gives no result at "), "{suite}: {}", notes(&report));
         assert_eq!((report.status, &report.fix), (Status::Unported, &None), "{suite}");
         assert!(suites(&report).iter().all(|suite| *suite == Suite::NotRun), "{suite}");
     }

@@ -116,7 +116,7 @@ fn jobs_2_with_a_test_that_cannot_run_twice_at_once_falls_back_to_one() {
     );
     let output = fixture.run(&["--json", "-j2", &test]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("differently when two of it run at once; going on with one at a time"), "{stderr}");
+    assert!(stderr.contains("differently when it runs twice at once; going on with one run at a time"), "{stderr}");
     let report = json::read(&output.stdout).unwrap();
     assert_eq!(report.status, Status::Found);
     assert_eq!(finding(&report).first_bad, finding(&fixture.report(&["grep -q 3 value"])).first_bad);

@@ -140,7 +140,7 @@ fn trace_says_what_is_not_there() {
     for (args, expected) in [
         (&["trace", "step", "0"][..], "steps are numbered from 1"),
         (&["trace", "step", "4000000000"], "there is no such step"),
-        (&["trace", "why", "3", "nosuch"], "no variable `nosuch` is seen at step 3"),
+        (&["trace", "why", "3", "nosuch"], "no variable `nosuch` is visible at step 3"),
         (&["trace", "stat", "--recording", "../x"], "there is no recording `../x`"),
         (&["trace", "stat", "--process", "7"], "there is no such process"),
     ] {
@@ -476,7 +476,7 @@ git add a.c && git commit -qm one";
     let why = text(&fixture.run(&["trace", "why", &n_steps.to_string(), "last"]));
     assert!(why.contains("early = 7  (from before the part that was kept)"), "{why}");
     let first = text(&fixture.run(&["trace", "step", "1"]));
-    assert!(first.contains("something before the part that was kept"), "{first}");
+    assert!(first.contains("a step before the part that was kept"), "{first}");
     assert!(
         text(&fixture.run(&["trace", "step", &n_steps.to_string()])).contains("the part that was kept: kept\n"),
         "{last}"

@@ -147,7 +147,7 @@ fn a_repair_that_passes_emptily_or_brings_the_failure_names_no_commit() {
         let report = fixture.report(&[test]);
         assert_eq!((report.status, report.first_bad), (Status::NeverPassed, None), "{test}");
         let oldest = String::from_utf8(fixture.git(&["rev-parse", "--short=12", ":/add power"])).unwrap();
-        let seen = format!("{} is the oldest revision seen to fail as it is", oldest.trim());
+        let seen = format!("{} is the oldest revision that fails without a repair", oldest.trim());
         assert!(
             report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(&seen)),
             "{:?}",

@@ -21,7 +21,7 @@ LONG = 100_000
 # What is kept of a report, beside the chain.
 KEPT = ("n_tests", "n_forks", "n_states", "seconds", "build_seconds", "n_steps", "n_aligned", "end", "remarks", "switched")
 # What is said where no switched predicate makes the test pass.
-NO_CRITICAL = "no decision was found that, switched, makes the test pass"
+NO_CRITICAL = "no decision makes the test pass when it is switched"
 
 
 def commit(repo, env, subject):

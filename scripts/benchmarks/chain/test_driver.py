@@ -35,7 +35,7 @@ if words[words.index("--algorithm") + 1] == "global":
     name = "dd_p" if name == "switch" else "dd"
 chain = chains[name]
 if chain == "none":
-    sys.exit("error: no decision was found that, switched, makes the test pass (switched: 1, runs of the test: 0)")
+    sys.exit("error: no decision makes the test pass when it is switched (switched: 1, runs of the test: 0)")
 if chain is None:
     print("error: no luck", file=sys.stderr)
     sys.exit(3)

@@ -34,9 +34,8 @@ use crate::cli::args::options::parse_step;
 
 /// Find the change that broke a test.
 ///
-/// From "this test fails today" to the newest passing revision, the first bad commit, a minimal change inside it
-/// that makes the test fail, and a tested fix for HEAD. No known good revision is needed; revisions that do not build are
-/// repaired, not skipped.
+/// Give it a test that fails now. It finds the first bad commit, a minimal change inside it that makes the test fail, and a tested
+/// fix for HEAD. No known good revision is needed; revisions that do not build are repaired, not skipped.
 #[derive(Debug, Parser)]
 #[command(
     name = "git-idd",
@@ -47,8 +46,8 @@ use crate::cli::args::options::parse_step;
     override_usage = "git idd [OPTIONS] [--] <TEST-CMD> [ARGS]...\n       git idd <COMMAND>"
 )]
 pub struct Cli {
-    /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 is a pass, 125
-    /// cannot tell, anything else is a failure.
+    /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 means pass, 125 means
+    /// that the revision cannot be tested, anything else means failure.
     #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required = true)]
     pub words: Vec<OsString>,
 
@@ -122,11 +121,11 @@ pub struct ExplainCommand {
 /// Which process of which recording.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// The recording; the last one if none is named.
+    /// The recording (default: the last one).
     #[arg(long, value_name = "ID")]
     pub recording: Option<String>,
 
-    /// The process, by its number in the recording; the one marked with a star if none is named.
+    /// The process, by its number in the recording (default: the last one that ended as the test did).
     #[arg(long, value_name = "N")]
     pub process: Option<usize>,
 
@@ -142,18 +141,18 @@ pub enum TraceCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Count what was recorded, and say how much of it is explained.
+    /// Print counts of a recording, and how much of it is understood.
     Stat {
         #[command(flatten)]
         which: Which,
     },
     /// Show calls and loops with their values.
     Tree {
-        /// Show so many below each other, at most 1000.
+        /// Number of levels that are printed, at most 1000.
         #[arg(long, value_name = "N", default_value_t = 6, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
         depth: usize,
 
-        /// Show so many beside each other.
+        /// Number of calls and iterations that are printed on each level.
         #[arg(long, value_name = "N", default_value_t = 20)]
         width: usize,
 
@@ -171,7 +170,7 @@ pub enum TraceCommand {
     },
     /// Follow the last definitions of a variable back to where its value comes from.
     Why {
-        /// The step before which the variable is looked at.
+        /// The step; the variable is read before it.
         #[arg(value_name = "STEP", value_parser = parse_step, allow_negative_numbers = true)]
         step: u32,
 
@@ -179,7 +178,7 @@ pub enum TraceCommand {
         #[arg(value_name = "VARIABLE")]
         variable: String,
 
-        /// Show so many steps.
+        /// Maximum number of steps that are printed.
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
 
@@ -194,19 +193,19 @@ pub enum Subcommand {
     /// Reduce the difference of two revisions, without a search.
     #[command(override_usage = "git idd minimize [OPTIONS] <GOOD> <BAD> -- <TEST-CMD> [ARGS]...")]
     Minimize(Box<MinimizeArgs>),
-    /// List the hunts that are kept; a star marks the newest finding.
+    /// List all stored hunts; a star marks the newest finding.
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// Print how far a hunt is; without --hunt the last one.
+    /// Print the progress of a hunt; without --hunt of the last one.
     Status {
         #[command(flatten)]
         which: Hunt,
         #[command(flatten)]
         output: Output,
     },
-    /// Go on with a hunt that was interrupted, or ran out of its budget; without --hunt the last one.
+    /// Continue a hunt that was interrupted or reached its budget; without --hunt the last one.
     Resume {
         #[command(flatten)]
         which: Hunt,
@@ -215,9 +214,9 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Print what was tested, or what one probe wrote; without --hunt by the last one.
+    /// Print the tested revisions, or the output of one probe; without --hunt of the last hunt.
     Log {
-        /// Revision whose test is meant, or the number of a probe (`git idd log -v` has them): print what it wrote.
+        /// Print the output of the test at this revision, or of the probe with this number (`git idd log -v` prints the numbers).
         #[arg(value_name = "REV|PROBE", conflicts_with = "format")]
         probe: Option<String>,
         #[command(flatten)]
@@ -242,7 +241,7 @@ pub enum Subcommand {
         /// Form of the report.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: ReportFormat,
-        /// Write a page for people into this file; `-` is stdout. It needs nothing else, and can be sent as it is.
+        /// Write an HTML page to this file; `-` is stdout. The page needs no other file, and can be mailed.
         #[arg(long, value_name = "FILE", conflicts_with = "format")]
         html: Option<OsString>,
         /// Open the page in the browser (`web.browser` of git's configuration, or `xdg-open`).
@@ -251,12 +250,12 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Run what proves a finding again, from a certificate (`git idd report --format certificate`).
+    /// Prove a finding again, from a certificate (`git idd report --format certificate`).
     Verify {
         /// The certificate.
         #[arg(value_name = "FILE")]
         file: OsString,
-        /// Its commands may be run here.
+        /// Run the commands of the certificate; without this option they are only printed.
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
@@ -266,7 +265,7 @@ pub enum Subcommand {
     Apply {
         #[command(flatten)]
         which: Hunt,
-        /// Take this one of the fixes that were tried, recommended or not.
+        /// Apply this one of the tested fixes, recommended or not.
         #[arg(long, value_enum, value_name = "NAME")]
         rung: Option<Rung>,
         #[command(flatten)]
@@ -277,12 +276,12 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove what no hunt needs any more, and all recordings but the last one.
+    /// Delete old hunts, data that no hunt needs, and all recordings but the last one.
     Gc {
         #[command(flatten)]
         output: Output,
     },
-    /// Build under the instrumenting compiler, run the test, and keep what the program did.
+    /// Build with an instrumenting compiler, run the test, and store what the program does.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
     /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the newest finding.
@@ -290,7 +289,7 @@ pub enum Subcommand {
         override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
     )]
     Explain(Box<ExplainCommand>),
-    /// Show what was recorded.
+    /// Show a recording.
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
@@ -434,8 +433,8 @@ fn missing_subcommand(words: &Words, is_json: bool) -> UsageError {
     let of = words.subcommand.as_ref().and_then(|name| command.find_subcommand(name)).unwrap_or(&command);
     let names: Vec<&str> = of.get_subcommands().map(Command::get_name).collect();
     UsageError {
-        message: format!("`git idd{name}` needs to be told what: {}", names.join(", ")),
-        hint: format!("`git idd{name} -h` says what each of them is for"),
+        message: format!("`git idd{name}` needs a subcommand: {}", names.join(", ")),
+        hint: format!("`git idd{name} -h` describes them"),
         is_json,
     }
 }

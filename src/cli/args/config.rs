@@ -109,7 +109,8 @@ pub struct OtherKey {
 pub const OTHER_KEYS: [OtherKey; 6] = [
     OtherKey {
         key: "idd.submodules",
-        meaning: "`empty`: directories of submodules stay empty, instead of unresolved.",
+        meaning: "`empty`: leave the directories of submodules empty. Otherwise a revision with a missing submodule \
+                  is unresolved.",
     },
     OtherKey { key: "idd.worktreeDir", meaning: "Directory for the checkouts of the workers." },
     OtherKey {
@@ -118,20 +119,20 @@ pub const OTHER_KEYS: [OtherKey; 6] = [
     },
     OtherKey {
         key: "idd.grammar.",
-        meaning: "The language of the files that a pattern names, or none to divide them into lines: \
-                  idd.grammar.*.tpl is c, or, for a pattern that a key cannot end with, idd.grammar.old/**.language.",
+        meaning: "Language of the files that match the pattern, such as idd.grammar.*.tpl; none divides them into \
+                  lines. If the pattern cannot be the end of a key, append .language: idd.grammar.old/**.language.",
     },
     OtherKey {
         key: "idd.generated",
-        meaning: "Pattern of files that a program writes; they change as a whole. May be followed by a colon and the files \
-                  that they are written from: names.c: table.txt. With ! in front: files that no program writes. \
-                  Otherwise the attribute linguist-generated says so, or a comment in the first five lines. May be set \
-                  more than once; the last that matches counts.",
+        meaning: "Pattern of generated files; each is treated as one unit. A colon and the sources of the files may \
+                  follow: names.c: table.txt. A pattern with ! in front names files that are not generated. If no \
+                  pattern matches a file, the attribute linguist-generated decides, or a comment in the first five \
+                  lines. May be set more than once; the last match counts.",
     },
     OtherKey {
         key: "idd.regenerate",
-        meaning: "Command that writes those files. It is run before the build of every probe, and they are then no part \
-                  of any change: it is their sources that are searched and mended.",
+        meaning: "Command that writes the generated files. It runs before the build of every probe. The generated \
+                  files are then not part of any change; only their sources are.",
     },
 ];
 

@@ -342,7 +342,7 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
         command().try_get_matches_from(words.argv(&[])).map_err(|error| command::explain(&error, &words, is_json))?;
     let configured =
         config::options_for(words.command_in(&command()), words.matches_in(&given), config).map_err(|error| {
-            usage(error.to_string(), "`git config --show-origin --get-regexp '^idd\\.'` tells where it is set")
+            usage(error.to_string(), "`git config --show-origin --get-regexp '^idd\\.'` prints where it is set")
         })?;
     let matches = command()
         .try_get_matches_from(words.argv(&configured.options))
@@ -385,7 +385,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
                 && (*is_opened || output.json)
             {
                 return Err((
-                    "`--html -` goes to stdout, and nothing else can",
+                    "`--html -` writes to stdout, so `--open` and `--json` cannot be given",
                     "give a file: git idd report --html report.html --open",
                 ));
             }

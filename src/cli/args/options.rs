@@ -27,7 +27,7 @@ pub struct History {
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub bad: String,
 
-    /// Revision at which the test passes; may be given more than once. Without it, one is searched.
+    /// Revision at which the test passes; may be given more than once. Without it, `git idd` searches one.
     #[arg(long, value_name = "REV")]
     pub good: Vec<String>,
 
@@ -61,20 +61,21 @@ pub struct Test {
 
     /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
     ///
-    /// It is for what tells fast that something cannot be built, such as a compiler in its syntax-only mode. Only parts of a
-    /// change are checked so, never a revision, and a last pass is made without it: the answer does not rest on it.
+    /// Give a command that finds out faster than the build that a candidate cannot be built, such as a compiler in its syntax-only
+    /// mode. It runs only for parts of a change, never for a revision. At the end, rejected parts are built after all, so a wrong
+    /// check does not change the answer.
     ///
-    /// Without this option, if `compile_commands.json` or `build/compile_commands.json` is there and git does not track it, the
-    /// compiler that it names looks at the syntax of the C sources that a candidate touches. Of the commands only
-    /// `-I`, `-D`, `-U`, `-std`, `-f`, `-m` and `-include` are used, and none that names a plug-in or a program of the repository.
+    /// Without this option, `compile_commands.json` or `build/compile_commands.json` is used if it exists and git does not track
+    /// it: the compiler that it names checks the syntax of the C sources that a candidate touches. Only the options `-I`, `-D`,
+    /// `-U`, `-std`, `-f`, `-m` and `-include` of its commands are used, and no plug-in or program of the repository.
     #[arg(long, value_name = "COMMAND")]
     pub precheck: Option<OsString>,
 
-    /// File or directory that the build makes and that alone the test depends on; may be given more than once. If all of
-    /// them are, byte for byte, those of an earlier probe, the test is not run again.
+    /// File or directory that the build makes and the test reads; may be given more than once. If a build makes the same bytes
+    /// as an earlier one, the test is not run again.
     ///
-    /// Needs `--build`. Not for what a finding rests on: those runs are made, in fresh checkouts. A path that is not there, or
-    /// is a link, means that the test is run.
+    /// Needs `--build`. Name everything that the test depends on. The runs that prove the finding are always made, in fresh
+    /// checkouts. If a path is missing or is a link, the test is run.
     #[arg(long, value_name = "PATH")]
     pub artifact: Vec<OsString>,
 
@@ -82,7 +83,7 @@ pub struct Test {
     #[arg(long, conflicts_with = "precheck")]
     pub no_precheck: bool,
 
-    /// Time limit of the build and of the test, each; by default it is measured.
+    /// Time limit of the build and of the test, each (default: measured from the first runs).
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
 
@@ -98,7 +99,7 @@ pub struct Test {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub signature: SignatureMode,
 
-    /// Keep this path as it is now in every revision; may be given more than once. The test script is held by itself.
+    /// Use the present version of this path in every revision; may be given more than once. The test script is held by default.
     #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
     pub hold: Vec<OsString>,
 
@@ -110,10 +111,11 @@ pub struct Test {
     #[arg(long, value_name = "PATCH|DIR")]
     pub overlay: Option<OsString>,
 
-    /// Directory with files that old revisions lack today, put over every revision; may be given more than once.
+    /// Directory with files that old revisions need today; they are put over every revision. May be given more than once.
     ///
-    /// They are no part of any change: a `sitecustomize.py` that brings back what a newer interpreter took away (with
-    /// `PYTHONPATH=.`), a header that a newer system lacks. Later directories stand over earlier ones, and over `--overlay`.
+    /// Examples: a `sitecustomize.py` that restores functions that a newer interpreter removed (with `PYTHONPATH=.`), a header
+    /// that a newer system lacks. These files are not part of any change. A later directory wins over an earlier one and over
+    /// `--overlay`.
     #[arg(long, value_name = "DIR")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shim: Vec<OsString>,
@@ -122,23 +124,23 @@ pub struct Test {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
 
-    /// The test fails or passes now and then without a reason, in this share of its runs if given (`0.1`, `10%`); found out by
-    /// itself otherwise.
+    /// The test is flaky: it sometimes fails or passes without a reason, in this share of its runs (`0.1`, `10%`). Without a rate,
+    /// the rate is measured; without this option, a flaky test is noticed when two runs of one revision disagree.
     #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = MEASURED,
           value_parser = parse_flaky)]
     #[serde(default)]
     pub flaky: Option<Flaky>,
 
-    /// Search until the first bad commit is known with this probability, if runs of one revision disagree.
+    /// If runs of one revision disagree: search until the first bad commit is known with this probability.
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = parse_confidence)]
     #[serde(default = "default_confidence")]
     pub confidence: Share,
 
-    /// Shell line with more tests; they choose the fix, and no reversal that makes them fail anew is kept.
+    /// Shell line that runs more tests; a reversal that makes one of them fail is rejected, so they also choose the fix.
     #[arg(long, value_name = "COMMAND")]
     pub suite: Option<OsString>,
 
-    /// Give the test the commit it runs at, in IDD_COMMIT; fewer results can then be shared.
+    /// Set `IDD_COMMIT` to the tested commit; fewer results can then be shared.
     #[expect(clippy::doc_markdown, reason = "this is help text")]
     #[arg(long)]
     pub expose_commit: bool,
@@ -161,7 +163,7 @@ pub struct Effort {
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     pub reducer: Reducer,
 
-    /// Reduce with fewer tests, often to a larger change; still nothing in it can be left out.
+    /// Reduce with fewer tests, often to a larger change; still no part of it can be left out.
     #[arg(long, conflicts_with = "reducer")]
     pub fast: bool,
 
@@ -169,7 +171,7 @@ pub struct Effort {
     #[arg(long)]
     pub retry: bool,
 
-    /// File to list the trees in that the reduction turned down without a test; for measuring whether it was right.
+    /// File for a list of the trees that the reduction rejected without a test; for measurements.
     #[arg(long, value_name = "FILE", hide = true)]
     pub audit: Option<OsString>,
 
@@ -179,15 +181,15 @@ pub struct Effort {
 
     /// Use no result of an earlier run.
     ///
-    /// Without it a result counts as long as the tree, the commands, the variables that they read (`idd.env` names more) and the programs
-    /// that they execute, with the modules of interpreters, are what they were.
+    /// Without this option, an earlier result counts if all of these are unchanged: the tree, the commands, the variables that they
+    /// read (`idd.env` names more), and the programs that they execute, with the modules of interpreters.
     #[arg(long)]
     pub no_cache: bool,
 
-    /// Fetch what a partial or shallow clone lacks, when it is needed; without it nothing is ever fetched.
+    /// Fetch objects that a partial or shallow clone lacks, when they are needed; without this option, nothing is fetched.
     ///
-    /// Only objects are fetched, with your git and from the remote that they were left with: no ref changes. The history of a
-    /// shallow clone is fetched as a whole, and then it is none any more.
+    /// Only objects are fetched, with your git, and from the remote that the clone was made from: no ref changes. The whole
+    /// history of a shallow clone is fetched; the clone is then no longer shallow.
     #[arg(long)]
     pub fetch: bool,
 
@@ -196,19 +198,20 @@ pub struct Effort {
     #[serde(default)]
     pub until: Until,
 
-    /// How long the reduction may take, all runs of a hunt together: `30m`, or `unlimited`; the smallest change found by then is the
-    /// answer (default: 10 times what the search took, at least 5 minutes).
+    /// Time limit of the reduction: `30m`, or `unlimited`; the answer is the smallest change that was found in this time
+    /// (default: 10 times the time of the search, at least 5 minutes).
     ///
-    /// A candidate whose answer is known costs nothing. What proves the answer, repairs, and the port of the fix are not bounded.
-    /// `git idd resume --effort <duration>` reduces further.
+    /// All sessions of a hunt count together. A candidate whose answer is known takes no time. The limit does not hold for repairs,
+    /// the proof, and the port of the fix. `git idd resume --effort <duration>` reduces further.
     #[arg(id = "effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
     #[serde(default)]
     pub reduction: Option<Bound>,
 
-    /// Repair revisions that cannot be tested, whatever it takes.
+    /// Repair untestable revisions, with no limit on the number of tests.
     ///
-    /// Without it a repair takes at most 30 tests, and 3 for each halving of the history, and is then as small as it has come to be. If
-    /// every revision that can be tested fails, at most three times as many are spent before the hunt ends.
+    /// Without this option, a repair takes at most 30 tests, and 3 for each halving of the history; it is then used in the size that was
+    /// reached. If every revision that can be tested fails, all repairs together take at most three times as many tests; then
+    /// the hunt ends.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
@@ -229,11 +232,11 @@ pub struct Effort {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
-    /// Shell line to run once the first bad commit is proved, and when the hunt has ended; it reads the finding.
+    /// Shell line that runs when the first bad commit is proved, and again when the hunt has ended; it reads the finding from stdin.
     ///
-    /// `IDD_STATUS` (`culprit` the first time), `IDD_COMMIT` (the first bad revision) and `IDD_SUMMARY` (one line) are in its environment.
-    /// It runs where `git idd` was started, also after an error, but not if the hunt was interrupted; it does not change the exit code.
-    /// The hunt goes on while it runs.
+    /// Its environment has `IDD_STATUS` (`culprit` the first time), `IDD_COMMIT` (the first bad revision) and `IDD_SUMMARY` (one line).
+    /// It runs in the directory in which `git idd` was started, also after an error, but not if the hunt was interrupted. It does not
+    /// change the exit code. The hunt goes on while it runs.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
 }
@@ -295,23 +298,23 @@ pub struct Record {
     /// What is kept.
     pub holding: Holding,
 
-    /// The program that is meant if the test runs several; by default the last one that failed.
+    /// If the test runs several programs: the one that `trace` shows (default: the last one that ended as the test did).
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
 
-    /// Run the test only once: neither without instrumentation nor again, to see whether it does the same.
+    /// Run the test only once; without this option it also runs without instrumentation, and a second time, to compare the runs.
     #[arg(long)]
     pub once: bool,
 
-    /// What all traces together may take on disk: `500M`, `4G`.
+    /// Limit of the disk space of all traces together: `500M`, `4G`.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
     pub max_trace: u64,
 
-    /// What is kept of a run that would take more than that.
+    /// Part of the run that is kept if the whole exceeds `--max-trace`.
     #[arg(long, value_name = "PART", value_enum, default_value_t = Keep::Last)]
     pub keep: Keep,
 
-    /// What the test may write to one file, so that one that prints without an end does not fill the disk: `100M`, `2G`.
+    /// Limit of the size of each file that the test writes, its output included: `100M`, `2G`.
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
     pub max_output: u64,
 
@@ -323,7 +326,7 @@ pub struct Record {
 /// What a recording or an explanation keeps as it is now; as in a hunt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Holding {
-    /// Keep this path as it is now in the revisions that are built; may be given more than once. The test script is held by itself.
+    /// Use the present version of this path in the revisions that are built; may be given more than once. The test script is held by default.
     #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
     pub hold: Vec<OsString>,
 
@@ -340,7 +343,7 @@ pub struct Explain {
     #[arg(long, value_name = "REV")]
     pub bad: Option<String>,
 
-    /// Revision at which the test passes, as close to the other one as there is.
+    /// Revision at which the test passes; as similar to the bad one as possible.
     #[arg(long, value_name = "REV")]
     pub good: Option<String>,
 
@@ -348,11 +351,11 @@ pub struct Explain {
     #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
     pub hunt: Option<String>,
 
-    /// Compare with the failing run itself, with one decision switched (a condition made false, say) so that the test passes.
+    /// Compare the failing run with itself with one decision inverted (an `if` goes the other way), so that the test passes.
     #[arg(long, conflicts_with = "good")]
     pub switch: bool,
 
-    /// How many decisions `--switch` tries at the most, each in a fork of the program: those made last, then those that the failure depends on.
+    /// Number of decisions that `--switch` tries at most, each in a fork of the program: the last ones first, then those that the failure depends on.
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "switch")]
     pub switch_budget: usize,
 
@@ -360,7 +363,7 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub max_tests: u64,
 
-    /// Which pair of a hunt: the first bad revision and the same without the necessary change, or HEAD and HEAD with the fix.
+    /// Pair of versions of a hunt: the first bad revision with and without the necessary change, or HEAD without and with the fix.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
     pub at: Side,
 
@@ -372,23 +375,23 @@ pub struct Explain {
     /// What is kept.
     pub holding: Holding,
 
-    /// The program that is meant if the test runs several.
+    /// If the test runs several programs: the one that is explained.
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
 
-    /// How the chain is found.
+    /// Algorithm that finds the chain.
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     pub algorithm: Algorithm,
 
-    /// Do not ask again whether each step of the chain holds.
+    /// Do not test each step of the chain again at the end.
     #[arg(long)]
     pub unchecked: bool,
 
-    /// What all traces together may take on disk: `500M`, `4G`.
+    /// Limit of the disk space of all traces together: `500M`, `4G`.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
     pub max_trace: u64,
 
-    /// What the test may write to one file, so that one that prints without an end does not fill the disk: `100M`, `2G`.
+    /// Limit of the size of each file that the test writes, its output included: `100M`, `2G`.
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
     pub max_output: u64,
 
@@ -449,11 +452,11 @@ pub struct Allowance {
     #[arg(id = "new_until", long = "until", value_enum, value_name = "STAGE")]
     pub until: Option<Until>,
 
-    /// How long the reduction may take, with the time that it took already: `30m`, or `unlimited` (default: as before).
+    /// Time limit of the reduction, including the time that it has taken so far: `30m`, or `unlimited` (default: as before).
     #[arg(id = "new_effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
     pub reduction: Option<Bound>,
 
-    /// Fetch what a partial or shallow clone lacks from now on.
+    /// From now on, fetch objects that a partial or shallow clone lacks.
     #[arg(id = "new_fetch", long = "fetch")]
     pub fetch: bool,
 }
@@ -491,7 +494,7 @@ pub struct Output {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
 
-    /// Exit with 0 whatever is found, unless the hunt breaks down or is interrupted.
+    /// Exit with 0 whatever is found, unless the hunt fails with an error or is interrupted.
     #[arg(long)]
     pub exit_zero: bool,
 }
@@ -521,13 +524,13 @@ pub enum SignatureMode {
 /// How much of the culprit a fix takes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Rung {
-    /// The lines that the test needs.
+    /// The necessary lines.
     Lines,
-    /// The runs of changed lines that these are in.
+    /// The runs of changed lines around them.
     Statements,
-    /// All that the culprit changed in the declarations that these are in.
+    /// Everything that the culprit changed in the same declarations.
     Declarations,
-    /// All that the culprit changed in its files.
+    /// Everything that the culprit changed in the same files.
     Files,
     /// The whole commit.
     Revert,
@@ -538,7 +541,7 @@ pub enum Rung {
 pub enum Level {
     /// To whole files.
     File,
-    /// To declarations; to hunks where the language is not known.
+    /// To declarations, or to hunks if the language is not known.
     Unit,
     /// To hunks.
     Hunk,
@@ -552,7 +555,7 @@ pub enum Level {
 /// Algorithm of the reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
 pub enum Reducer {
-    /// From files down to lines, each rung to its end before the next; what cannot be compiled is not tried.
+    /// From files down to lines, one level after the other; candidates that do not compile are skipped.
     #[default]
     Default,
     /// Minimizing delta debugging on lines.
@@ -610,7 +613,7 @@ pub enum ReportFormat {
     Gitlab,
     /// Test report as Jenkins and others read it.
     Junit,
-    /// What proves the finding, for `git idd verify` in another clone.
+    /// Everything that `git idd verify` needs to prove the finding in another clone.
     Certificate,
     /// As `git idd show`.
     Text,
@@ -635,7 +638,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
 /// What traces may take: not less than one chunk of records.
 fn parse_room(text: &str) -> Result<u64, String> {
     let size = parse_size(text)?;
-    if size < 1 << 20 { Err("no trace is smaller than 1M".to_owned()) } else { Ok(size) }
+    if size < 1 << 20 { Err("the smallest limit is 1M".to_owned()) } else { Ok(size) }
 }
 
 /// The number of a step.

@@ -80,13 +80,15 @@ impl Explainer<'_> {
         let alignment = Alignment::new(&run, &other);
         let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
         let failure = failure.ok_or_else(|| {
-            Failure::new(Status::Error, "both versions of the program say the same and end alike").with_hint(
-                "the failure may be seen in another program (`--program`), or in a file that the program writes",
-            )
+            Failure::new(Status::Error, "both versions of the program print the same and end in the same way")
+                .with_hint(
+                    "the failure may show in another program (`--program`), or in a file that the program writes",
+                )
         })?;
         if run.n_threads > 1 || other.n_threads > 1 {
             remarks.push(
-                "several threads ran: only the steps of one at a time are ordered, and tests run the first one alone"
+                "the program has several threads: steps of different threads are not ordered, and experiments run \
+                 only the first thread"
                     .to_owned(),
             );
         }
@@ -103,7 +105,7 @@ impl Explainer<'_> {
             && self.args.method != Method::Global
             && let Err(what) = chain::verify(&found, &mut causality).map_err(told)?
         {
-            remarks.push(format!("asked again, the chain does not hold: {what}"));
+            remarks.push(format!("tested again, the chain does not hold: {what}"));
         }
         let mut links =
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
@@ -120,7 +122,7 @@ impl Explainer<'_> {
             for (place, line) in governing::governing(causality.failing(), &mut of_file).map_err(failed)? {
                 let path = sources.path(&place.file);
                 remarks.push(format!(
-                    "the changed line {path}:{line} does not run; marked is what decides about it, in line {}",
+                    "the changed line {path}:{line} does not run; the decision that controls it is marked, in line {}",
                     place.line
                 ));
                 changed.entry(path).or_default().insert(place.line);
@@ -141,7 +143,8 @@ impl Explainer<'_> {
         let origin = origin::origin(&mut causality, (&links, found.end), in_change, from_outside).map_err(told)?;
         if causality.n_unpatched > 0 {
             remarks.push(format!(
-                "up to {} differing variables point to something that the failing run does not have, and could not be overwritten",
+                "up to {} differing variables could not be overwritten, because they point to something that the \
+                 failing run does not have",
                 causality.n_unpatched
             ));
         }
@@ -242,7 +245,8 @@ fn without_counterpart(names: &Names) -> Vec<String> {
         (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
     };
     let without = [remark(n_functions, "functions that ran"), remark(n_statements, "statements")];
-    let renamed = names.renamed.iter().map(|(name, other)| format!("`{name}` is taken for `{other}` of the reference"));
+    let renamed =
+        names.renamed.iter().map(|(name, other)| format!("`{name}` is compared with `{other}` of the reference"));
     without.into_iter().flatten().chain(renamed).collect()
 }
 

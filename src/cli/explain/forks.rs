@@ -24,7 +24,8 @@ const PARKING_LIMIT: Duration = Duration::from_secs(120);
 pub const FORK_LIMIT: Duration = Duration::from_secs(20);
 
 /// What is said of a process that does not come to its place.
-const LOST: &str = "run on in a fork, the program does not come as far as before: it does not do the same in every run, waits for something, or closes the connection by which it is controlled";
+const LOST: &str = "in a fork, the program does not get as far as before: its runs differ, it waits for something, or \
+                    it closes the connection that controls it";
 
 /// The failing program, parked before its first segment, and copies of it parked later.
 pub struct Server {
@@ -74,7 +75,7 @@ impl Server {
 
 /// What is said where the program cannot be asked.
 pub fn failure(error: &(dyn std::error::Error + 'static)) -> Failure {
-    Failure::from_error(error).with_hint("`git idd record` and `git idd trace` show what it does, as far as that goes")
+    Failure::from_error(error).with_hint("`git idd record` and `git idd trace` show what it does up to that point")
 }
 
 /// A test that changes nothing, and tells its records.

@@ -67,10 +67,10 @@ pub fn find(
             of_hunt(args, kept, location)
         }
         _ if args.switch_budget.is_some() => {
-            Err(Failure::new(Status::Usage, "`--bad` and a test command belong together")
-                .with_hint("without a test command the failing version of the newest finding is explained"))
+            Err(Failure::new(Status::Usage, "`--bad` and a test command must be given together")
+                .with_hint("without a test command, the failing version of the newest finding is explained"))
         }
-        _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command belong together")
+        _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command must be given together")
             .with_hint("without any of them the newest finding is explained")),
     }
 }
@@ -84,7 +84,7 @@ fn built(args: &ExplainArgs, location: &Location, progress: &mut Progress) -> Ex
         && let Some(build) = plan.args.test.build
     {
         let line = Terminal.line(&Untrusted::from(build.clone().into_vec()));
-        progress.say(&format!("Built as in the last hunt, by `{line}`; `--build` names another command."));
+        progress.say(&format!("Building as in the last hunt, with `{line}`; `--build` names another command."));
         args.build = Some(build);
     }
     args
@@ -113,8 +113,8 @@ fn of_hunt(args: &ExplainArgs, kept: Kept, location: &Location) -> Result<(Pair,
     let private = private::open(&private::private_directory(&location.idd_directory()));
     let is_there = |tree: TreeId| private.as_ref().is_ok_and(|private| graph::has_tree(private, tree));
     if ![failing.0, reference].into_iter().all(is_there) {
-        return Err(Failure::new(Status::Error, "what the hunt has tested is not there any more")
-            .with_hint("`git idd gc` removes it; hunt again, results that are known are not run again"));
+        return Err(Failure::new(Status::Error, "the trees that the hunt tested no longer exist")
+            .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again"));
     }
     let short = failing.1.to_string().chars().take(10).collect::<String>();
     let names = match args.at {

@@ -105,8 +105,11 @@ impl Explainer<'_> {
                 let is_over = running.is_finished() || begin.elapsed() > START_LIMIT;
                 // The signal may have ended the test first.
                 if is_over && !self.interrupt.is_interrupted() {
-                    return Err(Failure::new(Status::Error, "run again, the test did not start the failing program")
-                        .with_hint("it does not do the same in every run, so nothing can be tried"));
+                    return Err(Failure::new(
+                        Status::Error,
+                        "in a second run, the test did not start the failing program",
+                    )
+                    .with_hint("its runs differ, so no experiment is possible"));
                 }
                 continue;
             };
@@ -156,14 +159,18 @@ impl Fork {
         if ending_of(Some(end)) != self.ending {
             return Err(Failure::new(
                 Status::Error,
-                "run in a fork, the failing program ends otherwise than in the test: it writes outside of its checkout, or has several threads, or does not do the same in every run",
+                "in a fork, the failing program ends differently than in the test: it writes outside of its checkout, \
+                 has several threads, or differs from run to run",
             )
             .with_hint("`git idd record` and `git idd trace` show what it does in the test"));
         }
         // A stack is full a call sooner or later.
         let (ours, theirs) = (self.n_bytes, taken.n_bytes);
         Ok((ours.abs_diff(theirs) > theirs / 1000).then(|| {
-            format!("the failing program was run in a fork, and took another way there than in the test ({ours} bytes of records, in the test {theirs}): what is told may not be what the test shows")
+            format!(
+                "in a fork, the failing program took another path than in the test ({ours} bytes of records, in \
+                     the test {theirs}): the explanation may not fit the test"
+            )
         }))
     }
 }

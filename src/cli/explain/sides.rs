@@ -175,8 +175,8 @@ impl Explainer<'_> {
                 bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
             programs.dedup();
             let programs = Terminal.line(&Untrusted::from(programs.join(", ").as_str()));
-            Failure::new(Status::Error, "no program was run by the test on both versions")
-                .with_hint(format!("on the failing one it ran: {programs}; `--program` names the one that is meant"))
+            Failure::new(Status::Error, "no program ran in the test on both versions")
+                .with_hint(format!("on the failing version it ran: {programs}; `--program` selects one"))
         })
     }
 
@@ -189,17 +189,18 @@ impl Explainer<'_> {
         let has_forked = side.taken[number + 1..]
             .iter()
             .any(|taken| !is_start(taken) && taken.process.parent == side.taken[number].process.pid);
-        let forked = if has_forked { "; of those that it forked only what it sees is explained" } else { "" };
-        let which = format!("the test ran {n_all} processes; this is number {} of them, `{words}`{forked}", number + 1);
+        let forked =
+            if has_forked { "; of its child processes, only the effects that it observes are explained" } else { "" };
+        let which = format!("the test ran {n_all} processes; number {} is explained, `{words}`{forked}", number + 1);
         progress
             .say(&format!("Of {n_all} processes, `{}` is explained.", Terminal.line(&Untrusted::from(words.as_str()))));
-        Some(format!("{which}: `--program` takes those of another program"))
+        Some(format!("{which}: `--program` selects another program"))
     }
 
     pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
         let taken = &side.taken[number];
         if taken.is_cut {
-            return Err(Failure::new(Status::Error, "the run of the reference is longer than its trace may be")
+            return Err(Failure::new(Status::Error, "the run of the reference is longer than the limit of its trace")
                 .with_hint("`--max-trace` sets another limit"));
         }
         let trace = store::open(&side.place.join(&taken.file)).map_err(failed)?;

@@ -315,12 +315,12 @@ impl Explainer<'_> {
             if Seen::of(reference.reply.ended, &reference.reply.output) != Some(seen) {
                 return Err(Failure::new(
                     Status::Error,
-                    "run again with the same decision switched, the program does something else",
+                    "in a second run with the same decision switched, the program behaves differently",
                 )
-                .with_hint("it does not do the same in every run, so nothing can be tried"));
+                .with_hint("its runs differ, so no experiment is possible"));
             }
             let seconds = begin.elapsed().as_secs_f64();
-            progress.say("Looking for the chain.");
+            progress.say("Searching for the chain.");
             let switched = Switched {
                 step: found.step,
                 place: None,
@@ -409,14 +409,14 @@ impl Explainer<'_> {
 fn none_passes(search: &Search) -> Failure {
     let (n_forks, n_runs) = search.n_tried;
     let message = format!(
-        "no decision was found that, switched, makes the test pass (switched: {n_forks}, runs of the test: {n_runs})"
+        "no decision makes the test pass when it is switched (switched: {n_forks}, runs of the test: {n_runs})"
     );
     let failure = Failure::new(Status::Error, message);
     if search.is_whole {
-        failure.with_hint("these were all; a version that passes can be named with `--good`")
+        failure.with_hint("all decisions were tried; name a version that passes with `--good`")
     } else {
         failure.with_hint(format!(
-            "the run makes {}; `--switch-budget` has more of them tried",
+            "the run makes {}; a larger `--switch-budget` tries more of them",
             count(search.n_decisions, "decision")
         ))
     }

@@ -95,33 +95,39 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
     let is_empty = explanation.links.is_empty();
     match &explanation.origin {
         Origin::Change if is_empty => {
-            "The changed statement itself makes the failure: nothing before it is needed.".to_owned()
+            "The changed statement itself causes the failure: nothing before it is needed.".to_owned()
         }
-        Origin::Change => "It begins with the change: what that uses is the same in both runs.".to_owned(),
-        Origin::Initial => "It begins with the change, in what is there from the start of the program.".to_owned(),
+        Origin::Change => {
+            "It begins with the change: the values that the change uses are the same in both runs.".to_owned()
+        }
+        Origin::Initial => {
+            "It begins with the change, in a value that exists from the start of the program.".to_owned()
+        }
         Origin::Arguments(ours, theirs) => format!(
-            "It comes from outside of this process, which was run as `{}` (reference `{}`).",
+            "It comes from outside of this process, which was started as `{}` (reference `{}`).",
             ours.join(" "),
             theirs.join(" ")
         ),
         Origin::Input(function) => {
-            format!("It comes from outside of this process: `{function}` brought it in.")
+            format!("It comes from outside of this process: `{function}` read it.")
         }
         Origin::Threads(all) => format!(
-            "Several threads ran, and what others than the first do cannot be tried: where the difference comes from is not proved.{}",
+            "The program has several threads, and experiments run only the first one: where the difference comes from \
+             is not proved.{}",
             used(all, sources)
         ),
         Origin::Start => {
-            "It begins with what was there at the start: an input, or something that only the reference does."
+            "It begins with a value that exists from the start: an input, or something that only the reference does."
                 .to_owned()
         }
         Origin::Unfinished => {
-            "This is its end only: `--max-tests` were used up before its beginning was found.".to_owned()
+            "This is only its end: `--max-tests` was reached before its beginning was found.".to_owned()
         }
-        Origin::Stuck => "No earlier state leads to it by itself, so it may begin too late.".to_owned(),
-        Origin::Same => "Nothing before it is needed: what it uses is the same in both runs.".to_owned(),
+        Origin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
+        Origin::Same => "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned(),
         Origin::Unknown(all) => format!(
-            "No faulty value before it is needed, but it is not in the change: how the change leads to it is in no variable.{}",
+            "No faulty value before it is needed, but it is not in the change: no variable shows how the change leads \
+             to it.{}",
             used(all, sources)
         ),
     }

@@ -54,7 +54,8 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
     if taken.is_empty() && is_not_found(seen) {
         let message = format!("the test ended with {}: {}", seen.ending, said(seen));
         return Err(Failure::new(Status::Error, message).with_hint(
-            "it is run in a checkout of the revision, behind the build; what git does not have is not there, unless `--hold` names it",
+            "it runs in a checkout of the revision, after the build; a file that git does not have is missing there, \
+             unless `--hold` names it",
         ));
     }
     let logged = build.logged();
@@ -69,7 +70,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
         let failure = Failure::new(Status::Error, "the test ran no instrumented program");
         return Err(failure.with_hint(match &past {
             Some((names, way)) => format!("sources were instrumented, but others were compiled by {names}: {way}"),
-            None => "it has to run what the build made in the checkout, and not an installed program".to_owned(),
+            None => "it must run the program that the build made in the checkout, not an installed one".to_owned(),
         }));
     }
     let plain = logged.iter().find_map(|entry| match entry {
@@ -85,7 +86,8 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
                 .with_hint(way)
         }
         None => Failure::new(Status::Error, "the build never called the instrumenting compiler").with_hint(
-            "no other was seen either: `--build` names the command that compiles (a build that is part of the test is fine, too), and only C is instrumented",
+            "no other compiler was seen either: name the command that compiles with `--build`, or let the test \
+             compile; only C is instrumented",
         ),
     })
 }

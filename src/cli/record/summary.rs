@@ -119,18 +119,22 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
         line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
     }
     if recording.ending == Ending::Timeout.to_string() {
-        line("note: the test was cut at its time limit, and not run again".to_owned());
+        line("note: the test reached its time limit, and was not run again".to_owned());
     } else if recording.is_repeatable == Some(false) {
-        line("warning: a second run took another way, so what is tried in it may not hold for this one".to_owned());
+        line("warning: a second run took another path, so experiments may not hold for this one".to_owned());
     }
     if recording.processes.iter().any(|traced| traced.is_cut) {
         line(
-            "warning: the end of the run was left out: the trace came to its limit; `--max-trace` sets another one"
+            "warning: the end of the run was left out: the trace reached its limit; `--max-trace` sets another one"
                 .to_owned(),
         );
     }
     if recording.processes.iter().any(|traced| traced.n_given_up > 0) {
-        line("warning: the beginning of the run was left out: the trace came to its limit; `--max-trace` sets another one, `--keep first` keeps the beginning".to_owned());
+        line(
+            "warning: the beginning of the run was left out: the trace reached its limit; `--max-trace` sets another \
+              one, `--keep first` keeps the beginning"
+                .to_owned(),
+        );
     }
     for (index, traced) in recording.processes.iter().enumerate() {
         let mark = if recording.chosen == Some(index) { "*" } else { " " };
@@ -154,8 +158,8 @@ pub(super) fn text(name: &str, recording: &Recording) -> String {
 }
 
 /// What is said of a process whose last records could not be had.
-const LOST: &str = "it closed the connection by which it is recorded, or had more than 256 threads: \
-    of what it did last only the first MiB of each thread is there";
+const LOST: &str = "it closed the connection to the recorder, or had more than 256 threads: only the first MiB of the \
+                    records after that was kept, for each thread";
 
 /// What is to be known of how a process ended, and of what is missing therefore; `None` of one that exited or was killed under its own eyes.
 fn ending(recording: &Recording, index: usize) -> Option<&'static str> {

@@ -225,7 +225,7 @@ impl Session<'_> {
             let last: String = last.chars().take(MAX_SAID).collect();
             let (at, ending) = (probe.revision.short(), suite.ending);
             let quoted = if last.is_empty() { String::new() } else { format!(", `{last}`") };
-            let said = format!("The suite says nothing at {at}: {why} ({ending}{quoted}). It is not asked there.");
+            let said = format!("The suite gives no result at {at}: {why} ({ending}{quoted}). It is not used there.");
             if self.beside.silent_suites.insert(said.clone()) {
                 self.progress.say(&said);
             }
@@ -283,5 +283,6 @@ impl Session<'_> {
 }
 
 /// What is said before a reduction whose test does not tell failures apart.
-pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. Any other failure with the same exit code counts \
-     as this one; a test that prints what it got and what it expected gives better answers.";
+pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. So any failure with \
+                        the same exit code counts as this one. Better answers need a test that prints the value that \
+                        it got and the one that it expected.";

@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 3;
 
 /// What is said where the system does not show which programs are executed.
 const GUESSED: &str =
-    "Not every program that the commands execute could be seen; for the cache, common tools count in their place.";
+    "Not every program that the commands execute could be seen; the cache compares common tools instead.";
 
 impl Session<'_> {
     /// Says once, at the first of them, that earlier results are not used because a program changed.

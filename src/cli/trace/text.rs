@@ -119,10 +119,16 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
     if check.n_other > 0 {
         let reached = check.n_reached;
         let after = check.n_after_call.saturating_sub(reached);
-        page.line(1, &format!(
-            "{} are taken for the work of a call that was given a pointer to there, {} for that of the last call, {} are unexplained",
-            spaced(reached), spaced(after), spaced(check.n_other.saturating_sub(check.n_after_call))
-        ));
+        page.line(
+            1,
+            &format!(
+                "{} are attributed to a call that was given a pointer to this memory, {} to the last call, {} are \
+             unexplained",
+                spaced(reached),
+                spaced(after),
+                spaced(check.n_other.saturating_sub(check.n_after_call))
+            ),
+        );
     }
     if check.n_unwound > 0 {
         page.line(0, &format!("left by a jump: {}", count(spaced(check.n_unwound), "call")));
@@ -131,13 +137,13 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         page.line(
             0,
             &format!(
-                "met in the middle, what was done before is not known: {}",
+                "recorded from the middle, so their beginning is not known: {}",
                 count(spaced(check.n_partial), "call")
             ),
         );
     }
     if traced.is_cut {
-        page.line(0, "the end of the run was left out: the trace came to its limit");
+        page.line(0, "the end of the run was left out: the trace reached its limit");
     }
     if traced.n_given_up > 0 {
         page.line(0, &missing(traced));
@@ -153,7 +159,8 @@ fn place(place: Option<&Place>) -> String {
 fn missing(traced: &Traced) -> String {
     let n_bytes = spaced(traced.n_given_up);
     format!(
-        "the first {n_bytes} bytes of records were left out: the trace came to its limit; step 1 is the first that was kept"
+        "the first {n_bytes} bytes of records were left out: the trace reached its limit; step 1 is the first that \
+         was kept"
     )
 }
 
@@ -293,7 +300,7 @@ pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources
     accesses(detail, 1, &mut page);
     match control {
         Some(control) => page.line(1, &format!("runs because of {}", head(control, sources))),
-        None if detail.is_window => page.line(1, "runs because of something before the part that was kept"),
+        None if detail.is_window => page.line(1, "runs because of a step before the part that was kept"),
         None => page.line(1, "runs because the program was started"),
     }
     let is_known = |(_, value): &&(Arc<str>, String)| !detail.is_window || value != "?";

@@ -118,7 +118,7 @@ fn two_changes_without_a_common_line_are_told() {
     assert_eq!(text_of(finding.necessary.as_ref()), b"a\n");
     assert_eq!(text_of(finding.sufficient.as_ref()), b"b\n");
     assert_eq!(finding.common, None);
-    assert!(finding.notes.iter().any(|note| note.contains("have none in common")));
+    assert!(finding.notes.iter().any(|note| note.contains("have no line in common")));
 }
 
 #[test]

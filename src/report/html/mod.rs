@@ -330,8 +330,8 @@ fn fix(report: &Report, out: &mut Markup) {
         format!("{lines} for {place} ({}), carried there {means}; tested: {}.", fix.scope.words(), fix.tested),
     );
     let suite = match fix.suite {
-        Suite::Same => "The other tests say the same as without it.",
-        Suite::Worse => "With it the suite fails where it did not fail before.",
+        Suite::Same => "The other tests have the same results as without it.",
+        Suite::Worse => "With the fix, tests of the suite fail that passed before.",
         Suite::NotRun => "Only this test was run with it, not the other tests (--suite).",
     };
     out.leaf("p", &[], suite);

@@ -46,7 +46,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     +while (n < max)
      return n;
 
-    Only this test was run with it, not the other tests (`--suite`).
+    Only this test was run with the fix, not the other tests (`--suite`).
     It was carried there by syntax, since a merge conflicts.
     `git idd apply` puts it into the working tree.
 
@@ -133,7 +133,7 @@ fn verbose_tells_what_happens_without_each_unit() {
     assert_eq!(plain.replacen("\nRepairs", &format!("{added}\nRepairs"), 1), verbose);
     insta::assert_snapshot!(added, @r"
 
-    Without one of its units the test shows:
+    Without one of its units, the test shows:
       unresolved(build)  src/parse.c: - while (n < max) ...
       pass               src/parse.c: + n++;
       not seen           src/parse.c
@@ -162,8 +162,8 @@ fn a_repair_says_how_it_was_controlled_and_one_of_no_lines_is_none() {
     let mut out = Vec::new();
     let look = Look { style: Style::PLAIN, is_raw: false, is_verbose: true };
     write(&report, look, &mut out).unwrap();
-    let line =
-        "  222222222222: 1 line of the newer 333333333333, not controlled: no verdict was known to test it against\n";
+    let line = "  222222222222: 1 line of the newer 333333333333, not checked: there was no known verdict to check it \
+                against\n";
     assert!(String::from_utf8(out).unwrap().contains(line));
     report.repairs[0].lines = 0;
     let mut out = Vec::new();
