@@ -141,7 +141,6 @@ pub struct Test {
     pub suite: Option<OsString>,
 
     /// Set `IDD_COMMIT` to the tested commit; fewer results can then be shared.
-    #[expect(clippy::doc_markdown, reason = "this is help text")]
     #[arg(long)]
     pub expose_commit: bool,
 
