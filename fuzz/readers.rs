@@ -20,6 +20,7 @@ use git_idd::trace::play::Player;
 use git_idd::trace::step::Step;
 use git_idd::trace::tree;
 use git_idd::trace::units::Units;
+use git_idd::trace::uses::dependences;
 use git_idd::world::journal;
 use git_idd::world::repo::Repository;
 use git_idd::world::repo::attributes::AttributeFile;
@@ -136,7 +137,9 @@ pub fn trace(bytes: &[u8]) {
     for step in [1, 2, n_steps / 2, n_steps] {
         let Ok(Some(found)) = detail::detail(&mut player, Step(step)) else { continue };
         for (name, _) in found.variables.iter().take(3) {
-            let _ = detail::why(&mut player, Step(step), name, 9);
+            if let Ok(dependences) = dependences(&mut player, Step(step)) {
+                let _ = detail::why(&mut player, &dependences, (Step(step), name), 9);
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::trace::play::Player;
 use crate::trace::step::Step;
 use crate::trace::tree;
 use crate::trace::tree::Limits;
+use crate::trace::uses::dependences;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
@@ -138,7 +139,10 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
             })
         }
         Shown::Why { step, variable, limit } => {
-            let answer = detail::why(&mut player, Step(*step), variable, *limit).map_err(|error| failed(&error))?;
+            let step = Step(*step);
+            let dependences = dependences(&mut player, step).map_err(|error| failed(&error))?;
+            let answer = detail::why(&mut player, &dependences, (step, variable), *limit);
+            let answer = answer.map_err(|error| failed(&error))?;
             match answer {
                 Answer::Found(why) => Ok(if console.is_json {
                     json_line(&json::why(&why, &mut sources))
@@ -148,7 +152,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                 Answer::NoStep => Err(no_step(&player)),
                 Answer::NoVariable(names) => {
                     let names: Vec<String> = names.iter().map(|name| safe(name)).collect();
-                    let message = format!("no variable `{}` is visible at step {step}", safe(variable));
+                    let message = format!("no variable `{}` is visible at step {}", safe(variable), step.0);
                     let failure = Failure::new(Status::Error, message);
                     Err(if names.is_empty() {
                         failure.with_hint("the names of global variables can be given, too")

@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::explain::align::run::Run;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::types::Type;
 use crate::trace::TraceError;
-use crate::trace::machine::Watch;
-use crate::trace::machine::What;
+use crate::trace::dependence::Dependences;
 use crate::trace::play::Player;
 use crate::trace::shape::Next;
 use crate::trace::shape::Shape;
 use crate::trace::step::Step;
+use crate::trace::uses::Uses;
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +31,17 @@ pub struct Decision {
 pub struct Decisions {
     /// All of them, as they were made.
     pub all: Vec<Decision>,
-    /// Steps and what they depend on: who made what they used, and the decision or call because of which they run.
-    pub dependences: Vec<(Step, Step)>,
+    /// What the steps of the run depend on.
+    pub dependences: Dependences,
 }
 
 impl Decisions {
-    /// Takes them down; `run` is the same run.
+    /// Takes them down.
     ///
-    /// Cost: one pass over the trace; 8 bytes for each value that is used.
-    pub fn read(player: &mut Player, run: &Run) -> Result<Self, TraceError> {
+    /// Cost: one pass over the trace.
+    pub fn read(player: &mut Player) -> Result<Self, TraceError> {
         player.seek(0)?;
-        let mut uses = Uses::default();
+        let mut uses = Uses::all();
         let mut instances: HashMap<u32, u64> = HashMap::new();
         let mut cases: HashMap<u32, Vec<i64>> = HashMap::new();
         let mut all = Vec::new();
@@ -55,10 +54,7 @@ impl Decisions {
                 all.push(Decision { step: frame.step, segment, n: *n, cases: cases.clone() });
             }
         }
-        let mut dependences = uses.0;
-        let controlled = (0..).zip(&run.deciders).map(|(step, decider)| (Step(step), Step(*decider)));
-        dependences.extend(controlled.filter(|(step, decider)| step != decider));
-        Ok(Self { all, dependences })
+        Ok(Self { all, dependences: uses.pack() })
     }
 }
 
@@ -95,18 +91,6 @@ fn other_value(values: &[i128], n_bits: u32) -> Option<i64> {
     let mask = (1_i128 << n_bits) - 1;
     let is_free = |number: &i64| values.iter().all(|value| value & mask != i128::from(*number));
     (0..1_i64 << n_bits).find(is_free)
-}
-
-/// Who used what of whom.
-#[derive(Default)]
-struct Uses(Vec<(Step, Step)>);
-
-impl Watch for Uses {
-    fn uses(&mut self, user: Step, maker: Step, _what: What) {
-        if maker != Step::START && self.0.last() != Some(&(user, maker)) {
-            self.0.push((user, maker));
-        }
-    }
 }
 
 #[cfg(test)]

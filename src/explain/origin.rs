@@ -217,7 +217,7 @@ impl Watch for Look {
 
     fn uses(&mut self, user: Step, _maker: Step, what: What) {
         if user == self.step
-            && let What::Memory(address, length) = what
+            && let What::Memory(address, length) | What::Address(address, length) = what
         {
             self.reads.push((address, length));
         }

@@ -5,8 +5,6 @@
 //! right before it a wholly benign state brings the first set about: what the change does from there on is enough. (Not in the paper, which
 //! has not met such a case.)
 
-use std::collections::HashSet;
-
 use crate::explain::causality::Causality;
 use crate::explain::causality::CausalityError;
 use crate::explain::causality::Forks;
@@ -21,14 +19,14 @@ use crate::explain::story::standing;
 use crate::instrument::debug::Place;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
-use crate::trace::machine::What;
 use crate::trace::step::Step;
+use crate::trace::uses::dependences;
 
 /// Adds the root of a chain to its links if none of them is in the change; returns whether it did.
 ///
 /// - `is_changed`: whether a place of the failing version is in the change.
 ///
-/// Cost: one pass over the failing run, and about log2 of the instances of changed statements in tests.
+/// Cost: two passes over the failing run, and about log2 of the instances of changed statements in tests.
 pub fn lead<F: Forks>(
     causality: &mut Causality<F>,
     chain: &Chain,
@@ -44,12 +42,18 @@ pub fn lead<F: Forks>(
     if first == Step::START || (links.is_empty() && place.as_ref().is_some_and(&mut *is_changed)) {
         return Ok(false);
     }
-    let dependences = Dependences::read(causality, is_changed)?;
-    let reached = dependences.reached(first);
+    let failing = &mut causality.failing().player;
+    let mut changed = Changed { is_changed, steps: Vec::new() };
+    failing.seek(0)?;
+    failing.play(&mut changed)?;
+    if changed.steps.is_empty() {
+        return Ok(false);
+    }
+    let reached = dependences(failing, Step(u32::MAX))?.behind(&[first]);
     let set = chain.sets.iter().rev().find(|(_, set)| !set.is_empty());
     let goal = set.map_or(Goal::Failure, |(point, set)| Goal::Set { point: *point, definitions: set.clone() });
     let is_before = |point: &Point| set.is_none_or(|(later, _)| point < later);
-    let candidates = dependences.changed.into_iter().filter(|step| reached.contains(step));
+    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step));
     let candidates: Vec<(Step, Point)> =
         candidates.filter_map(|step| Some((step, causality.point_until(step).filter(is_before)?))).collect();
     // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
@@ -72,65 +76,18 @@ pub fn lead<F: Forks>(
     Ok(true)
 }
 
-/// What the steps of a run depend on, and which of them are instances of changed statements.
-struct Dependences<'c> {
+/// The steps of a run that are instances of changed statements.
+struct Changed<'c> {
     is_changed: &'c mut dyn FnMut(&Place) -> bool,
-    /// Steps, and what each of them depends on.
-    pairs: Vec<(Step, Step)>,
     /// In order.
-    changed: Vec<Step>,
+    steps: Vec<Step>,
 }
 
-impl<'c> Dependences<'c> {
-    fn read<F: Forks>(
-        causality: &mut Causality<F>,
-        is_changed: &'c mut dyn FnMut(&Place) -> bool,
-    ) -> Result<Self, CausalityError<F::Error>> {
-        let mut found = Self { is_changed, pairs: Vec::new(), changed: Vec::new() };
-        let failing = causality.failing();
-        failing.player.seek(0)?;
-        failing.player.play(&mut found)?;
-        found.pairs.extend((0..).map(Step).zip(failing.run.deciders.iter().copied().map(Step)));
-        found.pairs.sort_unstable();
-        found.pairs.dedup();
-        Ok(found)
-    }
-
-    /// All steps that one depends on, itself among them.
-    fn reached(&self, from: Step) -> HashSet<Step> {
-        let mut reached = HashSet::from([from]);
-        let mut open = vec![from];
-        while let Some(step) = open.pop() {
-            let begin = self.pairs.partition_point(|(user, _)| *user < step);
-            for (_, maker) in self.pairs[begin..].iter().take_while(|(user, _)| *user == step) {
-                if reached.insert(*maker) {
-                    open.push(*maker);
-                }
-            }
-        }
-        reached
-    }
-}
-
-impl Watch for Dependences<'_> {
+impl Watch for Changed<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
         if frame.place().is_some_and(&mut *self.is_changed) {
-            self.changed.push(frame.step);
-        }
-    }
-
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {
-        // What a library makes of what its callbacks return is not recorded.
-        let [.., caller, frame] = &machine.frames[..] else { return };
-        if is_return && caller.external.as_ref().is_some_and(|external| external.is_entered) {
-            self.pairs.push((caller.step, frame.step));
-        }
-    }
-
-    fn uses(&mut self, user: Step, maker: Step, _what: What) {
-        if maker != Step::START && self.pairs.last() != Some(&(user, maker)) {
-            self.pairs.push((user, maker));
+            self.steps.push(frame.step);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use crate::trace::dependence::Dependences;
 use crate::trace::step::Step;
 
 /// The part of the effort that goes to what was executed last.
@@ -14,19 +15,19 @@ const FIRST_PART: usize = 4;
 
 /// Decisions in the order in which they are switched: indices of `decisions`, which ascend.
 ///
-/// - `dependences`: steps, and what they depend on; in any order, also several times.
+/// - `dependences`: what the steps of the run depend on.
 /// - `failing`: the steps in which the failure may be seen.
 /// - `budget`: how many of them may be tried; all are given nevertheless.
 ///
 /// Of what is equally far away, the later one comes first; what the failure does not depend on comes last.
 ///
 /// Cost: linear in the dependences, and a sort.
-pub fn order(decisions: &[Step], dependences: &[(Step, Step)], failing: &[Step], budget: usize) -> Vec<usize> {
+pub fn order(decisions: &[Step], dependences: &Dependences, failing: &[Step], budget: usize) -> Vec<usize> {
     let n_first = (budget / FIRST_PART).min(decisions.len());
     let (rest, first) = decisions.split_at(decisions.len() - n_first);
     let mut order: Vec<usize> = (rest.len()..decisions.len()).rev().collect();
     debug_assert_eq!(order.len(), first.len(), "the last ones come first");
-    let distances = distances(dependences, failing);
+    let distances = dependences.distances(failing);
     let distance = |step: Step| distances.get(step.0 as usize).copied().unwrap_or(u32::MAX);
     let mut later: Vec<usize> = (0..rest.len()).collect();
     later.sort_by_key(|index| (distance(rest[*index]), Reverse(*index)));
@@ -34,56 +35,18 @@ pub fn order(decisions: &[Step], dependences: &[(Step, Step)], failing: &[Step],
     order
 }
 
-/// By step: dependences between it and the nearest one of `from`, [`u32::MAX`] if there is no way.
-fn distances(dependences: &[(Step, Step)], from: &[Step]) -> Vec<u32> {
-    let steps = dependences.iter().flat_map(|(user, maker)| [user, maker]).chain(from);
-    let n_steps = steps.map(|step| step.0 as usize + 1).max().unwrap_or(0);
-    // The makers of a step lie behind each other.
-    let mut begins = vec![0_usize; n_steps + 1];
-    for (user, _) in dependences {
-        begins[user.0 as usize + 1] += 1;
-    }
-    for index in 0..n_steps {
-        begins[index + 1] += begins[index];
-    }
-    let (mut makers, mut free) = (vec![0_u32; dependences.len()], begins.clone());
-    for (user, maker) in dependences {
-        let place = &mut free[user.0 as usize];
-        makers[*place] = maker.0;
-        *place += 1;
-    }
-    let mut distances = vec![u32::MAX; n_steps];
-    let mut front: Vec<u32> = from.iter().map(|step| step.0).collect();
-    let mut distance = 0;
-    while !front.is_empty() {
-        let mut next = Vec::new();
-        for step in front {
-            let step = step as usize;
-            if distances[step] == u32::MAX {
-                distances[step] = distance;
-                next.extend(&makers[begins[step]..begins[step + 1]]);
-            }
-        }
-        (front, distance) = (next, distance + 1);
-    }
-    distances
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::dependence::tests::graph;
 
     fn steps(numbers: &[u32]) -> Vec<Step> {
         numbers.iter().copied().map(Step).collect()
     }
 
-    fn pairs(numbers: &[(u32, u32)]) -> Vec<(Step, Step)> {
-        numbers.iter().map(|(user, maker)| (Step(*user), Step(*maker))).collect()
-    }
-
     /// The steps in the order in which they are switched.
     fn switched(decisions: &[u32], dependences: &[(u32, u32)], failing: &[u32], budget: usize) -> Vec<u32> {
-        let order = order(&steps(decisions), &pairs(dependences), &steps(failing), budget);
+        let order = order(&steps(decisions), &graph(30, dependences), &steps(failing), budget);
         order.into_iter().map(|index| decisions[index]).collect()
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::instrument::debug::Place;
 use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
 use crate::trace::fault::Crash;
 use crate::trace::fault::Doing;
 use crate::trace::frame::Frame;
@@ -110,18 +111,27 @@ impl Detail {
     }
 }
 
-/// Watches one step.
+/// A step that has begun and not ended.
+struct Open {
+    frame: u64,
+    detail: Detail,
+    /// Who made what it reads next.
+    makers: BTreeSet<Step>,
+}
+
+/// Watches steps.
 struct Focus<'f> {
-    step: Step,
+    /// In order.
+    steps: &'f [Step],
+    /// Of those, how many have begun.
+    n_begun: usize,
+    /// The first step that does not count.
+    until: Step,
     globals: &'f Globals,
     words: &'f [u8],
-    /// The variable that is asked for.
-    variable: Option<&'f str>,
-    frame: u64,
-    detail: Option<Detail>,
-    asked: Option<Access>,
-    makers: BTreeSet<Step>,
     counts: Option<HashMap<(u32, u32), u64>>,
+    open: Vec<Open>,
+    found: Vec<Detail>,
     is_done: bool,
 }
 
@@ -133,9 +143,33 @@ impl<'f> Focus<'f> {
         View { machine, globals: self.globals, words: self.words }
     }
 
-    fn access(&mut self, machine: &Machine, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
-        let makers = std::mem::take(&mut self.makers);
+    fn of(&mut self, step: Step) -> Option<&mut Open> {
+        self.open.iter_mut().rev().find(|open| open.detail.standing.step == step)
+    }
+
+    fn current(&mut self, machine: &Machine) -> Option<&mut Open> {
+        self.of(machine.frame()?.step)
+    }
+
+    /// Notes something that a step reads or writes.
+    fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut Open), machine: &Machine) {
         let view = self.view(machine);
+        if let Some(open) = self.of(step) {
+            note(view, open);
+        }
+    }
+
+    fn close(&mut self, frame: u64) {
+        if let Some(index) = self.open.iter().position(|open| open.frame == frame) {
+            self.found.push(self.open.remove(index).detail);
+            self.is_done |= self.open.is_empty();
+        }
+    }
+}
+
+impl Open {
+    fn access(&mut self, view: View<'_>, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
+        let makers = std::mem::take(&mut self.makers);
         let origin = makers.contains(&Step::START).then(|| origin(view, address));
         Access { named: view.named(address, size, bytes), address, size, makers, origin }
     }
@@ -162,180 +196,172 @@ fn origin(view: View<'_>, address: u64) -> String {
     }
 }
 
+/// What is known of a step when it begins.
+fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
+    let machine = view.machine;
+    let is_entry = frame.statement == 0;
+    let control = if is_entry { frame.caller } else { frame.decider() };
+    let variables = if is_entry { Vec::new() } else { view.variables(frame) };
+    let callers = machine.frames.iter().rev();
+    let stack = callers.clone().zip(callers.skip(1)).map(|(frame, caller)| (frame.caller, caller.shape.name()));
+    Detail {
+        standing: Standing {
+            step: frame.step,
+            function: frame.shape.name(),
+            place: frame.place().cloned(),
+            is_entry,
+            is_alone: is_alone(frame),
+        },
+        thread: machine.thread,
+        instance,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        uses: BTreeSet::new(),
+        calls: Vec::new(),
+        crash: None,
+        control: (control != Step::START).then_some(control),
+        stack: stack.collect(),
+        variables: variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect(),
+        is_window: machine.is_window,
+    }
+}
+
 impl Watch for Focus<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        if let Some(counts) = &mut self.counts {
-            *counts.entry((frame.shape.index, frame.statement)).or_insert(0) += 1;
-        }
-        if self.detail.is_some() {
-            self.is_done |= frame.number == self.frame;
+        self.close(frame.number);
+        if frame.step >= self.until {
+            self.found.extend(self.open.drain(..).map(|open| open.detail));
+            self.is_done = true;
             return;
         }
-        if frame.step != self.step {
-            return;
-        }
-        self.frame = frame.number;
-        let view = self.view(machine);
-        if let Some(place) = self.variable.and_then(|name| view.named_by(frame, name)) {
-            let mut makers = BTreeSet::new();
-            match place.held {
-                Some((_, maker)) => {
-                    makers.insert(maker);
-                }
-                None => machine.memory.writers(place.address, place.size, |maker| {
-                    makers.insert(maker);
-                }),
-            }
-            let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
-            let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
-            self.asked = Some(Access { named, address: place.address, size: place.size, makers, origin });
-        }
-        let is_entry = frame.statement == 0;
-        let control = if is_entry { frame.caller } else { frame.decider() };
-        let variables = if is_entry { Vec::new() } else { view.variables(frame) };
-        let callers = machine.frames.iter().rev();
-        let stack = callers.clone().zip(callers.skip(1)).map(|(frame, caller)| (frame.caller, caller.shape.name()));
-        let count = self.counts.as_ref().and_then(|counts| counts.get(&(frame.shape.index, frame.statement)));
-        self.detail = Some(Detail {
-            standing: Standing {
-                step: frame.step,
-                function: frame.shape.name(),
-                place: frame.place().cloned(),
-                is_entry,
-                is_alone: is_alone(frame),
-            },
-            thread: machine.thread,
-            instance: count.copied(),
-            reads: Vec::new(),
-            writes: Vec::new(),
-            uses: BTreeSet::new(),
-            calls: Vec::new(),
-            crash: None,
-            control: (control != Step::START).then_some(control),
-            stack: stack.collect(),
-            variables: variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect(),
-            is_window: machine.is_window,
+        let statement = (frame.shape.index, frame.statement);
+        let count = self.counts.as_mut().map(|counts| {
+            let count = counts.entry(statement).or_insert(0);
+            *count += 1;
+            *count
         });
-        self.counts = None;
+        if self.steps.get(self.n_begun) == Some(&frame.step) {
+            self.n_begun += 1;
+            if self.n_begun == self.steps.len() {
+                self.counts = None;
+            }
+            let detail = begun(self.view(machine), frame, count);
+            self.open.push(Open { frame: frame.number, detail, makers: BTreeSet::new() });
+            self.is_done = false;
+        }
     }
 
     fn uses(&mut self, user: Step, maker: Step, what: What) {
-        if user != self.step {
-            return;
-        }
+        let Some(open) = self.of(user) else { return };
         match what {
-            What::Memory(..) => {
-                if self.makers.len() < MAX_MAKERS {
-                    self.makers.insert(maker);
+            What::Memory(..) | What::Address(..) => {
+                if open.makers.len() < MAX_MAKERS {
+                    open.makers.insert(maker);
                 }
             }
             _ => {
-                if let Some(detail) = &mut self.detail {
-                    detail.uses.insert((maker, what));
-                }
+                open.detail.uses.insert((maker, what));
             }
         }
     }
 
     fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
-        if step != self.step {
-            return;
-        }
-        let access = self.access(machine, address, bytes.len() as u64, Some(bytes));
-        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.reads.len() < MAX_ACCESSES) {
-            detail.reads.push(access);
-        }
+        let read = |view: View<'_>, open: &mut Open| {
+            let access = open.access(view, address, bytes.len() as u64, Some(bytes));
+            if open.detail.reads.len() < MAX_ACCESSES {
+                open.detail.reads.push(access);
+            }
+        };
+        self.note(step, read, machine);
     }
 
     fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
-        if step != self.step {
-            return;
-        }
-        let mut access = self.access(machine, address, length, None);
-        // As a rule it is text, and without a type.
-        if let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80)) {
-            access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
-        }
-        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.reads.len() < MAX_ACCESSES) {
-            detail.reads.push(access);
-        }
+        let look = |view: View<'_>, open: &mut Open| {
+            let mut access = open.access(view, address, length, None);
+            // As a rule it is text, and without a type.
+            if let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80)) {
+                access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
+            }
+            if open.detail.reads.len() < MAX_ACCESSES {
+                open.detail.reads.push(access);
+            }
+        };
+        self.note(step, look, machine);
     }
 
     fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
-        if step != self.step {
-            return;
-        }
-        let bytes = machine.frame().and_then(|frame| {
-            let slot = frame.shape.slots.iter().find(|slot| frame.value(slot.register) == Some(address))?;
-            frame.value(slot.plain?)
-        });
-        let bytes = bytes.map(u64::to_le_bytes);
-        let n = usize::try_from(length).unwrap_or(8).min(8);
-        let access = self.access(machine, address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
-        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.writes.len() < MAX_ACCESSES) {
-            detail.writes.push(access);
-        }
+        let write = |view: View<'_>, open: &mut Open| {
+            let bytes = machine.frame().and_then(|frame| {
+                let slot = frame.shape.slots.iter().find(|slot| frame.value(slot.register) == Some(address))?;
+                frame.value(slot.plain?)
+            });
+            let bytes = bytes.map(u64::to_le_bytes);
+            let n = usize::try_from(length).unwrap_or(8).min(8);
+            let access = open.access(view, address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
+            if open.detail.writes.len() < MAX_ACCESSES {
+                open.detail.writes.push(access);
+            }
+        };
+        self.note(step, write, machine);
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
-        if machine.frame().is_none_or(|frame| frame.step != self.step) {
-            return;
-        }
         let view = self.view(machine);
-        let show = |number: u64, size: u32, class: Class| match class {
-            Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
-            Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
-            Class::Other => "?".to_owned(),
-        };
-        let text = |(number, argument): (&Option<u64>, &Argument)| {
-            let Some(number) = number else { return "?".to_owned() };
-            let is_pointer = argument.size == 8 && argument.class == Class::Integer && *number > 4096;
-            let string = is_pointer.then(|| machine.memory.string(*number, 80)).flatten();
-            match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
-                Some(string) => value::quoted(&string, '"'),
-                None => show(*number, argument.size, argument.class),
-            }
-        };
-        let model = call.model;
-        let outside = Outside {
-            name: call.name.clone(),
-            arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
-            result: result.map(|result| {
-                let class = call.result.unwrap_or(Class::Integer);
-                let is_short = result >> 32 == 0 && class == Class::Integer;
-                show(result, if is_short { 4 } else { call.result_size.min(8) }, class)
-            }),
-            is_input: model.is_some_and(|model| model.input.is_some()),
-            is_modelled: model.is_some(),
-        };
-        if let Some(detail) = &mut self.detail {
-            detail.calls.push(outside);
+        if let Some(open) = self.current(machine) {
+            open.detail.calls.push(outside(view, call, arguments, result));
         }
     }
 
     fn crashes(&mut self, machine: &Machine, crash: &Crash) {
-        if machine.frame().is_none_or(|frame| frame.step != self.step) {
-            return;
-        }
+        let view = self.view(machine);
+        let Some(open) = self.current(machine) else { return };
         let written = if let Doing::Writing(written) = crash.doing { written.map(u64::to_le_bytes) } else { None };
         let length = usize::try_from(crash.length).unwrap_or(usize::MAX);
         let bytes = written.as_ref().and_then(|bytes| bytes.get(..length));
         let access = (crash.doing != Doing::Dividing)
-            .then(|| (crash.doing, self.access(machine, crash.address, crash.length, bytes)));
-        if let Some(detail) = &mut self.detail {
-            detail.crash = Some((crash.signal, access));
-        }
+            .then(|| (crash.doing, open.access(view, crash.address, crash.length, bytes)));
+        open.detail.crash = Some((crash.signal, access));
     }
 
     fn leaves(&mut self, machine: &Machine, _is_return: bool) {
-        if self.detail.is_some() && machine.frame().is_some_and(|frame| frame.number == self.frame) {
-            self.is_done = true;
+        if let Some(frame) = machine.frame() {
+            self.close(frame.number);
         }
     }
 
     fn is_done(&self) -> bool {
         self.is_done
+    }
+}
+
+/// What is told of a call of a function that is not instrumented.
+fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
+    let show = |number: u64, size: u32, class: Class| match class {
+        Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
+        Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
+        Class::Other => "?".to_owned(),
+    };
+    let text = |(number, argument): (&Option<u64>, &Argument)| {
+        let Some(number) = number else { return "?".to_owned() };
+        let is_pointer = argument.size == 8 && argument.class == Class::Integer && *number > 4096;
+        let string = is_pointer.then(|| view.machine.memory.string(*number, 80)).flatten();
+        match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
+            Some(string) => value::quoted(&string, '"'),
+            None => show(*number, argument.size, argument.class),
+        }
+    };
+    let model = call.model;
+    Outside {
+        name: call.name.clone(),
+        arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
+        result: result.map(|result| {
+            let class = call.result.unwrap_or(Class::Integer);
+            let is_short = result >> 32 == 0 && class == Class::Integer;
+            show(result, if is_short { 4 } else { call.result_size.min(8) }, class)
+        }),
+        is_input: model.is_some_and(|model| model.input.is_some()),
+        is_modelled: model.is_some(),
     }
 }
 
@@ -345,36 +371,46 @@ fn is_alone(frame: &Frame) -> bool {
     frame.shape.statements.iter().filter_map(|statement| statement.place.as_ref()).filter(is_here).count() == 1
 }
 
-/// What is known of a step, and of the variable that is asked for.
-fn look(
-    player: &mut Player,
-    step: Step,
-    variable: Option<&str>,
-) -> Result<(Option<Detail>, Option<Access>), TraceError> {
-    player.rewind(step);
+/// Steps in full, as far as they came before `until` begins; those that there are.
+///
+/// - `steps`: ascending.
+///
+/// Cost: plays from before the first to where the last one ends, but for what lies between the steps as far as checkpoints allow.
+pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
     let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-    // How often something ran before the part that was kept is not known.
-    let is_from_start = player.machine.n_steps == 0 && !player.machine.is_window;
-    let counts = is_from_start.then(HashMap::new);
     let mut focus = Focus {
-        step,
+        steps,
+        n_begun: 0,
+        until,
         globals: &globals,
         words: &words,
-        variable,
-        frame: 0,
-        detail: None,
-        asked: None,
-        makers: BTreeSet::new(),
-        counts,
+        counts: None,
+        open: Vec::new(),
+        found: Vec::new(),
         is_done: false,
     };
-    player.play(&mut focus)?;
-    Ok((focus.detail, focus.asked))
+    while let Some(step) = steps.get(focus.n_begun) {
+        let n_before = player.machine.n_steps;
+        player.rewind(*step);
+        // How often something ran before the part that was kept is not known.
+        let is_from_start = player.machine.n_steps == 0 && !player.machine.is_window;
+        if is_from_start {
+            focus.counts = Some(HashMap::new());
+        } else if player.machine.n_steps != n_before {
+            focus.counts = None;
+        }
+        focus.is_done = false;
+        if !player.play(&mut focus)? {
+            break;
+        }
+    }
+    focus.found.extend(focus.open.drain(..).map(|open| open.detail));
+    Ok(focus.found)
 }
 
 /// A step in full; `None` if there is no such step.
 pub fn detail(player: &mut Player, step: Step) -> Result<Option<Detail>, TraceError> {
-    Ok(look(player, step, None)?.0)
+    Ok(details(player, &[step], Step(u32::MAX))?.pop())
 }
 
 /// Where a value comes from.
@@ -401,26 +437,65 @@ pub enum Answer {
     NoVariable(Vec<Arc<str>>),
 }
 
+/// Looks a variable up before a step begins.
+struct Question<'q> {
+    step: Step,
+    variable: &'q str,
+    globals: &'q Globals,
+    words: &'q [u8],
+    found: Option<(Detail, Option<Access>)>,
+}
+
+impl Watch for Question<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame().filter(|frame| frame.step == self.step) else { return };
+        let view = View { machine, globals: self.globals, words: self.words };
+        let asked = view.named_by(frame, self.variable).map(|place| {
+            let mut makers = BTreeSet::new();
+            match place.held {
+                Some((_, maker)) => {
+                    makers.insert(maker);
+                }
+                None => machine.memory.writers(place.address, place.size, |maker| {
+                    makers.insert(maker);
+                }),
+            }
+            let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
+            let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
+            Access { named, address: place.address, size: place.size, makers, origin }
+        });
+        self.found = Some((begun(view, frame, None), asked));
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.is_some()
+    }
+}
+
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.
-pub fn why(player: &mut Player, step: Step, variable: &str, limit: usize) -> Result<Answer, TraceError> {
-    let asked_at = step;
-    let (Some(detail), asked) = look(player, step, Some(variable))? else { return Ok(Answer::NoStep) };
+///
+/// - `dependences`: those of the same run, at least up to `step`.
+///
+/// Cost: plays the steps that are found, see [`details`].
+pub fn why(
+    player: &mut Player,
+    dependences: &Dependences,
+    (step, variable): (Step, &str),
+    limit: usize,
+) -> Result<Answer, TraceError> {
+    player.rewind(step);
+    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+    let mut question = Question { step, variable, globals: &globals, words: &words, found: None };
+    player.play(&mut question)?;
+    let Some((detail, asked)) = question.found else { return Ok(Answer::NoStep) };
     let Some(asked) = asked else {
         return Ok(Answer::NoVariable(detail.variables.into_iter().map(|(name, _)| name).collect()));
     };
-    let mut open: BTreeSet<Step> = asked.makers.iter().copied().filter(|step| *step != Step::START).collect();
-    let mut seen = open.clone();
-    let mut steps = Vec::new();
-    while steps.len() < limit
-        && let Some(step) = open.pop_last()
-    {
-        if let Some(detail) = self::detail(player, step)? {
-            // A step that calls also uses what later steps made: those of the call.
-            // What is asked for was there before any of those that had not begun.
-            let makers = detail.makers().into_iter().filter(|maker| *maker < asked_at);
-            open.extend(makers.filter(|maker| seen.insert(*maker)));
-            steps.push(detail);
-        }
-    }
-    Ok(Answer::Found(Why { standing: detail.standing, asked, steps, is_cut: !open.is_empty() }))
+    let (order, is_cut) = dependences.origins(asked.makers.iter().copied(), step, limit);
+    let mut ascending = order.clone();
+    ascending.sort_unstable();
+    let details = details(player, &ascending, step)?;
+    let mut details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
+    let steps = order.iter().filter_map(|step| details.remove(step)).collect();
+    Ok(Answer::Found(Why { standing: detail.standing, asked, steps, is_cut }))
 }

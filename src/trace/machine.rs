@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::instrument::segment::Kind;
 use crate::trace::TraceError;
+use crate::trace::atomic::updated;
 use crate::trace::fault::Crash;
 use crate::trace::frame::External;
 use crate::trace::frame::Frame;
@@ -41,6 +42,8 @@ const MAX_DEPTH: usize = 50_000_000;
 pub enum What {
     /// Bytes at an address.
     Memory(u64, u64),
+    /// Bytes at an address that only say where something is: a pointer that is followed, an index.
+    Address(u64, u64),
     /// A temporary value of another statement.
     Temporary,
     /// The arguments of the call.
@@ -340,6 +343,12 @@ impl Machine {
     /// Leaves the last frame.
     fn leave<W: Watch>(&mut self, is_return: bool, watch: &mut W) {
         watch.leaves(self, is_return);
+        if let (true, [.., caller, frame]) = (is_return, &self.frames[..])
+            && caller.external.as_ref().is_some_and(|external| external.is_entered)
+        {
+            // What a library makes of what the functions that it calls return is not recorded.
+            watch.uses(caller.step, frame.step, What::Returned);
+        }
         if let Some(frame) = self.frames.pop() {
             match self.frames.last_mut() {
                 Some(caller) => caller.returned = frame.step,
@@ -444,21 +453,21 @@ impl Machine {
                     self.memory.forget(address, size);
                 }
             }
-            Action::LoadPlain { slot, value, size, to } => {
+            Action::LoadPlain { slot, value, size, to, is_address } => {
                 let (address, maker) = (frame.value(slot).unwrap_or(0), frame.writer(value));
                 let Some(held) = frame.value(value) else {
                     // The frame was met in the middle: what the variable holds is not known, nor what comes of it.
                     if let Some(to) = to {
                         frame.forget(to);
                     }
-                    watch.uses(step, maker, What::Memory(address, u64::from(size)));
+                    watch.uses(step, maker, read(is_address, address, u64::from(size)));
                     watch.looks(self, step, address, u64::from(size));
                     return Ok(());
                 };
                 if let Some(to) = to {
                     frame.set(to, held, step);
                 }
-                watch.uses(step, maker, What::Memory(address, u64::from(size)));
+                watch.uses(step, maker, read(is_address, address, u64::from(size)));
                 watch.reads(self, step, address, &held.to_le_bytes()[..size as usize]);
             }
             Action::StorePlain { slot, value, source, size } => {
@@ -470,14 +479,14 @@ impl Machine {
                 }
                 watch.writes(self, step, address, u64::from(size));
             }
-            Action::Load { address, offset, size, to } => {
+            Action::Load { address, offset, size, to, is_address } => {
                 let address = frame.number_at(address, bytes, 8);
                 let content = piece_of(bytes, offset, size)?;
                 if let (Some(to), true) = (to, size <= 8) {
                     frame.set(to, number(bytes, offset, size).unwrap_or(0), step);
                 }
                 if let Some(address) = address {
-                    self.read(step, address, content, watch);
+                    self.read(step, read(is_address, address, u64::from(size)), content, watch);
                 }
             }
             Action::Store { address, source, size } => {
@@ -509,7 +518,7 @@ impl Machine {
                     self.memory.doubt();
                     return Ok(());
                 };
-                self.read(step, address, piece_of(bytes, offset, size)?, watch);
+                self.read(step, read(false, address, u64::from(size)), piece_of(bytes, offset, size)?, watch);
                 match operand.and_then(|operand| updated(kind, before, operand, size)) {
                     Some(new) if size <= 8 => self.memory.write(address, &new.to_le_bytes()[..size as usize], step),
                     _ => self.memory.define(address, u64::from(size), step),
@@ -522,7 +531,7 @@ impl Machine {
                     self.memory.doubt();
                     return Ok(());
                 };
-                self.read(step, address, piece_of(bytes, offset, size)?, watch);
+                self.read(step, read(false, address, u64::from(size)), piece_of(bytes, offset, size)?, watch);
                 if piece_of(bytes, success, 1)? != [0] {
                     match new {
                         Some(new) if size <= 8 => {
@@ -619,14 +628,14 @@ impl Machine {
 
     /// A step reads bytes of memory.
     #[inline]
-    pub fn read<W: Watch>(&mut self, step: Step, address: u64, bytes: &[u8], watch: &mut W) {
+    fn read<W: Watch>(&mut self, step: Step, what: What, bytes: &[u8], watch: &mut W) {
+        let (What::Memory(address, _) | What::Address(address, _)) = what else { return };
         self.check.n_reads += 1;
         if self.is_awaiting && bytes.len() == 8 {
             self.found(address, number(bytes, 0, 8).unwrap_or(0));
         }
-        let length = bytes.len() as u64;
         if let Some(maker) = self.memory.expected(address, bytes) {
-            watch.uses(step, maker, What::Memory(address, length));
+            watch.uses(step, maker, what);
             watch.reads(self, step, address, bytes);
             return;
         }
@@ -636,7 +645,7 @@ impl Machine {
             address,
             bytes,
             |address, writer| blame.find(address, writer),
-            |maker| watch.uses(step, maker, What::Memory(address, length)),
+            |maker| watch.uses(step, maker, what),
         );
         if is_other {
             self.check.n_other += 1;
@@ -736,6 +745,12 @@ fn piece_of(bytes: &[u8], offset: u32, size: u32) -> Result<&[u8], TraceError> {
     bytes.get(offset as usize..(offset + size) as usize).ok_or(TraceError::Damaged("a record is cut short"))
 }
 
+/// A use of bytes of memory.
+#[inline]
+fn read(is_address: bool, address: u64, length: u64) -> What {
+    if is_address { What::Address(address, length) } else { What::Memory(address, length) }
+}
+
 /// Finds the call that wrote bytes nobody recorded.
 struct Blame<'m> {
     remembered: &'m [Remembered],
@@ -757,40 +772,6 @@ impl Blame<'_> {
         self.is_after_call |= last.is_some();
         reached.or(last).unwrap_or(writer)
     }
-}
-
-/// What an atomic update leaves.
-fn updated(kind: &str, before: u64, operand: u64, size: u32) -> Option<u64> {
-    let bits = 8 * size.min(8);
-    let signed = |number: u64| (number << (64 - bits)).cast_signed() >> (64 - bits);
-    let mask = u64::MAX >> (64 - bits);
-    let (one, other) = (before & mask, operand & mask);
-    Some(match kind {
-        "xchg" => other,
-        "add" => one.wrapping_add(other),
-        "sub" => one.wrapping_sub(other),
-        "and" => one & other,
-        "nand" => !(one & other),
-        "or" => one | other,
-        "xor" => one ^ other,
-        "umax" => one.max(other),
-        "umin" => one.min(other),
-        "max" => {
-            if signed(one) >= signed(other) {
-                one
-            } else {
-                other
-            }
-        }
-        "min" => {
-            if signed(one) <= signed(other) {
-                one
-            } else {
-                other
-            }
-        }
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

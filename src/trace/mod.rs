@@ -12,6 +12,8 @@ pub mod digest;
 pub mod records;
 pub mod units;
 
+pub mod atomic;
+pub mod dependence;
 pub mod detail;
 pub mod effect;
 pub mod fault;
@@ -27,10 +29,12 @@ pub mod model;
 pub mod object;
 pub mod play;
 pub mod printed;
+pub mod rows;
 pub mod scanned;
 pub mod shape;
 pub mod step;
 pub mod tree;
+pub mod uses;
 pub mod value;
 
 use std::io;

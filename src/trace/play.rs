@@ -208,12 +208,14 @@ impl Player {
         }
     }
 
-    /// Goes back to a place before a step begins, from where it can be played.
+    /// Goes to the nearest place that is known before a step begins, from where it can be played.
     pub fn rewind(&mut self, step: Step) {
-        if self.machine.n_steps < step.0 {
+        let n_steps = self.machine.n_steps;
+        let found = self.checkpoints.iter().rev().find(|(_, machine)| machine.n_steps < step.0);
+        let is_nearer = found.is_some_and(|(_, machine)| machine.n_steps > n_steps);
+        if n_steps < step.0 && !is_nearer {
             return;
         }
-        let found = self.checkpoints.iter().rev().find(|(_, machine)| machine.n_steps < step.0);
         if let Some((position, machine)) = found.or(self.checkpoints.first()) {
             self.go_to(&position.clone(), machine.clone());
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
 use crate::instrument::flow::Flow;
+use crate::instrument::function::Function;
 use crate::instrument::instruction::BlockId;
 use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::MetadataId;
@@ -58,11 +59,11 @@ pub enum Action {
     /// The address of a slot of so many bytes, which holds nothing yet.
     Slot { register: Register, offset: u32, size: u64, is_plain: bool },
     /// A plain slot is read.
-    LoadPlain { slot: Register, value: Register, size: u32, to: Option<Register> },
+    LoadPlain { slot: Register, value: Register, size: u32, to: Option<Register>, is_address: bool },
     /// A plain slot is written.
     StorePlain { slot: Register, value: Register, source: Source, size: u32 },
     /// Memory is read; the record has what.
-    Load { address: Source, offset: u32, size: u32, to: Option<Register> },
+    Load { address: Source, offset: u32, size: u32, to: Option<Register>, is_address: bool },
     /// Memory is written.
     Store { address: Source, source: Source, size: u32 },
     /// An atomic update: what was there before is in the record.
@@ -228,6 +229,7 @@ impl Shape {
             statement_of: statement_of(body, &statements),
             defined_in: HashMap::new(),
             shared: HashSet::new(),
+            addresses: addresses(&body.function),
             registers: HashMap::new(),
             n_registers: 0,
             slots: Vec::new(),
@@ -291,6 +293,32 @@ fn statement_of(body: &Body, statements: &[Statement]) -> Vec<Vec<u32>> {
     of
 }
 
+/// The values of a function that only say where something is: an address, or what one is computed from.
+fn addresses(function: &Function) -> HashSet<ValueId> {
+    let (mut used, mut values) = (HashSet::new(), HashSet::new());
+    // The users of a value come later, but for those of a phi, which come nowhere then.
+    for instruction in function.blocks.iter().rev().flat_map(|block| block.instructions.iter().rev()) {
+        let passes_on =
+            matches!(instruction.op, Op::Element(_) | Op::Cast(_) | Op::Binary(_) | Op::Select | Op::Freeze);
+        let is_address = |number: usize| match &instruction.op {
+            Op::Load | Op::AtomicUpdate(_) | Op::CompareExchange => number == 0,
+            Op::Store => number == 1,
+            _ => passes_on && instruction.result.is_some_and(|id| used.contains(&id) && !values.contains(&id)),
+        };
+        let locals = instruction.operands.iter().enumerate().filter_map(|(number, operand)| match operand.value {
+            Value::Local(id) => Some((id, is_address(number))),
+            _ => None,
+        });
+        for (id, is_address) in locals.collect::<Vec<_>>() {
+            used.insert(id);
+            if !is_address {
+                values.insert(id);
+            }
+        }
+    }
+    used.difference(&values).copied().collect()
+}
+
 fn branches(body: &Body, debug: Debug<'_>) -> HashSet<(MetadataId, (u32, u32))> {
     let last = body.function.blocks.iter().filter_map(|block| block.instructions.last());
     let locations = last.filter(|last| matches!(last.op, Op::Branch(..))).filter_map(|last| last.location);
@@ -313,6 +341,8 @@ struct Maker<'m> {
     defined_in: HashMap<ValueId, u32>,
     /// Temporary values that another statement uses.
     shared: HashSet<ValueId>,
+    /// Values that only say where something is.
+    addresses: HashSet<ValueId>,
     registers: HashMap<ValueId, Register>,
     n_registers: u32,
     slots: Vec<Slot>,
@@ -564,9 +594,10 @@ impl Maker<'_> {
         match &instruction.op {
             Op::Load => {
                 let size = self.size(&instruction.ty)?;
+                let is_address = instruction.result.is_some_and(|id| self.addresses.contains(&id));
                 actions.push(match (slot(0), items.result()) {
-                    (Some((slot, value)), None) => Action::LoadPlain { slot, value, size, to },
-                    (_, Some(item)) => Action::Load { address: source(0), offset: item.offset, size, to },
+                    (Some((slot, value)), None) => Action::LoadPlain { slot, value, size, to, is_address },
+                    (_, Some(item)) => Action::Load { address: source(0), offset: item.offset, size, to, is_address },
                     (None, None) => return Err(Unsupported::new("a load that is not recorded")),
                 });
             }

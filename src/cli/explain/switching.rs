@@ -193,7 +193,7 @@ impl Search {
     /// Finds out what can be switched in the failing run.
     fn new(mut fork: Fork, budget: usize) -> Result<Self, Failure> {
         let run = Run::read(&mut fork.player).map_err(failed)?;
-        let decisions = Decisions::read(&mut fork.player, &run).map_err(failed)?;
+        let decisions = Decisions::read(&mut fork.player).map_err(failed)?;
         let mut failing = vec![Step(run.n_steps())];
         if matches!(fork.ending, Ending::Exit(_)) {
             // Any of the things that it said may be the wrong one.

@@ -133,7 +133,7 @@ pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
     let mut value = standing(&detail.standing, sources);
     let uses = |(step, what): &(crate::trace::step::Step, What)| {
         let what = match what {
-            What::Memory(..) => "memory",
+            What::Memory(..) | What::Address(..) => "memory",
             What::Temporary => "temporary value",
             What::Arguments => "arguments",
             What::Returned => "returned value",

@@ -260,7 +260,7 @@ fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
     }
     for (step, what) in detail.uses.iter().filter(|(step, _)| *step != Step::START) {
         let what = match what {
-            What::Memory(..) => "memory",
+            What::Memory(..) | What::Address(..) => "memory",
             What::Temporary => "the rest of the expression",
             What::Arguments => "the arguments",
             What::Returned => "the returned value",

@@ -1,0 +1,414 @@
+//! What depends on what in a run: one graph of its steps, which can be followed back to what made a value, and on to what was made of it.
+//!
+//! Three kinds of dependence are kept apart: on values, on values that only say where others are, and on the decision or call because of which a step runs.
+//! Nothing here knows how programs are recorded: a recorder notes steps and uses as they happen ([`Notes`]), and packs them when it is done.
+//!
+//! Source of the terms: Ferrante, Ottenstein and Warren 1987; Korel and Laski 1988, "Dynamic Program Slicing".
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use crate::trace::rows::Edge;
+use crate::trace::rows::Row;
+use crate::trace::rows::Rows;
+use crate::trace::rows::push;
+use crate::trace::rows::take;
+use crate::trace::rows::there;
+use crate::trace::rows::way;
+use crate::trace::step::Step;
+
+/// Uses of a step that are looked through so that none is noted twice.
+const MAX_COMPARED: usize = 16;
+
+/// In the notes: a use of a step after others had begun.
+const LATE: u64 = 3;
+
+/// How a step depends on another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// It uses a value that the other one made.
+    Data = 0,
+    /// It uses a value that the other one made, only to say where something is.
+    Address = 1,
+    /// The other one decided that it runs, or called its function.
+    Control = 2,
+}
+
+impl Kind {
+    /// The kind in the two lowest bits of a number.
+    pub fn of(code: u64) -> Self {
+        match code & 3 {
+            0 => Self::Data,
+            1 => Self::Address,
+            _ => Self::Control,
+        }
+    }
+
+    /// Whether something flows from step to step: [`Data`](Self::Data) and [`Address`](Self::Address).
+    pub fn is_flow(self) -> bool {
+        self != Self::Control
+    }
+}
+
+/// What is noted while a program runs, in order; about 6 bytes a step.
+#[derive(Debug, Clone, Default)]
+pub struct Notes {
+    n_steps: u32,
+    /// For each step a number for its control, and one for each use that follows; see [`edges`].
+    bytes: Vec<u8>,
+    /// The last uses of the current step.
+    last: Vec<(Step, Kind)>,
+}
+
+impl Notes {
+    /// The next step begins.
+    ///
+    /// - `decider`: the step because of which it runs; [`Step::START`] if there is none.
+    #[inline]
+    pub fn step(&mut self, decider: Step) {
+        self.n_steps += 1;
+        self.last.clear();
+        push(&mut self.bytes, way(self.n_steps, decider.0) << 2 | Kind::Control as u64);
+    }
+
+    /// A step that has begun uses what another one made. What was there from the beginning is left out.
+    #[inline]
+    pub fn uses(&mut self, user: Step, maker: Step, kind: Kind) {
+        if maker == Step::START || maker.0 > self.n_steps {
+            return;
+        }
+        if user.0 == self.n_steps {
+            if self.last.contains(&(maker, kind)) {
+                return;
+            }
+            if self.last.len() < MAX_COMPARED {
+                self.last.push((maker, kind));
+            }
+            push(&mut self.bytes, way(user.0, maker.0) << 2 | kind as u64);
+        } else if user != Step::START && user.0 < self.n_steps {
+            push(&mut self.bytes, u64::from(self.n_steps - user.0) << 2 | LATE);
+            push(&mut self.bytes, way(user.0, maker.0) << 2 | kind as u64);
+        }
+    }
+
+    /// The graph of all that was noted.
+    ///
+    /// Cost: linear.
+    pub fn pack(self) -> Dependences {
+        let n_rows = self.n_steps as usize + 1;
+        let turned = |edge: Edge| Edge { row: edge.other, other: edge.row, kind: edge.kind };
+        Dependences {
+            n_steps: self.n_steps,
+            makers: Rows::pack(n_rows, || edges(&self.bytes)),
+            users: Rows::pack(n_rows, || edges(&self.bytes).map(turned)),
+        }
+    }
+}
+
+/// The edges of notes, each in the row of its user.
+fn edges(mut bytes: &[u8]) -> impl Iterator<Item = Edge> {
+    let mut n_steps = 0;
+    std::iter::from_fn(move || {
+        while !bytes.is_empty() {
+            let mut code = take(&mut bytes);
+            let mut user = n_steps;
+            if code & 3 == LATE {
+                user -= u32::try_from(code >> 2).unwrap_or(0);
+                code = take(&mut bytes);
+            } else if Kind::of(code) == Kind::Control {
+                n_steps += 1;
+                user = n_steps;
+            }
+            let other = Step(there(user, code >> 2));
+            if other != Step::START {
+                return Some(Edge { row: Step(user), other, kind: Kind::of(code) });
+            }
+        }
+        None
+    })
+}
+
+/// What the steps of a run depend on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dependences {
+    n_steps: u32,
+    makers: Rows,
+    users: Rows,
+}
+
+impl Dependences {
+    /// The number of the last step.
+    pub fn n_steps(&self) -> u32 {
+        self.n_steps
+    }
+
+    /// What a step depends on: first what decided that it runs, then in the order of use. A `return` that it waited for began after it.
+    pub fn makers(&self, step: Step) -> Row<'_> {
+        self.makers.row(step)
+    }
+
+    /// What depends on a step.
+    pub fn users(&self, step: Step) -> Row<'_> {
+        self.users.row(step)
+    }
+
+    /// Bytes of memory.
+    pub fn n_bytes(&self) -> usize {
+        self.makers.n_bytes() + self.users.n_bytes()
+    }
+
+    /// All steps that some depend on in any way, these among them: the backward slice.
+    pub fn behind(&self, from: &[Step]) -> Steps {
+        self.reached(from, Self::makers)
+    }
+
+    /// All steps that depend on some in any way, these among them: the forward slice.
+    pub fn ahead(&self, from: &[Step]) -> Steps {
+        self.reached(from, Self::users)
+    }
+
+    fn reached<'d>(&'d self, from: &[Step], row: impl Fn(&'d Self, Step) -> Row<'d>) -> Steps {
+        let mut reached = Steps::none(self.n_steps);
+        let mut open: Vec<Step> = from.iter().copied().filter(|step| reached.insert(*step)).collect();
+        while let Some(step) = open.pop() {
+            open.extend(row(self, step).map(|(other, _)| other).filter(|other| reached.insert(*other)));
+        }
+        reached
+    }
+
+    /// By step: dependences between it and the nearest of `from`; [`u32::MAX`] if these do not depend on it.
+    pub fn distances(&self, from: &[Step]) -> Vec<u32> {
+        let mut distances = vec![u32::MAX; self.n_steps as usize + 1];
+        let mut front = from.to_vec();
+        let mut distance = 0;
+        while !front.is_empty() {
+            let mut next = Vec::new();
+            for step in front {
+                if let Some(nearest @ &mut u32::MAX) = distances.get_mut(step.0 as usize) {
+                    *nearest = distance;
+                    next.extend(self.makers(step).map(|(maker, _)| maker));
+                }
+            }
+            (front, distance) = (next, distance + 1);
+        }
+        distances
+    }
+
+    /// The steps that values come from: their makers, the makers of what those used, and so on, without what decided that these run.
+    ///
+    /// - `makers`: who made the values.
+    /// - `at`: the step that is about to run and finds them.
+    /// - Result: at most `limit` steps, as a rule the last first, and whether there are more.
+    ///
+    /// A step that waits for a call uses what later steps make; it counts up to where it was used itself. So what is given to a function does not come from what that
+    /// function returns.
+    pub fn origins(&self, makers: impl IntoIterator<Item = Step>, at: Step, limit: usize) -> (Vec<Step>, bool) {
+        let mut open: BTreeMap<Step, Step> = BTreeMap::new();
+        let mut done: HashMap<Step, Step> = HashMap::new();
+        let mut found = Vec::new();
+        let is_known = |step: Step| step != Step::START && step < at;
+        open.extend(makers.into_iter().filter(|maker| is_known(*maker)).map(|maker| (maker, at)));
+        while let Some((step, until)) = open.pop_last() {
+            if !done.contains_key(&step) {
+                if found.len() == limit {
+                    return (found, true);
+                }
+                found.push(step);
+            }
+            done.insert(step, until);
+            for (maker, _) in self.makers(step).filter(|(maker, kind)| kind.is_flow() && *maker < until) {
+                let until = if maker < step { step } else { until };
+                if done.get(&maker).is_none_or(|before| *before < until) {
+                    let open = open.entry(maker).or_insert(until);
+                    *open = until.max(*open);
+                }
+            }
+        }
+        (found, false)
+    }
+}
+
+/// A set of steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Steps(Vec<u64>);
+
+impl Steps {
+    /// The empty set of steps up to one.
+    fn none(n_steps: u32) -> Self {
+        Self(vec![0; n_steps as usize / 64 + 1])
+    }
+
+    /// Whether a step is in it.
+    pub fn contains(&self, step: Step) -> bool {
+        self.0.get(step.0 as usize / 64).is_some_and(|word| word >> (step.0 % 64) & 1 == 1)
+    }
+
+    /// Takes a step in; returns whether it was not in it. A step that no edge has is left out.
+    fn insert(&mut self, step: Step) -> bool {
+        let Some(word) = self.0.get_mut(step.0 as usize / 64) else { return false };
+        let bit = 1 << (step.0 % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A graph in which nothing is decided: steps, and whose values they use.
+    pub fn graph(n_steps: u32, pairs: &[(u32, u32)]) -> Dependences {
+        let mut notes = Notes::default();
+        for _ in 0..n_steps {
+            notes.step(Step::START);
+        }
+        for (user, maker) in pairs {
+            notes.uses(Step(*user), Step(*maker), Kind::Data);
+        }
+        notes.pack()
+    }
+
+    /// What each step of a run does: what decided it, and after how many steps more it uses what.
+    type Does = (u32, Vec<(u32, u32, bool)>);
+
+    fn run() -> impl Strategy<Value = Vec<Does>> {
+        let uses = proptest::collection::vec((0..6_u32, 0..200_u32, any::<bool>()), 0..5);
+        proptest::collection::vec((0..200_u32, uses), 1..100)
+    }
+
+    fn kind(is_address: bool) -> Kind {
+        if is_address { Kind::Address } else { Kind::Data }
+    }
+
+    /// Notes a run, and keeps the same as plain triples.
+    fn noted(run: &[Does]) -> (Dependences, BTreeSet<(Step, Step, Kind)>) {
+        let (mut notes, mut edges) = (Notes::default(), BTreeSet::new());
+        for (step, (decider, _)) in (1..).zip(run) {
+            let decider = Step(decider % step);
+            notes.step(decider);
+            edges.insert((Step(step), decider, Kind::Control));
+            for (user, (_, uses)) in (1..=step).zip(run) {
+                for (_, maker, is_address) in uses.iter().filter(|(after, ..)| user + after == step) {
+                    let maker = Step(maker % (step + 1));
+                    notes.uses(Step(user), maker, kind(*is_address));
+                    edges.insert((Step(user), maker, kind(*is_address)));
+                }
+            }
+        }
+        edges.retain(|(_, maker, _)| *maker != Step::START);
+        (notes.pack(), edges)
+    }
+
+    /// All that can be reached, by going along each edge until nothing is new.
+    fn closure(edges: &BTreeSet<(Step, Step, Kind)>, from: Step, is_back: bool) -> BTreeSet<Step> {
+        let mut reached = BTreeSet::from([from]);
+        loop {
+            let ends = edges.iter().map(|(user, maker, _)| if is_back { (user, maker) } else { (maker, user) });
+            let new: Vec<Step> = ends
+                .filter(|(near, far)| reached.contains(near) && !reached.contains(far))
+                .map(|(_, far)| *far)
+                .collect();
+            if new.is_empty() {
+                return reached;
+            }
+            reached.extend(new);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_graph_is_what_was_noted_in_both_directions_and_in_order(run in run()) {
+            let (graph, edges) = noted(&run);
+            prop_assert_eq!(graph.n_steps() as usize, run.len());
+            let steps = || (0..=graph.n_steps()).map(Step);
+            let back: BTreeSet<_> = steps().flat_map(|user| graph.makers(user).map(move |(maker, kind)| (user, maker, kind))).collect();
+            let on: BTreeSet<_> = steps().flat_map(|maker| graph.users(maker).map(move |(user, kind)| (user, maker, kind))).collect();
+            prop_assert_eq!(&back, &edges);
+            prop_assert_eq!(&on, &edges);
+            for step in steps() {
+                prop_assert!(graph.makers(step).skip(1).all(|(_, kind)| kind.is_flow()));
+            }
+            prop_assert_eq!(graph.makers(Step(graph.n_steps() + 1)).count(), 0);
+            prop_assert_eq!(graph.users(Step(u32::MAX)).count(), 0);
+        }
+
+        #[test]
+        fn slices_and_distances_are_those_of_brute_force(run in run(), from in 0..1000_u32) {
+            let (graph, edges) = noted(&run);
+            let from = Step(1 + from % graph.n_steps());
+            let (behind, ahead) = (closure(&edges, from, true), closure(&edges, from, false));
+            let (found, found_ahead) = (graph.behind(&[from]), graph.ahead(&[from]));
+            let distances = graph.distances(&[from]);
+            for step in (1..=graph.n_steps()).map(Step) {
+                prop_assert_eq!(found.contains(step), behind.contains(&step));
+                prop_assert_eq!(found_ahead.contains(step), ahead.contains(&step));
+                prop_assert_eq!(distances[step.0 as usize] != u32::MAX, behind.contains(&step));
+                let nearest = edges.iter().filter(|(_, maker, _)| *maker == step).map(|(user, ..)| distances[user.0 as usize]).min();
+                let expected = if step == from { 0 } else { nearest.unwrap_or(u32::MAX).saturating_add(1) };
+                prop_assert_eq!(distances[step.0 as usize], expected);
+            }
+        }
+
+        #[test]
+        fn origins_are_behind_their_values_and_before_their_time(run in run(), at in 0..1000_u32, limit in 1..200_usize) {
+            let (graph, edges) = noted(&run);
+            let at = Step(1 + at % graph.n_steps());
+            let flow: BTreeSet<_> = edges.into_iter().filter(|(_, _, kind)| kind.is_flow()).collect();
+            let asked: Vec<Step> = graph.makers(at).filter(|(_, kind)| kind.is_flow()).map(|(maker, _)| maker).collect();
+            let (all, is_cut) = graph.origins(asked.clone(), at, usize::MAX);
+            prop_assert!(!is_cut);
+            prop_assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+            let behind = closure(&flow, at, true);
+            prop_assert!(all.iter().all(|step| *step < at && behind.contains(step)));
+            // Each maker of before is one.
+            prop_assert!(asked.iter().filter(|step| **step < at).all(|step| all.contains(step)));
+            // Without steps that wait there is nothing that can be too late.
+            if flow.iter().all(|(user, maker, _)| maker < user) {
+                prop_assert_eq!(all.len() + 1, behind.len());
+                prop_assert!(all.is_sorted_by(|one, other| one > other));
+            }
+            let (some, is_cut) = graph.origins(asked, at, limit);
+            prop_assert_eq!(&some[..], &all[..limit.min(all.len())]);
+            prop_assert_eq!(is_cut, all.len() > limit);
+        }
+    }
+
+    #[test]
+    fn what_a_function_is_given_does_not_come_from_what_it_returns() {
+        // 1: `y = 3`; 2: `x = f(y)`; 3: the entry of `f`, 4: `return n + 1`; 5: `print(x)`.
+        let graph = graph(5, &[(2, 1), (3, 2), (4, 3), (2, 4), (5, 2)]);
+        let steps = |steps: &[u32]| steps.iter().copied().map(Step).collect::<Vec<_>>();
+        assert_eq!(graph.origins([Step(3)], Step(4), 10), (steps(&[3, 2, 1]), false));
+        assert_eq!(graph.origins([Step(2)], Step(5), 10), (steps(&[2, 4, 3, 1]), false));
+        assert_eq!(graph.origins([Step(2)], Step(5), 2), (steps(&[2, 4]), true));
+        assert_eq!(graph.origins([Step::START], Step(5), 2), (steps(&[]), false));
+    }
+
+    #[test]
+    fn a_step_in_a_loop_takes_few_bytes() {
+        // `for (...) sum += a[i];`: the test, the addition and the increment.
+        let mut notes = Notes::default();
+        for number in 0..10_000_u32 {
+            let at = 3 * number;
+            notes.step(Step(at.saturating_sub(2)));
+            notes.uses(Step(at + 1), Step(at), Kind::Data);
+            notes.step(Step(at + 1));
+            notes.uses(Step(at + 2), Step(at), Kind::Address);
+            notes.uses(Step(at + 2), Step(at.saturating_sub(1)), Kind::Data);
+            notes.uses(Step(at + 2), Step(at.saturating_sub(1)), Kind::Data);
+            notes.step(Step(at + 1));
+            notes.uses(Step(at + 3), Step(at), Kind::Data);
+        }
+        let graph = notes.pack();
+        assert_eq!(
+            graph.makers(Step(302)).collect::<Vec<_>>(),
+            [(Step(301), Kind::Control), (Step(300), Kind::Address), (Step(299), Kind::Data)]
+        );
+        assert!(graph.n_bytes() < 8 * 30_000, "{}", graph.n_bytes());
+    }
+}
