@@ -87,6 +87,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
     let graph = dependences(&mut player, Step(u32::MAX))?;
     let packed = begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    graph.users(Step::START);
+    let turned = begin.elapsed().as_secs_f64();
     let at = Step(n_steps);
     let mut rows = Vec::new();
     for (variable, limit) in variables.iter().flat_map(|variable| LIMITS.map(|limit| (variable, limit))) {
@@ -105,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let result = serde_json::json!({
         "n_steps": n_steps, "play": play, "pairs": sorted, "pair_bytes": n_pairs * size_of::<(Step, Step)>(),
-        "pack": packed, "bytes": graph.n_bytes(), "whys": rows,
+        "pack": packed, "turn": turned, "bytes": graph.n_bytes(), "whys": rows,
     });
     writeln!(io::stdout(), "{result}")?;
     Ok(())

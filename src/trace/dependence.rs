@@ -7,21 +7,16 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
-use crate::trace::rows::Edge;
 use crate::trace::rows::Row;
 use crate::trace::rows::Rows;
+use crate::trace::rows::code;
 use crate::trace::rows::push;
-use crate::trace::rows::take;
-use crate::trace::rows::there;
-use crate::trace::rows::way;
 use crate::trace::step::Step;
 
 /// Uses of a step that are looked through so that none is noted twice.
 const MAX_COMPARED: usize = 16;
-
-/// In the notes: a use of a step after others had begun.
-const LATE: u64 = 3;
 
 /// How a step depends on another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,14 +45,19 @@ impl Kind {
     }
 }
 
-/// What is noted while a program runs, in order; about 6 bytes a step.
+/// What is noted while a program runs.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     n_steps: u32,
-    /// For each step a number for its control, and one for each use that follows; see [`edges`].
-    bytes: Vec<u8>,
+    /// The rows of all steps before the current one.
+    rows: Rows,
+    /// That of the current one, and the last end in it.
+    row: Vec<u8>,
+    last: u32,
     /// The last uses of the current step.
-    last: Vec<(Step, Kind)>,
+    used: Vec<(Step, Kind)>,
+    /// What steps used after others had begun, in order.
+    late: Vec<(Step, Step, Kind)>,
 }
 
 impl Notes {
@@ -66,66 +66,75 @@ impl Notes {
     /// - `decider`: the step because of which it runs; [`Step::START`] if there is none.
     #[inline]
     pub fn step(&mut self, decider: Step) {
+        self.rows.append(&self.row);
         self.n_steps += 1;
-        self.last.clear();
-        push(&mut self.bytes, way(self.n_steps, decider.0) << 2 | Kind::Control as u64);
+        self.row.clear();
+        self.used.clear();
+        self.last = self.n_steps;
+        if decider != Step::START {
+            self.edge(decider, Kind::Control);
+        }
     }
 
     /// A step that has begun uses what another one made. What was there from the beginning is left out.
     #[inline]
     pub fn uses(&mut self, user: Step, maker: Step, kind: Kind) {
-        if maker == Step::START || maker.0 > self.n_steps {
+        if maker == Step::START
+            || maker.0 > self.n_steps
+            || self.used.contains(&(maker, kind)) && user.0 == self.n_steps
+        {
             return;
         }
         if user.0 == self.n_steps {
-            if self.last.contains(&(maker, kind)) {
-                return;
+            if self.used.len() < MAX_COMPARED {
+                self.used.push((maker, kind));
             }
-            if self.last.len() < MAX_COMPARED {
-                self.last.push((maker, kind));
-            }
-            push(&mut self.bytes, way(user.0, maker.0) << 2 | kind as u64);
+            self.edge(maker, kind);
         } else if user != Step::START && user.0 < self.n_steps {
-            push(&mut self.bytes, u64::from(self.n_steps - user.0) << 2 | LATE);
-            push(&mut self.bytes, way(user.0, maker.0) << 2 | kind as u64);
+            self.late.push((user, maker, kind));
         }
+    }
+
+    #[inline]
+    fn edge(&mut self, maker: Step, kind: Kind) {
+        push(&mut self.row, code(self.last, maker, kind));
+        self.last = maker.0;
     }
 
     /// The graph of all that was noted.
     ///
-    /// Cost: linear.
-    pub fn pack(self) -> Dependences {
-        let n_rows = self.n_steps as usize + 1;
-        let turned = |edge: Edge| Edge { row: edge.other, other: edge.row, kind: edge.kind };
-        Dependences {
-            n_steps: self.n_steps,
-            makers: Rows::pack(n_rows, || edges(&self.bytes)),
-            users: Rows::pack(n_rows, || edges(&self.bytes).map(turned)),
+    /// Cost: linear, and a sort of what was used late.
+    pub fn pack(mut self) -> Dependences {
+        self.rows.append(&self.row);
+        if !self.late.is_empty() {
+            self.late.sort_by_key(|(user, ..)| *user);
+            self.late.dedup();
+            self.rows = merged(&self.rows, &self.late);
         }
+        Dependences { n_steps: self.n_steps, makers: self.rows, users: OnceLock::new() }
     }
 }
 
-/// The edges of notes, each in the row of its user.
-fn edges(mut bytes: &[u8]) -> impl Iterator<Item = Edge> {
-    let mut n_steps = 0;
-    std::iter::from_fn(move || {
-        while !bytes.is_empty() {
-            let mut code = take(&mut bytes);
-            let mut user = n_steps;
-            if code & 3 == LATE {
-                user -= u32::try_from(code >> 2).unwrap_or(0);
-                code = take(&mut bytes);
-            } else if Kind::of(code) == Kind::Control {
-                n_steps += 1;
-                user = n_steps;
-            }
-            let other = Step(there(user, code >> 2));
-            if other != Step::START {
-                return Some(Edge { row: Step(user), other, kind: Kind::of(code) });
-            }
+/// Rows with more edges at their ends, which are in the order of the rows.
+fn merged(rows: &Rows, mut late: &[(Step, Step, Kind)]) -> Rows {
+    let (mut merged, mut row) = (Rows::default(), Vec::new());
+    for (step, before) in (0..).map(Step).zip(rows.all()) {
+        let (here, rest) = late.split_at(late.iter().take_while(|(user, ..)| *user == step).count());
+        late = rest;
+        if here.is_empty() {
+            merged.append(before.codes());
+            continue;
         }
-        None
-    })
+        row.clear();
+        row.extend_from_slice(before.codes());
+        let mut last = before.last().map_or(step.0, |(maker, _)| maker.0);
+        for (_, maker, kind) in here {
+            push(&mut row, code(last, *maker, *kind));
+            last = maker.0;
+        }
+        merged.append(&row);
+    }
+    merged
 }
 
 /// What the steps of a run depend on.
@@ -133,7 +142,8 @@ fn edges(mut bytes: &[u8]) -> impl Iterator<Item = Edge> {
 pub struct Dependences {
     n_steps: u32,
     makers: Rows,
-    users: Rows,
+    /// Made when it is first asked for.
+    users: OnceLock<Rows>,
 }
 
 impl Dependences {
@@ -148,13 +158,15 @@ impl Dependences {
     }
 
     /// What depends on a step.
+    ///
+    /// Cost: linear in the graph for the first one.
     pub fn users(&self, step: Step) -> Row<'_> {
-        self.users.row(step)
+        self.users.get_or_init(|| self.makers.turned()).row(step)
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory: of what steps depend on, and with what depends on them if that was asked for.
     pub fn n_bytes(&self) -> usize {
-        self.makers.n_bytes() + self.users.n_bytes()
+        self.makers.n_bytes() + self.users.get().map_or(0, Rows::n_bytes)
     }
 
     /// All steps that some depend on in any way, these among them: the backward slice.
@@ -409,6 +421,7 @@ pub(crate) mod tests {
             graph.makers(Step(302)).collect::<Vec<_>>(),
             [(Step(301), Kind::Control), (Step(300), Kind::Address), (Step(299), Kind::Data)]
         );
-        assert!(graph.n_bytes() < 8 * 30_000, "{}", graph.n_bytes());
+        assert_eq!(graph.users(Step(300)).next(), Some((Step(301), Kind::Data)));
+        assert!(graph.n_bytes() < 10 * 30_000, "{}", graph.n_bytes());
     }
 }

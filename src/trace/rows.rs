@@ -9,41 +9,39 @@ use crate::trace::step::Step;
 /// Rows from one whose place is noted to the next.
 const STRIDE: usize = 32;
 
-/// An edge, seen from one of its ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edge {
-    /// The end in whose row it stands.
-    pub row: Step,
-    /// The other end.
-    pub other: Step,
-    /// Its kind.
-    pub kind: Kind,
-}
-
 /// For each step the edges that begin or end there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     bytes: Vec<u8>,
     places: Vec<usize>,
+    length: usize,
 }
 
 impl Rows {
-    /// Packs edges; each row keeps the order in which they come.
-    ///
-    /// - `n_rows`: one more than the highest end of an edge.
-    /// - `edges`: called twice; gives the same edges both times.
+    /// Adds the next row: its [`code`]s one after the other.
+    pub fn append(&mut self, row: &[u8]) {
+        if self.length.is_multiple_of(STRIDE) {
+            self.places.push(self.bytes.len());
+        }
+        self.length += 1;
+        push(&mut self.bytes, row.len() as u64);
+        self.bytes.extend_from_slice(row);
+    }
+
+    /// The same edges, seen from their other ends; in each row in the order of the rows that they come from.
     ///
     /// Cost: linear; 16 bytes a row while it runs.
-    pub fn pack<E: Iterator<Item = Edge>>(n_rows: usize, edges: impl Fn() -> E) -> Self {
-        let mut lengths = vec![0_u32; n_rows];
-        let mut lasts: Vec<u32> = (0..).take(n_rows).collect();
-        for Edge { row, other, kind } in edges() {
-            let index = row.0 as usize;
-            lengths[index] += size(code(lasts[index], other, kind));
-            lasts[index] = other.0;
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        let mut lengths = vec![0_u32; self.length];
+        let mut lasts: Vec<u32> = (0..).take(self.length).collect();
+        for (from, to, kind) in self.edges() {
+            let index = to.0 as usize;
+            lengths[index] += size(code(lasts[index], from, kind));
+            lasts[index] = from.0;
         }
-        let (mut at, mut places) = (0, Vec::with_capacity(n_rows / STRIDE + 1));
-        let mut cursors = Vec::with_capacity(n_rows);
+        let (mut at, mut places) = (0, Vec::with_capacity(self.length / STRIDE + 1));
+        let mut cursors = Vec::with_capacity(self.length);
         for (index, length) in lengths.iter().enumerate() {
             if index % STRIDE == 0 {
                 places.push(at);
@@ -53,18 +51,33 @@ impl Rows {
             at += *length as usize;
         }
         let mut bytes = vec![0; at];
-        for (index, (length, begin)) in lengths.iter().zip(&cursors).enumerate() {
-            let mut header = begin - size(u64::from(*length)) as usize;
-            put(&mut bytes, &mut header, u64::from(*length));
-            lasts[index] = u32::try_from(index).expect("rows are numbered by u32");
+        for (((row, last), length), begin) in (0..).zip(&mut lasts).zip(lengths).zip(&cursors) {
+            let mut header = begin - size(u64::from(length)) as usize;
+            put(&mut bytes, &mut header, u64::from(length));
+            *last = row;
         }
-        drop(lengths);
-        for Edge { row, other, kind } in edges() {
-            let index = row.0 as usize;
-            put(&mut bytes, &mut cursors[index], code(lasts[index], other, kind));
-            lasts[index] = other.0;
+        for (from, to, kind) in self.edges() {
+            let index = to.0 as usize;
+            put(&mut bytes, &mut cursors[index], code(lasts[index], from, kind));
+            lasts[index] = from.0;
         }
-        Self { bytes, places }
+        Self { bytes, places, length: self.length }
+    }
+
+    /// All rows in order.
+    pub fn all(&self) -> impl Iterator<Item = Row<'_>> {
+        let mut rest = &self.bytes[..];
+        (0..).take(self.length).map(move |last| {
+            let length = usize::try_from(take(&mut rest)).unwrap_or(usize::MAX);
+            let (bytes, others) = rest.split_at_checked(length).unwrap_or_default();
+            rest = others;
+            Row { bytes, last }
+        })
+    }
+
+    fn edges(&self) -> impl Iterator<Item = (Step, Step, Kind)> {
+        let numbered = (0..).map(Step).zip(self.all());
+        numbered.flat_map(|(from, row)| row.map(move |(to, kind)| (from, to, kind)))
     }
 
     /// The other ends of the edges of a step, and their kinds; nothing for a step that the graph does not have.
@@ -93,6 +106,13 @@ pub struct Row<'r> {
     last: u32,
 }
 
+impl<'r> Row<'r> {
+    /// The [`code`]s of its edges.
+    pub fn codes(&self) -> &'r [u8] {
+        self.bytes
+    }
+}
+
 impl Iterator for Row<'_> {
     type Item = (Step, Kind);
 
@@ -106,21 +126,22 @@ impl Iterator for Row<'_> {
     }
 }
 
-/// What stands for an edge behind another one.
-fn code(last: u32, other: Step, kind: Kind) -> u64 {
+/// What stands for an edge in a row: `last` is the other end of the edge before, or the row itself.
+#[inline]
+pub fn code(last: u32, other: Step, kind: Kind) -> u64 {
     way(last, other.0) << 2 | kind as u64
 }
 
 /// The way from one step to another, as a number that is small if it is short.
 #[inline]
-pub fn way(from: u32, to: u32) -> u64 {
+fn way(from: u32, to: u32) -> u64 {
     let distance = i64::from(to) - i64::from(from);
     (distance << 1 ^ distance >> 63).cast_unsigned()
 }
 
 /// Where a way leads.
 #[inline]
-pub fn there(from: u32, way: u64) -> u32 {
+fn there(from: u32, way: u64) -> u32 {
     let distance = (way >> 1).cast_signed() ^ -(way & 1).cast_signed();
     u32::try_from(i64::from(from).wrapping_add(distance)).unwrap_or(0)
 }
@@ -154,7 +175,7 @@ pub fn push(bytes: &mut Vec<u8>, mut number: u64) {
 
 /// Takes a number from the beginning; 0 if there is none.
 #[inline]
-pub fn take(bytes: &mut &[u8]) -> u64 {
+fn take(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let Some((first, rest)) = bytes.split_first() else { break };
