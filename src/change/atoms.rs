@@ -8,14 +8,14 @@ use crate::change::set::Unit;
 use crate::change::set::UnitKind;
 use crate::change::whole::Edit;
 
-/// Sets of units that are taken or left together, each under the name of one of its units.
+/// Sets of units that are applied together or not at all. Each set has the name of one of its units.
 #[derive(Debug)]
 pub(super) struct Atoms {
     of: Vec<usize>,
 }
 
 impl Atoms {
-    /// Every unit alone.
+    /// One set for each unit.
     pub(super) fn alone(n_units: usize) -> Self {
         Self { of: (0..n_units).collect() }
     }
@@ -29,7 +29,7 @@ impl Atoms {
         root
     }
 
-    /// Makes one set of those that two units are in.
+    /// Merges the sets of two units.
     pub(super) fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.root(one), self.root(other));
         self.of[one.max(other)] = one.min(other);
@@ -42,7 +42,8 @@ impl Atoms {
         }
     }
 
-    /// Per unit the one that its set is named after: the first that is more than comments and white space, if there is one.
+    /// For each unit, the name of its set: the first unit of the set that is not only comments and white space, if
+    /// there is one.
     pub(super) fn into_names(mut self, is_trivia: &[bool]) -> Vec<usize> {
         let mut names: BTreeMap<usize, usize> = BTreeMap::new();
         for unit in 0..self.of.len() {
@@ -55,12 +56,12 @@ impl Atoms {
         (0..self.of.len()).map(|unit| names[&self.root(unit)]).collect()
     }
 
-    /// Joins the units of one file that are an edit only together.
+    /// Joins the units of one file that form one edit.
     ///
     /// - `span`: the units of the file; `hunks`: its runs of changed lines, as units.
     ///
-    /// Beside the `edits`: what is deleted and inserted at one place outside of all of them is one edit, and so are the lines of a
-    /// comment. Blank lines belong to the line before them in their run, else to the line after.
+    /// Outside of the `edits`, the deletions and insertions at one place form one edit, and so do the lines of a
+    /// comment. A blank line joins the line before it in its run, or else the line after it.
     pub(super) fn join_edits(
         &mut self,
         units: &[Unit],
@@ -110,7 +111,7 @@ impl Atoms {
         }
     }
 
-    /// Joins deletions and insertions between which no modified line stands.
+    /// Joins deletions and insertions that have no modified line between them.
     fn join_replaced(&mut self, units: &[Unit], run: &[usize]) {
         let sides = |unit: usize| match &units[unit].kind {
             UnitKind::Lines { deleted, inserted } => (!deleted.is_empty(), !inserted.is_empty()),

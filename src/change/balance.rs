@@ -1,16 +1,16 @@
-//! Which changed lines must go together so that brackets stay in pairs.
+//! Changed lines that must be applied together, so that brackets stay in pairs.
 
 use std::collections::BTreeMap;
 
 use crate::syntax::Tree;
 
-/// Brackets that are counted apart from each other.
+/// The classes of brackets; each is counted separately.
 const CLASSES: [(&[&str], &[&str]); 4] =
     [(&["{"], &["}"]), (&["("], &[")"]), (&["["], &["]"]), (&["#if", "#ifdef", "#ifndef"], &["#endif"])];
 
-/// How many more brackets of each class each line opens than it closes; lines that open as many as they close are absent.
+/// For each class: how many more brackets a line opens than it closes. Lines with the difference 0 are absent.
 ///
-/// `None` for a class that is not in pairs in the whole text.
+/// `None` if the brackets of a class are not in pairs in the whole text.
 pub(super) type Depths = [Option<BTreeMap<u32, i32>>; CLASSES.len()];
 
 /// Counts the brackets of a parsed text, outside of strings and comments.
@@ -47,13 +47,13 @@ pub(super) fn depths(tree: &Tree) -> Depths {
 /// A changed line: its older and newer number (a modified line has both), and the declaration it is in.
 pub(super) type Step = ((Option<u32>, Option<u32>), Option<usize>);
 
-/// Which steps are tied: pairs of indices that are taken both or neither.
+/// Finds steps that are tied: pairs of indices that are applied both or neither.
 ///
 /// - `steps`: in source order.
 ///
-/// A step that changes the depth of a class is tied to the nearest one that changes it back, as brackets are, in the same
-/// declaration if it has one. Nothing is tied in a class that is not in pairs on either side: code in which macros or
-/// conditionals hold a brace.
+/// If a step changes the bracket depth of a class, it is tied to the nearest step that changes the depth back, in the
+/// same declaration if it has one. If a class is not in pairs on one side (macros or conditionals contain a brace),
+/// nothing is tied in it.
 pub(super) fn ties(older: &Depths, newer: &Depths, steps: &[Step]) -> Vec<(usize, usize)> {
     let mut ties = Vec::new();
     for (older, newer) in older.iter().zip(newer) {
@@ -82,12 +82,12 @@ pub(super) fn ties(older: &Depths, newer: &Depths, steps: &[Step]) -> Vec<(usize
     ties
 }
 
-/// Steps that are still to be answered, once for each bracket, all of one sign.
+/// Steps without a partner yet, one entry for each bracket; all entries have the same sign.
 #[derive(Default)]
 struct Waiting(Vec<(usize, i32)>);
 
 impl Waiting {
-    /// Lets a step answer those that wait, the last one first; what is left of it waits.
+    /// Pairs a step with the waiting steps, the last one first. The rest of its brackets waits.
     fn meet(&mut self, index: usize, mut change: i32, found: &mut Vec<(usize, usize)>) {
         while change != 0 {
             match self.0.last() {

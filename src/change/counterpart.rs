@@ -1,4 +1,4 @@
-//! The same edits in the difference that leads the other way.
+//! Finds the same edits in the difference of the opposite direction.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use crate::change::subset::UnitId;
 /// The older and the newer path of a file.
 type Paths<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
-/// What some units change in one file, seen from older to newer.
+/// The parts of one file that some units change, from older to newer.
 #[derive(Default)]
 struct Touched {
     older_lines: BTreeSet<u32>,
     newer_lines: BTreeSet<u32>,
-    /// Whether something beside lines changes: the file comes, goes, is renamed or changes as a whole.
+    /// Whether the units change more than lines: the file is added, removed, renamed or replaced as a whole.
     is_file: bool,
 }
 
@@ -37,7 +37,7 @@ impl Touched {
     }
 }
 
-/// The older and the newer lines of a unit of lines; `None` for what changes a file in another way.
+/// The older and the newer lines of a unit of kind `Lines`; `None` for other kinds.
 fn lines_of(kind: &UnitKind) -> Option<(&Range<u32>, &Range<u32>)> {
     match kind {
         UnitKind::Lines { deleted, inserted } => Some((deleted, inserted)),
@@ -47,10 +47,10 @@ fn lines_of(kind: &UnitKind) -> Option<(&Range<u32>, &Range<u32>)> {
 }
 
 impl ChangeSet {
-    /// The edits of this difference that change the lines that `subset` of the reversed difference changes.
+    /// The edits of this difference that change the same lines as `subset` does in the reversed difference.
     ///
-    /// - `reversed`: the difference of the same two trees, the other way round.
-    /// - Result: whole edits, with what they need.
+    /// - `reversed`: the difference of the same two trees, in the opposite direction.
+    /// - Result: whole edits, with the units that they need.
     pub fn counterpart(&self, reversed: &Self, subset: &Subset) -> Subset {
         let mut touched: BTreeMap<Paths, Touched> = BTreeMap::new();
         for unit in subset {
@@ -78,9 +78,9 @@ impl ChangeSet {
         self.complete(&found)
     }
 
-    /// All groups of a level that hold some of `subset`, with what they need.
+    /// All groups of a level that contain a unit of `subset`, with the units that they need.
     ///
-    /// A row of a table and a member of a type is a declaration of its own: the others do not come with it.
+    /// A row of a table, or a member of a type, counts as a declaration of its own: its neighbours are not included.
     pub fn widened(&self, subset: &Subset, level: Level) -> Subset {
         let mut inner = subset.clone();
         if level >= Level::Unit {
@@ -89,7 +89,7 @@ impl ChangeSet {
         let mut wide = subset.clone();
         self.groups(level).iter().filter(|group| inner.has_any_of(group)).for_each(|group| wide.insert_group(group));
         if level == Level::Unit {
-            // Comments are no part of a declaration to the reduction, but they are to a reader.
+            // The reduction does not count comments as a part of a declaration, but a reader does.
             let code = wide.clone();
             let around = self.groups(Level::Hunk).iter().filter(|hunk| code.has_any_of(hunk));
             around.for_each(|hunk| wide = wide.union(&self.subset(hunk).intersection(self.trivia())));
@@ -97,7 +97,7 @@ impl ChangeSet {
         self.complete(&wide)
     }
 
-    /// Whether a unit changes a member of a container that stands on one side alone, as a whole.
+    /// Whether a unit changes a member of a container that exists on one side only.
     fn is_member(&self, unit: UnitId) -> bool {
         let Unit { file, kind } = &self.units()[unit.index()];
         let (Some(whole), Some((older, newer))) = (&self.text(*file).whole, lines_of(kind)) else { return false };

@@ -1,4 +1,4 @@
-//! The declarations of a text as ranges of lines, and which of them is which in another version.
+//! The declarations of a text as ranges of lines, and the pairs of declarations that correspond in two versions.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -12,32 +12,34 @@ use crate::syntax::Node;
 use crate::syntax::NodeId;
 use crate::syntax::Tree;
 
-/// Share of common lines, in thousandths, from which two declarations of different names can be the same one, renamed.
+/// The least share of common lines, in thousandths, at which two declarations of different names can be one renamed
+/// declaration.
 const MIN_SIMILARITY: u32 = 500;
 
-/// So many pairs of nameless or renamed declarations are compared for each body they stand in.
+/// The maximum number of pairs of nameless or renamed declarations that are compared in one body.
 const MAX_COMPARED: usize = 4096;
 
-/// A declaration that has its lines for itself.
+/// A declaration that shares its lines with no other code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// The node of the tree that it was read from.
+    /// Its node in the tree.
     pub(super) node: NodeId,
     pub(super) kind: &'static str,
     pub(super) name: Vec<u8>,
-    /// Its name and what else tells it from another of that name, without white space.
+    /// Its name, and the parts that distinguish it from others of that name, without white space.
     signature: Vec<u8>,
-    /// With the comment right above it: half-open, 0-based.
+    /// Its lines, with the comment right above it: half-open, 0-based.
     pub(super) lines: Range<u32>,
-    /// The declaration that it stands in, by index; smaller than its own.
+    /// The index of the declaration that contains it; smaller than its own.
     pub(super) parent: Option<usize>,
-    /// What stands in its lines, sorted and without indentation: a multiset of hashes is enough to compare.
+    /// The sorted hashes of its lines without indentation.
     content: Vec<u64>,
 }
 
 /// The declarations of a parsed text in source order, outer ones first.
 ///
-/// Only those whose lines hold nothing else: of several on one line, none is found.
+/// Only declarations that share their lines with no other code. If several are on one line, none of them is in the
+/// result.
 pub(super) fn declarations(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<Declaration> {
     let mut found: Vec<Declaration> = Vec::new();
     let mut open: Vec<(NodeId, usize)> = Vec::new();
@@ -51,7 +53,7 @@ pub(super) fn declarations(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<Decla
             continue;
         }
         let parent = open.last().map(|(_, index)| *index);
-        // What stands in a body that is no declaration (a local type) is part of the statement there.
+        // A local declaration that is not a member (a local type) is a part of its statement.
         let first = parent.map_or(0, |parent| found[parent].lines.start);
         let mut start = node.lines.start;
         while start > first && comments.get(start as usize - 1) == Some(&true) {
@@ -71,7 +73,7 @@ pub(super) fn declarations(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<Decla
     found
 }
 
-/// Per line whether it holds a part of a comment and nothing else.
+/// For each line: whether it contains a part of a comment and nothing else.
 pub(super) fn comment_lines(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<bool> {
     let mut is_comment = vec![false; lines.len() as usize];
     for node in tree.nodes().iter().filter(|node| node.is_extra && node.is_leaf) {
@@ -82,7 +84,7 @@ pub(super) fn comment_lines(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<bool
     is_comment
 }
 
-/// Whether nothing but white space, and punctuation behind it, stands in the lines of a node beside it.
+/// Whether the lines of a node contain nothing else, apart from white space and the punctuation after it.
 pub(super) fn has_lines_alone(node: &Node, text: &[u8], lines: &Lines) -> bool {
     if node.lines.end > lines.len() {
         return false;
@@ -110,19 +112,19 @@ pub(super) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// How much of two declarations is the same, in thousandths.
+/// The similarity of two declarations, in thousandths.
 pub(super) fn similarity(older: &Declaration, newer: &Declaration) -> u32 {
     pairing::similarity(&older.content, &newer.content)
 }
 
-/// Finds each declaration again: pairs of older and newer indices, ascending in the older ones.
+/// Matches declarations: pairs of older and newer indices, ascending in the older ones.
 ///
-/// Under parents that are the same: those with the same signature, then with the same name, in source order; then of
-/// those left that can stand for each other the most similar ones, if half of their lines agree (renamed). At
-/// last those with the same signature under other parents (moved), if that is unique on both sides.
+/// Under parents that match, declarations match by signature first, then by name, in source order. The remaining ones
+/// match by similarity if half of their lines agree (renamed). Last, declarations with the same signature under
+/// different parents match (moved), if the signature is unique on both sides.
 ///
-/// Source: the order (names before structure) is that of the matchers after Chawathe et al. 1996; deviations: only
-/// declarations are matched, what is inside them is compared as lines.
+/// Source: the order (names before structure) is that of the matchers after Chawathe et al. 1996. Deviations: only
+/// declarations are matched; their content is compared as lines.
 pub(super) fn matches(language: &Language, older: &[Declaration], newer: &[Declaration]) -> Vec<(usize, usize)> {
     let mut matching = Matching { older, newer, of_older: vec![None; older.len()], of_newer: vec![None; newer.len()] };
     let (members_of_older, members_of_newer) = (members(older), members(newer));
@@ -141,7 +143,7 @@ pub(super) fn matches(language: &Language, older: &[Declaration], newer: &[Decla
     pairs.filter_map(|(row, column)| Some((row, (*column)?))).collect()
 }
 
-/// The declarations that stand in each body, by the declaration that has it.
+/// The declarations in each body, by the index of the declaration that has the body.
 fn members(declarations: &[Declaration]) -> BTreeMap<Option<usize>, Vec<usize>> {
     let mut members: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (index, declaration) in declarations.iter().enumerate() {
@@ -169,7 +171,7 @@ impl<'a> Matching<'a> {
         (rows.collect(), columns.collect())
     }
 
-    /// Joins those with the same key, the first with the first.
+    /// Matches declarations with equal keys: the first with the first, and so on.
     fn by_key<K: Eq + Hash + 'a>(
         &mut self,
         rows: &[usize],

@@ -1,7 +1,7 @@
-//! Which edits a change needs to make sense, beside those that the test asks for: a use needs its definition.
+//! Edits that a change needs to make sense, in addition to those that the test needs: a use needs its definition.
 //!
-//! Read from names alone, so that every language will do. It says what is shown and applied, and never which candidates are
-//! tried: names forbid too much (a twelfth of what they forbid is right).
+//! It reads names only, so it works for every language. It decides which edits are printed and applied, never which
+//! candidates are tried: names forbid too much (one in twelve of their objections is right).
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,29 @@ use crate::change::set::ChangeSet;
 use crate::change::set::Level;
 use crate::change::subset::Subset;
 
-/// What one edit does with names.
+/// The names that one edit touches.
 struct Edit {
     units: Subset,
-    /// The declaration that it is in, by its place among the groups of that level.
+    /// The group of its declaration, by index among the groups of that level.
     place: Option<usize>,
-    /// Whether it stands outside of all bodies: its lines are not indented.
+    /// Whether it is outside of all bodies: its lines are not indented.
     is_outside: bool,
-    /// Names in its inserted text, and those that it defines there.
+    /// Names in its inserted text, and names that it defines there.
     inserted: [BTreeSet<Vec<u8>>; 2],
     /// The same for its deleted text.
     deleted: [BTreeSet<Vec<u8>>; 2],
 }
 
 impl ChangeSet {
-    /// `subset` with the definitions, and the values given, that it needs and that only one version has.
+    /// Adds to `subset` the definitions and assignments that it needs and that only one version has.
     ///
-    /// - A name that only the newer version has and that an edit of `subset` mentions: with all edits that define it or give it a
-    ///   value.
-    /// - A name that only the older version has and whose last definition `subset` deletes: with all edits that delete a mention.
+    /// - If an edit of `subset` mentions a name that only the newer version has: all edits that define the name or
+    ///   assign to it.
+    /// - If `subset` deletes the last definition of a name that only the older version has: all edits that delete a
+    ///   mention of it.
     ///
-    /// Names are compared in the changed files; those in quotes do not count. What one body defines is nothing to another one,
-    /// unless it is a member of something. Cost: no probe.
+    /// Names are compared within the changed files; names in quotes do not count. A name that one body defines does not
+    /// count in another body, unless it is a member of something. Cost: no probe.
     #[must_use]
     pub fn with_definitions(&self, subset: &Subset) -> Subset {
         let edits = self.named_edits();
@@ -42,7 +43,7 @@ impl ChangeSet {
         let mut taken = subset.clone();
         loop {
             let is_taken = |edit: &&Edit| edit.units.is_subset(&taken);
-            // A name that is known at one place is known at the other.
+            // A name that one place defines is visible at the other.
             let reaches = |name: &Vec<u8>, definer: &Edit, user: &Edit| {
                 definer.place == user.place || definer.is_outside || members.contains(name)
             };
@@ -96,7 +97,7 @@ impl ChangeSet {
         self.groups(Level::Line).iter().map(edit).collect()
     }
 
-    /// Names that stand after a dot or an arrow somewhere in the changed files.
+    /// Names that follow a dot or an arrow anywhere in the changed files.
     fn members(&self) -> BTreeSet<Vec<u8>> {
         let mut members = BTreeSet::new();
         for side in self.files().iter().flat_map(|pair| [&pair.older, &pair.newer]).flatten() {
@@ -126,18 +127,18 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// The words and signs of a text, each sign on its own.
+/// The words and signs of a text; each sign is a token of its own.
 fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.chunk_by(|one, two| is_word(*one) && is_word(*two)).filter(|token| !token[0].is_ascii_whitespace())
 }
 
-/// Whether the first line that holds something begins with white space.
+/// Whether the first line that is not blank begins with white space.
 fn is_indented(text: &[u8]) -> bool {
     let first = text.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     first.is_some_and(|line| line[0].is_ascii_whitespace())
 }
 
-/// Words that stand before a name without declaring it.
+/// Words that can precede a name without declaring it.
 const NO_TYPES: [&[u8]; 24] = [
     b"return",
     b"else",
@@ -165,7 +166,8 @@ const NO_TYPES: [&[u8]; 24] = [
     b"sizeof",
 ];
 
-/// The names that a text seems to declare: after another word or the stars of a type, before what ends a declarator.
+/// The names that a text seems to declare: they follow another word or the `*` of a type, and precede the end of a
+/// declarator.
 fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let tokens: Vec<&[u8]> = tokens(text).collect();
     let mut found = Vec::new();

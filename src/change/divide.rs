@@ -29,7 +29,7 @@ pub(super) struct Builder {
     pub(super) hunks: Vec<Range<u32>>,
     /// Per file divided so far.
     pub(super) parsed: Vec<Option<Parsed>>,
-    /// What a unit is, and what is taken as one.
+    /// The unit size, and the edits that are one unit.
     pub(super) grain: Grain,
 }
 
@@ -101,7 +101,7 @@ impl Builder {
         }
     }
 
-    /// What is one edit in the file that is being divided: by its syntax, or else by brackets and indentation.
+    /// The whole edits of the file that is being divided: by its syntax, or else by brackets and indentation.
     fn whole(&self, older: &[u8], newer: &[u8], text: &TextPair) -> Whole {
         match self.parsed.last().and_then(Option::as_ref) {
             Some(parsed) => Whole::of(&parsed.older.outline, &parsed.newer.outline, &parsed.pairs),
@@ -142,7 +142,7 @@ impl Builder {
         let moved = &parting.moved;
         let sides = ((older, &text.older), (newer, &text.newer));
         let mut script = Vec::new();
-        // Per moved declaration its unit and the units inside it.
+        // For each moved declaration, its unit and the units inside it.
         let mut ids = vec![(UnitId(0), 0..0); moved.len()];
         for run in lines::hunks(sides.0, sides.1, &parting) {
             let mut steps = Vec::new();
@@ -180,7 +180,7 @@ impl Builder {
         text
     }
 
-    /// Makes units of steps that stand beside each other, and empties the list.
+    /// Makes units of adjacent steps, and empties the list.
     fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
         if self.grain == Grain::HalfLines {
             *steps = single_lines(steps);
@@ -191,7 +191,7 @@ impl Builder {
     }
 }
 
-/// The same change as deletions and insertions of one line each; of steps with nothing between them the deletions first.
+/// The same change as deletions and insertions of one line each. Among adjacent steps, deletions come first.
 fn single_lines(steps: &[Step]) -> Vec<Step> {
     let are_neighbours =
         |one: &Step, two: &Step| one.deleted.end == two.deleted.start && one.inserted.end == two.inserted.start;

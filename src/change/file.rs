@@ -1,17 +1,17 @@
-//! One changed file, as the world hands it in.
+//! One changed file, as the world passes it in.
 
 use std::sync::Arc;
 
 use crate::revision::ObjectId;
 use crate::syntax::Language;
 
-/// A file of this size or less is looked at line by line; a larger one changes as a whole.
+/// A file of at most this size is divided into lines; a larger one is one unit.
 const MAX_TEXT_BYTES: usize = 4 << 20;
 
-/// A NUL byte among this many first bytes makes a file binary (git's own rule).
+/// A file is binary if one of its first bytes, this many, is NUL (git's own rule).
 const N_BYTES_LOOKED_AT: usize = 8000;
 
-/// What kind of entry a path is.
+/// The kind of entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// A file (100644).
@@ -41,7 +41,7 @@ impl Mode {
     }
 }
 
-/// What a path holds.
+/// The content of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// The bytes of a file, or the target of a symbolic link.
@@ -62,9 +62,9 @@ pub struct FileSide {
 }
 
 impl FileSide {
-    /// The bytes, if the file is to be looked at line by line.
+    /// The bytes, if the file can be divided into lines.
     ///
-    /// Not text: links, submodules, files with a NUL among the first 8000 bytes, files larger than 4 MiB.
+    /// `None` for links, submodules, files with a NUL among the first 8000 bytes, and files larger than 4 MiB.
     pub fn text(&self) -> Option<&[u8]> {
         match &self.content {
             Content::Bytes(bytes) if self.mode.is_file() && is_text(bytes) => Some(bytes),
@@ -87,7 +87,7 @@ pub struct FilePair {
 }
 
 impl FilePair {
-    /// The path to sort and to speak by: the newer one, or that of a removed file.
+    /// The path for sorting and for messages: the newer one, or the older one of a removed file.
     ///
     /// Panics if both sides are missing.
     pub fn path(&self) -> &[u8] {
@@ -95,7 +95,7 @@ impl FilePair {
         &side.expect("a pair has at least one side: `ChangeSet::new` drops the others").path
     }
 
-    /// The same change, made the other way round.
+    /// The same change in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { older: self.newer, newer: self.older }
@@ -105,13 +105,13 @@ impl FilePair {
 /// How the content of a changed file is divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Division {
-    /// Into lines, by syntax above them.
+    /// By syntax, down to lines.
     Syntax(&'static Language),
-    /// Into lines.
+    /// Into lines only.
     Lines,
-    /// Not at all: a file that a program writes.
+    /// Not at all: a generated file.
     Whole {
-        /// Paths that it may be written from: it changes only with those of them that changed too.
+        /// Paths of possible sources: the file changes only together with those of them that changed too.
         sources: Vec<Vec<u8>>,
     },
 }

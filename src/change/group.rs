@@ -1,22 +1,22 @@
-//! Units that are taken or left together.
+//! Units that are applied together or not at all.
 
 use std::ops::Range;
 
 use crate::change::subset::UnitId;
 
-/// A group of units at some level; not empty.
+/// A group of units at some level; never empty.
 ///
-/// Most groups are one run of unit ids, but the lines of one declaration can stand in several places.
+/// Most groups are one run of unit ids, but the lines of one declaration can be at several places.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// Half-open, sorted, apart from each other, none empty.
+    /// Half-open, sorted, not adjacent, none empty.
     spans: Box<[Range<u32>]>,
 }
 
 impl Group {
-    /// The group of these units; `ids` in ascending order.
+    /// The group of these units; `ids` must ascend.
     ///
-    /// Panics without any.
+    /// Panics if there are none.
     pub fn of(ids: impl IntoIterator<Item = UnitId>) -> Self {
         let mut spans: Vec<Range<u32>> = Vec::new();
         for id in ids {

@@ -1,18 +1,18 @@
-//! Which groups of a change use what others define.
+//! Groups of a change that use definitions of other groups.
 //!
-//! The answer orders candidates and never forbids one: it is read from names alone, and a language may well let a use
-//! stand without its definition.
+//! The result orders candidates and never forbids one. It is read from names alone, and some languages allow a use
+//! without its definition.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use crate::change::names::Names;
 
-/// How many groups stand on each group, at most: 0 for one that needs no other.
+/// For each group, the length of the longest chain of groups that it needs: 0 if it needs no other.
 ///
-/// A group needs the one that creates a name it uses; one that drops a name needs those that cease to use it. To take
-/// groups out by falling height is to take out users before what they use. Groups that need each other have the height of
-/// the first of them that was reached.
+/// A group needs the group that creates a name that it uses. A group that removes a name needs the groups that stop
+/// using it. So removing groups by falling height removes users before definitions. Groups that need each other have
+/// the height of the first of them that was reached.
 ///
 /// Cost: groups times names.
 pub(super) fn heights(groups: &[Names]) -> Vec<usize> {
@@ -33,7 +33,8 @@ pub(super) fn heights(groups: &[Names]) -> Vec<usize> {
         .collect();
     let mut heights = vec![None; groups.len()];
     for start in 0..groups.len() {
-        // Depth first, with the path on a list of its own; what is on the path already is a cycle and counts 0.
+        // Depth first, with the path on a list of its own. A group that is already on the path closes a cycle and
+        // counts 0.
         let mut path = vec![(start, 0)];
         let mut is_open = BTreeSet::from([start]);
         while let Some((group, next)) = path.last_mut() {

@@ -1,11 +1,12 @@
-//! What a version control system writes into a text: `$Id: a.c,v 1.2 2004/05/31 $`. It is no part of a change.
+//! Keywords that a version control system expands in a text: `$Id: a.c,v 1.2 2004/05/31 $`. They are not part of a
+//! change.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 const NAMES: [&str; 6] = ["Id", "Revision", "Date", "Header", "Author", "Source"];
 
-/// The keywords of a text that have a value: the index of the name, and where its value stands, from the colon on.
+/// The expanded keywords of a text: the index of the name, and the range of its value, from the colon on.
 fn values(text: &[u8]) -> Vec<(usize, Range<usize>)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -32,9 +33,9 @@ pub(super) fn without_keywords(text: &[u8]) -> Cow<'_, [u8]> {
     replaced(text, values.into_iter().map(|(_, range)| (range, &[][..]))).into()
 }
 
-/// A text with the values that its keywords have in `ours`: the first `Id` has that of the first, and so on.
+/// A text with the keyword values of `ours`: its first `Id` gets the value of the first `Id` there, and so on.
 ///
-/// Keywords that `ours` has more or less often than the text stay as they are.
+/// Keywords stay as they are if `ours` does not have the same number of them.
 pub fn with_keywords_of(text: &[u8], ours: &[u8]) -> Vec<u8> {
     let (here, there) = (values(text), values(ours));
     let of = |values: &[(usize, Range<usize>)], name: usize| -> Vec<Range<usize>> {
@@ -51,7 +52,7 @@ pub fn with_keywords_of(text: &[u8], ours: &[u8]) -> Vec<u8> {
     replaced(text, edits.into_iter())
 }
 
-/// Puts other texts in place of ranges, which rise and do not overlap.
+/// Replaces ranges of a text. The ranges ascend and do not overlap.
 pub(super) fn replaced<'a>(text: &[u8], edits: impl Iterator<Item = (Range<usize>, &'a [u8])>) -> Vec<u8> {
     let mut result = Vec::with_capacity(text.len());
     let mut from = 0;

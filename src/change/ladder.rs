@@ -1,9 +1,8 @@
 //! The partitions of a change set, coarse before fine.
 //!
-//! File > declarations, outer ones first > hunks > statements, outer ones first > lines. Declarations gather what belongs
-//! together although it stands apart (the lines of a function that changed in three places), and divide
-//! what stands together by chance (three functions added in one go). Statements divide a run of lines that only one
-//! side has.
+//! File > declarations, outer ones first > hunks > statements, outer ones first > lines. Declarations join lines that
+//! belong together at different places (a function that changed in three places), and separate lines that are adjacent
+//! by chance (three functions that were added at once). Statements divide a run of lines that only one side has.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -19,42 +18,42 @@ use crate::change::set::Unit;
 use crate::change::set::UnitKind;
 use crate::change::subset::UnitId;
 
-/// What puts a unit into a group; units with equal keys are in one group.
+/// The key of a group: units with equal keys are in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// Comments, blank lines and white space of one file.
     Trivia { file: usize },
     /// A declaration of a file, by its number in [`Parsed`].
     Declaration { file: usize, number: usize },
-    /// A statement or declaration of more than one line that one side alone has.
+    /// A statement or declaration of more than one line that only one side has.
     Block { file: usize, is_newer: bool, block: usize },
-    /// The first and last lines of a block: what is left of it without the blocks inside.
+    /// The first and last lines of a block, without the blocks inside.
     Frame { file: usize, is_newer: bool, block: usize },
-    /// What is in none of them: the rest of a hunk.
+    /// The rest of a hunk: units with no other key.
     Hunk { hunk: usize },
     /// A unit alone.
     Unit { unit: u32 },
 }
 
-/// What the ladder is made from.
+/// The input of the ladder.
 pub(super) struct Ladder<'a> {
     pub(super) units: &'a [Unit],
     /// Half-open ranges of unit ids, ascending: per file, and per hunk.
     pub(super) files: &'a [Range<u32>],
     pub(super) hunks: &'a [Range<u32>],
-    /// Files that are one group on the coarsest rung, each in one of them.
+    /// Files that are one group on the coarsest rung; each file is in exactly one entry.
     pub(super) tied: &'a [Vec<usize>],
-    /// Per file its syntax, if it has one.
+    /// For each file its syntax, if it has one.
     pub(super) parsed: &'a [Option<Parsed>],
-    /// Per unit whether it changes only comments and white space, in a file with a syntax.
+    /// For each unit: whether it changes only comments and white space, in a file with a syntax.
     pub(super) is_trivia: &'a [bool],
-    /// Per unit the one that stands for its edit: what is one edit is in one group on every rung.
+    /// For each unit, the unit that represents its edit. All units of one edit are in one group on every rung.
     pub(super) atom_of: &'a [usize],
 }
 
 impl Ladder<'_> {
-    /// The rungs, each with the level it belongs to: the last one of a level is that level, those before lead to it. Each
-    /// level has one at least.
+    /// The rungs, each with its level. The last rung of a level is the full partition of that level; earlier ones lead
+    /// to it. Each level has at least one rung.
     pub(super) fn rungs(&self) -> Vec<(Level, Vec<Group>)> {
         let of_files = |files: &Vec<usize>| {
             let ids: Vec<UnitId> = files.iter().flat_map(|file| self.files[*file].clone()).map(UnitId).collect();
@@ -87,7 +86,7 @@ impl Ladder<'_> {
         rungs
     }
 
-    /// Adds the partition by `key`, unless it is that of the rung before.
+    /// Adds the partition by `key`, unless it equals the previous rung.
     fn push(&self, rungs: &mut Vec<(Level, Vec<Group>)>, level: Level, key: &dyn Fn(usize) -> Key) {
         let mut members: BTreeMap<Key, Vec<UnitId>> = BTreeMap::new();
         for unit in 0..self.units.len() {
@@ -103,7 +102,7 @@ impl Ladder<'_> {
         }
     }
 
-    /// Groups of units that change with the same name, wherever they stand; see [`named_together`].
+    /// Groups of units that change with the same name, at any place; see [`named_together`].
     pub(super) fn named_together(&self) -> [Vec<Group>; 2] {
         let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
         for parsed in self.parsed.iter().flatten() {
@@ -116,7 +115,7 @@ impl Ladder<'_> {
         named_together(&names, &on_one_side)
     }
 
-    /// The same groups, those that use what others define behind these; else as they were.
+    /// The same groups, with groups that use definitions of others last; or unchanged.
     fn users_last(&self, groups: Vec<Group>) -> Vec<Group> {
         let names_of = |group: &Group| {
             self.names_of(group.spans().iter().flat_map(|span| &self.units[span.start as usize..span.end as usize]))
@@ -127,7 +126,7 @@ impl Ladder<'_> {
         ordered.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// What the lines of some units do with names.
+    /// The names in the lines of some units.
     fn names_of<'u>(&self, units: impl IntoIterator<Item = &'u Unit>) -> Names {
         let mut names = Names::default();
         for Unit { file, kind } in units {
@@ -138,7 +137,7 @@ impl Ladder<'_> {
         names
     }
 
-    /// Per unit the declarations around it, outermost first; never empty.
+    /// For each unit the declarations around it, outermost first; never empty.
     fn declarations(&self) -> Vec<Vec<Key>> {
         let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];
         for (hunk, span) in self.hunks.iter().enumerate() {
@@ -169,7 +168,8 @@ impl Ladder<'_> {
                     keys[unit].push(Key::Hunk { hunk });
                 }
             }
-            // What goes where other things come was replaced by them: a run of both kinds of lines is not divided there.
+            // Deleted lines with inserted lines at the same place were replaced by them. A run of both kinds is not
+            // divided here.
             if let [gone, came] = &alone
                 && let Some(replaced) = gone.first().filter(|_| !came.is_empty())
             {
@@ -185,7 +185,7 @@ impl Ladder<'_> {
         keys
     }
 
-    /// Per unit the blocks around it that one side alone has, outermost first.
+    /// For each unit the one-sided blocks around it, outermost first.
     fn blocks(&self) -> Vec<Vec<Key>> {
         let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];
         for (file, (span, parsed)) in self.files.iter().zip(self.parsed).enumerate() {

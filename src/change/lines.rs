@@ -15,7 +15,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Splits behind every `\n`; a last line without one is a line.
+    /// Splits after each `\n`; a last line without `\n` is a line too.
     pub(super) fn of(text: &[u8]) -> Self {
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(index, _)| index + 1);
         let mut bounds: Vec<usize> = std::iter::once(0).chain(ends).collect();
@@ -30,17 +30,17 @@ impl Lines {
         number(self.bounds.len().saturating_sub(1))
     }
 
-    /// The line that a byte of the text is in; the last one for a byte behind the text.
+    /// The line that contains a byte of the text; the last line for a byte after the text.
     pub(super) fn at(&self, byte: usize) -> u32 {
         number(self.bounds.partition_point(|bound| *bound <= byte).clamp(1, self.bounds.len() - 1) - 1)
     }
 
-    /// Where lines stand in the text, in bytes.
+    /// The byte range of some lines.
     pub(super) fn bytes(&self, lines: &Range<u32>) -> Range<usize> {
         self.bounds[lines.start as usize]..self.bounds[lines.end as usize]
     }
 
-    /// The bytes of a half-open, 0-based range of lines of `text`, which must be the text that was split.
+    /// The bytes of a half-open, 0-based range of lines of `text`. `text` must be the text that was split.
     pub(super) fn slice<'a>(&self, text: &'a [u8], lines: &Range<u32>) -> &'a [u8] {
         if lines.is_empty() {
             return &[];
@@ -49,28 +49,29 @@ impl Lines {
     }
 }
 
-/// Whether lines lie at the end of a text whose last line has no terminator.
+/// Whether lines end without a line terminator.
 pub(super) fn is_open(lines: &[u8]) -> bool {
     lines.last().is_some_and(|byte| *byte != b'\n')
 }
 
-/// The smallest step of a text change: these older lines give way to these newer lines.
+/// The smallest step of a text change: some older lines are replaced by some newer lines.
 ///
-/// One deleted line, one inserted line, or one of each (a modified line). 0-based, half-open; an empty range says where.
+/// One deleted line, one inserted line, or one of each (a modified line). 0-based, half-open; an empty range gives the
+/// position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) deleted: Range<u32>,
     pub(super) inserted: Range<u32>,
 }
 
-/// What stands in a run of changed lines, in the order of the files.
+/// An entry of a run of changed lines, in the order of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Edit {
     /// A changed line.
     Step(Step),
-    /// The moved lines of this index leave here.
+    /// The moved lines of this index are removed here.
     Out(usize),
-    /// The moved lines of this index arrive here: in front of this older line.
+    /// The moved lines of this index are inserted here, before this older line.
     In(usize, u32),
 }
 
@@ -83,15 +84,15 @@ impl Edit {
 
 /// The hunks between two texts: maximal runs of changed lines, from top to bottom, each as its edits.
 ///
-/// Steps ascend in both line numbers; the lines between two steps are equal on both sides. Between two modified lines
-/// of a run deletions come before insertions.
+/// Steps ascend in both line numbers. The lines between two steps are equal on both sides. Between two modified lines
+/// of a run, deletions come before insertions.
 ///
-/// Histogram differencing as in git, because its hunks follow the structure of programs; the order of lines inside a
-/// run is that of the files, whatever the algorithm.
+/// It uses histogram differencing, as git does, because its hunks follow the structure of programs. The order of lines
+/// inside a run is that of the files.
 ///
-/// - `parting`: what syntax knows; lines of different declarations are never taken for the same line.
+/// - `parting`: knowledge from the syntax; lines of different declarations are never matched.
 ///
-/// Cost: that of a histogram difference, and the product of deleted and inserted lines of each run up to 4096.
+/// Cost: that of a histogram difference, plus the product of deleted and inserted lines of each run, up to 4096.
 pub(super) fn hunks(older: (&[u8], &Lines), newer: (&[u8], &Lines), parting: &Parting) -> Vec<Vec<Edit>> {
     let Parting { moved, owners, .. } = parting;
     let older = Side::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from), &owners.0);
@@ -99,7 +100,7 @@ pub(super) fn hunks(older: (&[u8], &Lines), newer: (&[u8], &Lines), parting: &Pa
     compare(&older, &newer, parting)
 }
 
-/// The hunks inside the moved lines of an index.
+/// The hunks inside the moved lines with this index.
 pub(super) fn hunks_within(
     older: (&[u8], &Lines),
     newer: (&[u8], &Lines),
@@ -112,7 +113,7 @@ pub(super) fn hunks_within(
     compare(&older, &newer, parting)
 }
 
-/// A line and whose it is, or moved lines as one.
+/// A line with its owner, or moved lines as one token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Token<'a> {
     Line(Option<usize>, &'a [u8]),
@@ -122,7 +123,7 @@ enum Token<'a> {
 /// One side of a comparison.
 struct Side<'a> {
     tokens: Vec<Token<'a>>,
-    /// The number of the first line of each token, and of what comes behind the last.
+    /// The number of the first line of each token, and the end of the last one.
     starts: Vec<u32>,
 }
 
@@ -153,7 +154,7 @@ impl<'a> Side<'a> {
         Self { tokens, starts }
     }
 
-    /// A range of tokens as maximal ranges of lines, and the moved ones between them.
+    /// Splits a range of tokens into maximal ranges of lines, and the moved tokens between them.
     fn parts(&self, tokens: Range<usize>) -> (Vec<Range<usize>>, Vec<usize>) {
         let (mut runs, mut moved) = (Vec::new(), Vec::new());
         let mut start = tokens.start;
@@ -179,7 +180,7 @@ impl<'a> Side<'a> {
 
 fn compare(older: &Side, newer: &Side, parting: &Parting) -> Vec<Vec<Edit>> {
     let mut runs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    // Moved tokens of the two sides must not be taken for equal.
+    // Moved tokens of the two sides must never be equal.
     let apart: Vec<(Token, bool)> =
         newer.tokens.iter().map(|token| (*token, matches!(token, Token::Moved(_)))).collect();
     let tokens: Vec<(Token, bool)> = older.tokens.iter().map(|token| (*token, false)).collect();
@@ -199,7 +200,7 @@ fn compare(older: &Side, newer: &Side, parting: &Parting) -> Vec<Vec<Edit>> {
     runs.into_iter().map(|(deleted, inserted)| edits((older, deleted), (newer, inserted), parting)).collect()
 }
 
-/// The edits of one run; where lines move out or in, the lines around are compared part by part.
+/// The edits of one run. Where lines move out or in, the lines around are compared part by part.
 fn edits(
     (older, deleted): (&Side, Range<usize>),
     (newer, inserted): (&Side, Range<usize>),
@@ -220,7 +221,7 @@ fn edits(
     edits
 }
 
-/// The steps of a run, between each two cuts on their own.
+/// The steps of a run; each part between two cuts is compared separately.
 fn steps(
     (older, deleted): (&Side, Range<usize>),
     (newer, inserted): (&Side, Range<usize>),
@@ -269,7 +270,7 @@ fn steps_between(
         steps.extend((row..paired_row).map(|row| step(row..row + 1, column..column)));
         steps.extend((column..end).map(|column| step(paired_row..paired_row, column..column + 1)));
         if paired_column.is_some() {
-            // Equal lines can be left in a run, by histogram differencing or as lines of others; they are no step.
+            // A run can contain equal lines, from histogram differencing or from different owners. They are not steps.
             if older.lines(paired_row..paired_row + 1) != newer.lines(end..end + 1) {
                 steps.push(step(paired_row..paired_row + 1, end..end + 1));
             }

@@ -1,4 +1,4 @@
-//! Merging text line by line, where a merge by hunks gives up because two edits touch.
+//! Merges text line by line, where a merge by hunks fails because two edits touch.
 
 use crate::change::named::Named;
 use similar::Algorithm;
@@ -7,30 +7,30 @@ use similar::capture_diff_slices;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What becomes of edits of the two sides between which no line stands unchanged.
+/// What happens to edits of the two sides that have no unchanged line between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touching {
-    /// They go together. What both insert between the same two lines stands there, that of `ours` first.
+    /// They are merged. If both sides insert between the same two lines, the insertion of `ours` comes first.
     Joined,
-    /// The text is a program. What both insert at one place conflicts: which goes first, and what belongs around it, is for
-    /// somebody to say who knows the language. So do edits of which one [disturbs](Named::disturbs) the other.
+    /// For programs: insertions of both sides at one place conflict, because only the language decides their order.
+    /// Edits conflict too if one [disturbs](Named::disturbs) the other.
     Judged,
 }
 
-/// Carries the edits `base` -> `patched` to `ours`; edits of neighbouring lines do not conflict for that alone.
+/// Applies the edits `base` -> `patched` to `ours`. Edits of adjacent lines alone do not conflict.
 ///
-/// An edit fits if the lines that it deletes stand unchanged and together in `ours`; an insertion alone, if the line before
-/// or behind it does. Which lines these are must be beyond doubt: the unchanged lines around the edit that follow each other
-/// in both versions have among them one that stands once in either, or reach to the same end of both. `None` if some edit
-/// does not fit.
+/// An edit fits if the lines that it deletes are unchanged and adjacent in `ours`. An insertion fits if the line before
+/// or after it is unchanged there. The place must be unambiguous: among the unchanged lines around the edit, adjacent
+/// in both versions, one must occur only once in either version, or they must reach to the same end of both. `None` if
+/// some edit does not fit.
 ///
-/// A three-way merge by hunks takes touching edits for a conflict, because nobody has seen them together. Here the
-/// result is tested before it is used, so it may be tried.
+/// A three-way merge by hunks reports touching edits as a conflict, because nobody has seen them together. Here the
+/// result is tested before it is used, so it can be tried.
 pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], touching: Touching) -> Option<Vec<u8>> {
     let (base, ours, patched) = (lines(base), lines(ours), lines(patched));
     let place = unchanged(&base, &ours);
     let is_anchor = anchors(&base, &ours, &place);
-    // What stands in place of each line of `ours`, and what is inserted before it (one more for the end).
+    // The replacement of each line of `ours`, and the insertions before it (one more entry for the end).
     let mut is_kept = vec![true; ours.len()];
     let mut before: Vec<Vec<&[u8]>> = vec![Vec::new(); ours.len() + 1];
     for edit in capture_diff_slices(Algorithm::Myers, &base, &patched) {
@@ -74,7 +74,7 @@ pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], touching: Touching)
     Some(merged)
 }
 
-/// Where in `ours` a text goes that was inserted before line `at` of the base.
+/// The position in `ours` for a text that was inserted before line `at` of the base.
 fn insertion_point(place: &[Option<usize>], at: usize, n_ours: usize) -> Option<usize> {
     let behind = at.checked_sub(1).map(|line| place[line]);
     match (behind, place.get(at)) {
@@ -85,7 +85,7 @@ fn insertion_point(place: &[Option<usize>], at: usize, n_ours: usize) -> Option<
     }
 }
 
-/// Whether `ours` has a line, not a blank one, between the neighbours of a place before line `at` of the base.
+/// Whether `ours` has a non-blank line between the neighbours of the place before line `at` of the base.
 fn has_inserted(place: &[Option<usize>], at: usize, ours: &[&[u8]]) -> bool {
     let start = at.checked_sub(1).map_or(Some(0), |line| place[line].map(|line| line + 1));
     let end = place.get(at).map_or(Some(ours.len()), |line| *line);
@@ -93,7 +93,8 @@ fn has_inserted(place: &[Option<usize>], at: usize, ours: &[&[u8]]) -> bool {
     between.iter().any(|line| !line.trim_ascii().is_empty())
 }
 
-/// Which lines of the base are in `ours` beyond doubt: they stand once in either, or at the same end of both.
+/// The lines of the base with an unambiguous place in `ours`: they occur once in either, or are at the same end of
+/// both.
 fn anchors(base: &[&[u8]], ours: &[&[u8]], place: &[Option<usize>]) -> Vec<bool> {
     let mut counts: BTreeMap<&[u8], [usize; 2]> = BTreeMap::new();
     for (side, lines) in [base, ours].into_iter().enumerate() {
@@ -109,13 +110,14 @@ fn anchors(base: &[&[u8]], ours: &[&[u8]], place: &[Option<usize>]) -> Vec<bool>
     place.iter().enumerate().map(is_anchor).collect()
 }
 
-/// The unchanged lines that reach, without a gap in either version, to some deleted lines or to the place of an insertion.
+/// The unchanged lines that are adjacent, without a gap in either version, to some deleted lines or to an insertion
+/// point.
 fn run_around(place: &[Option<usize>], deleted: &Range<usize>) -> Range<usize> {
     let follows = |line: usize| line > 0 && place[line - 1].zip(place[line]).is_some_and(|(one, two)| one + 1 == two);
     let is_there = |line: usize| place.get(line).is_some_and(Option::is_some);
     let (mut start, mut end) = (deleted.start, deleted.end);
     if start < end || is_there(start) {
-        // From the edit on, then back from it.
+        // From the edit forward, then backward from it.
         end = end.max(start + 1);
         while end < place.len() && follows(end) {
             end += 1;
@@ -129,7 +131,8 @@ fn run_around(place: &[Option<usize>], deleted: &Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// What `ours` did between the unchanged lines before and behind a line of the base: the lines of the base, those of `ours`.
+/// The edit of `ours` between the unchanged lines before and after a line of the base: the lines of the base, and those
+/// of `ours`.
 fn gap(place: &[Option<usize>], at: usize, n_ours: usize) -> [Range<usize>; 2] {
     let before = place[..at].iter().rposition(Option::is_some);
     let behind = place[at..].iter().position(Option::is_some).map(|offset| at + offset);
@@ -138,8 +141,8 @@ fn gap(place: &[Option<usize>], at: usize, n_ours: usize) -> [Range<usize>; 2] {
     [start(before)..behind.unwrap_or(place.len()), start(there(before))..there(behind).unwrap_or(n_ours)]
 }
 
-/// Whether an edit of `ours` that touches one of the patch disturbs it, or is disturbed by it. `edit`: the lines that the patch
-/// deletes and inserts.
+/// Whether the patch and a touching edit of `ours` disturb each other. `edit`: the lines that the patch deletes and
+/// inserts.
 fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]], ours: &[&[u8]], edit: &[u8]) -> bool {
     let patched = Named::of(edit);
     [deleted.start, deleted.end].into_iter().any(|at| {
@@ -154,7 +157,7 @@ fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]],
     })
 }
 
-/// For each line of `base` its place in `ours`, if it stands there unchanged.
+/// For each line of `base` its index in `ours`, if it is unchanged there.
 fn unchanged(base: &[&[u8]], ours: &[&[u8]]) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
     for edit in capture_diff_slices(Algorithm::Myers, base, ours) {

@@ -1,4 +1,4 @@
-//! Which declarations stand elsewhere on the newer side.
+//! Finds declarations that moved to another place.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,18 +7,18 @@ use crate::change::declarations::Declaration;
 use crate::change::declarations::similarity;
 use crate::change::parting::Moved;
 
-/// Shorter declarations are deleted and inserted: to say that a line moved tells nobody anything.
+/// Shorter declarations count as deleted and inserted: it does not help a reader to know that a line moved.
 const MIN_LINES: usize = 3;
 
-/// Share of common lines, in thousandths, below which a declaration that moved is another one.
+/// If a moved pair has a smaller share of common lines (in thousandths), it counts as two different declarations.
 const MIN_SIMILARITY: u32 = 500;
 
-/// The declarations that moved, outermost ones only, as their line ranges; on neither side do two overlap.
+/// The declarations that moved, outermost ones only, as their line ranges. The ranges of one side do not overlap.
 ///
 /// - `pairs`: matched older and newer indices, ascending in the older ones.
 ///
-/// Of the declarations of a body those that keep their order stay, as many lines of them as possible; the others moved,
-/// and so did those that changed the body.
+/// Among the declarations of a body, those that keep their order stay: a selection with as many lines as possible. The
+/// others moved, and so did those that are now in another body.
 pub(super) fn moves(older: &[Declaration], newer: &[Declaration], pairs: &[(usize, usize)]) -> Vec<Moved> {
     let mut newer_of = vec![None; older.len()];
     for (row, column) in pairs {
@@ -61,7 +61,7 @@ pub(super) fn moves(older: &[Declaration], newer: &[Declaration], pairs: &[(usiz
     ranges
 }
 
-/// The pairs, ascending in the first, of which the second ascend too and that weigh most together.
+/// The pairs with the greatest total weight that ascend in both indices; `pairs` ascends in the first one.
 fn longest_ordered(pairs: &[(usize, usize)], weight: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
     if pairs.is_sorted_by_key(|pair| pair.1) {
         return pairs.to_vec();

@@ -1,4 +1,5 @@
-//! Which names a piece of a program mentions, and which of them it gives a value: no parser, so that every language will do.
+//! The names that a piece of a program mentions, and the names that it assigns to. There is no parser, so it works for
+//! every language.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +8,19 @@ use std::collections::BTreeSet;
 pub(super) struct Named<'text> {
     /// Every name.
     pub(super) all: BTreeSet<&'text [u8]>,
-    /// Those that are given a value.
+    /// The names that are assigned to.
     pub(super) assigned: BTreeSet<&'text [u8]>,
 }
 
 impl<'text> Named<'text> {
-    /// Reads a text. What stands between quotes counts for nothing, and so does what follows a quote that is not closed on
-    /// its line; comments count.
+    /// Reads a text. Text in quotes does not count, nor does the rest of a line after an unclosed quote. Comments
+    /// count.
     ///
-    /// A name is given a value where `=`, an operator with `=`, `++` or `--` follows it, an index in brackets aside, or where
-    /// one of the last two stands before it. What a function does to its arguments is not known.
+    /// A name is assigned to if `=`, an operator with `=`, `++` or `--` follows it (an index in brackets may be
+    /// between), or if `++` or `--` precedes it. Assignments through arguments of a function are not known.
     pub(super) fn of(text: &'text [u8]) -> Self {
         let mut named = Self::default();
-        // The name that an operator would assign, and whether `++` or `--` stands right before the next one.
+        // The name that an operator would assign to, and whether `++` or `--` directly precedes the next name.
         let (mut last, mut is_stepped): (Option<&[u8]>, bool) = (None, false);
         let mut at = 0;
         while at < text.len() {
@@ -40,7 +41,7 @@ impl<'text> Named<'text> {
                 last = None;
                 quoted(rest)
             } else if rest[0] == b'[' {
-                // The names of an index are read on their own.
+                // The names of an index are read separately.
                 let length = rest.iter().take_while(|byte| !matches!(**byte, b']' | b'\n')).count();
                 let inside = Self::of(&rest[1..length]);
                 named.all.extend(inside.all);
@@ -63,7 +64,7 @@ impl<'text> Named<'text> {
         named
     }
 
-    /// Whether this gives a value to a name that the other mentions.
+    /// Whether this text assigns to a name that the other one mentions.
     pub(super) fn disturbs(&self, other: &Self) -> bool {
         !self.assigned.is_disjoint(&other.all)
     }
@@ -73,7 +74,7 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// How long what begins with a quote is.
+/// The length of the quoted text at the start.
 fn quoted(text: &[u8]) -> usize {
     let mut at = 1;
     while at < text.len() && text[at] != text[0] && text[at] != b'\n' {
@@ -82,7 +83,7 @@ fn quoted(text: &[u8]) -> usize {
     (at + 1).min(text.len())
 }
 
-/// How long the assignment is that a text begins with: `=`, `+=`, `>>=`.
+/// The length of the assignment operator at the start of a text: `=`, `+=`, `>>=`.
 fn assignment(text: &[u8]) -> Option<usize> {
     let length = text.iter().take_while(|byte| b"+-*/%&|^<>:".contains(*byte)).count();
     let is_shift = matches!(&text[..length], b"<<" | b">>" | b">>>" | b"**" | b"//");
@@ -91,7 +92,7 @@ fn assignment(text: &[u8]) -> Option<usize> {
     (is_assignment && (length == 0 || is_one || is_shift)).then_some(length + 1)
 }
 
-/// How long the comparison is that a text begins with.
+/// The length of the comparison operator at the start of a text.
 fn comparison(text: &[u8]) -> Option<usize> {
     ["===", "!==", "==", "!=", "<=", ">=", "=>"].into_iter().find(|one| text.starts_with(one.as_bytes())).map(str::len)
 }

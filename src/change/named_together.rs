@@ -1,4 +1,4 @@
-//! Which lines change with the same name.
+//! Lines that change with the same name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,19 +8,18 @@ use crate::change::group::Group;
 use crate::change::names::Names;
 use crate::change::subset::UnitId;
 
-/// More groups of lines that change with one name are not tried: a change of that many names is better taken by place.
+/// If more groups of lines change with one name, they are not tried: it is better to divide such a change by place.
 const MAX_GROUPS: usize = 24;
 
 /// Groups of units that change with the same name: a function that gets a parameter, with all its callers; a renamed
 /// field with all its uses.
 ///
-/// A name joins if its declaration changes or if it is there on one side only, so that common names do not join
-/// everything.
+/// A name forms a group if its declaration changes, or if only one side has it. So common names do not join everything.
 ///
-/// - `units`: per unit the names in its lines.
-/// - `on_one_side`: the names that the changed files have on one side only.
-/// - Result: first the groups joined where they share a unit, then those of single names, at most 24; without groups of
-///   one unit, larger ones last. They are no partition: a unit can be in none, and in the second list in several.
+/// - `units`: for each unit the names in its lines.
+/// - `on_one_side`: the names that only one side of the changed files has.
+/// - Result: first the groups, joined where they share a unit; then one group for each name, at most 24, larger ones
+///   last. Groups of one unit are left out. A unit can be in no group, and in several groups of the second list.
 pub(super) fn named_together(units: &[Names], on_one_side: &BTreeSet<&[u8]>) -> [Vec<Group>; 2] {
     let declared = units.iter().flat_map(|unit| &unit.declared).map(Vec::as_slice);
     let joining: BTreeSet<&[u8]> = declared.chain(on_one_side.iter().copied()).collect();

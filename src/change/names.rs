@@ -1,18 +1,18 @@
-//! What changed lines do with names.
+//! The names in changed lines.
 
 use std::collections::BTreeSet;
 
-/// The names in some changed lines, by what happens to them there.
+/// The names in some changed lines, by the effect of the change on them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    /// Names that the lines bring into being.
+    /// Names that the lines create.
     pub(super) created: BTreeSet<Vec<u8>>,
-    /// Names that cease to be defined with them.
+    /// Names that are no longer defined after the change.
     pub(super) dropped: BTreeSet<Vec<u8>>,
-    /// Names that are declared in them, on either side, outside of bodies.
+    /// Names that are declared in the lines, on either side, outside of bodies.
     pub(super) declared: BTreeSet<Vec<u8>>,
-    /// Names in the lines that are inserted.
+    /// Names in the inserted lines.
     pub(super) used: BTreeSet<Vec<u8>>,
-    /// Names in the lines that are deleted.
+    /// Names in the deleted lines.
     pub(super) unused: BTreeSet<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! Which unit needs which other units to be applied with it.
+//! For each unit, the units that must be applied with it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use crate::change::parsed::Parsed;
 use crate::change::set::{TextPair, Unit, UnitKind};
 use crate::change::subset::{Subset, UnitId};
 
-/// The needs of all units of one change set, stored the other way round: who cannot go without a unit.
+/// The needs of all units of one change set, stored in reverse: the units that depend on each unit.
 #[derive(Debug, Clone)]
 pub(super) struct Needs {
-    /// By the position of the needed unit.
+    /// Indexed by the needed unit.
     dependents: Vec<Vec<UnitId>>,
     /// The units that have dependents.
     needed: Subset,
@@ -25,13 +25,13 @@ impl Needs {
         self.needed.insert(needed);
     }
 
-    /// Lets two units need each other.
+    /// Makes two units need each other.
     pub(super) fn tie(&mut self, one: UnitId, other: UnitId) {
         self.add(one, other);
         self.add(other, one);
     }
 
-    /// The smallest set around `subset` in which every unit has what it needs.
+    /// The smallest superset of `subset` in which every unit has the units that it needs.
     pub(super) fn complete(&self, subset: &Subset) -> Subset {
         let mut complete = subset.clone();
         loop {
@@ -56,9 +56,9 @@ impl Needs {
         pairs.filter(|(unit, needed)| self.dependents[unit.index()].contains(needed)).collect()
     }
 
-    /// The largest part of `subset` in which every unit has what it needs.
+    /// The largest part of `subset` in which every unit has the units that it needs.
     ///
-    /// Cost: the needs of the units that are missing, and one pass over the set.
+    /// Cost: the needs of the missing units, and one pass over the set.
     pub(super) fn close(&self, subset: &Subset) -> Subset {
         let mut closed = subset.clone();
         let mut missing: Vec<UnitId> = self.needed.difference(subset).iter().collect();
@@ -74,11 +74,11 @@ impl Needs {
     }
 }
 
-/// Collects what the units of `files` need.
+/// Collects the needs of the units of `files`.
 ///
-/// - The lines of an added file need its creation; the removal of a file needs the deletion of all its lines.
-/// - No line may come to stand behind a line without terminator, or the two would become one line of neither side.
-/// - A file that arrives at a path needs the file that stood there, above it or below it to leave.
+/// - The lines of an added file need its creation. The removal of a file needs the deletion of all its lines.
+/// - No line may follow a line without terminator: both would become one line that neither side has.
+/// - A file at a new path needs the removal of a file at that path, above it, or below it.
 pub(super) fn collect(files: &[FilePair], texts: &[TextPair], units: &[Unit], spans: &[Range<u32>]) -> Needs {
     let n_units = u32::try_from(units.len()).expect("unit ids are u32");
     let mut needs = Needs { dependents: vec![Vec::new(); units.len()], needed: Subset::empty(n_units) };
@@ -145,7 +145,7 @@ fn of_paths(files: &[FilePair], units: &[Unit], needs: &mut Needs) {
     }
     for (path, unit) in arriving {
         let above = above(path).filter_map(|path| leaving.get(path));
-        // The byte behind `/` is `0`.
+        // The byte after `/` is `0`.
         let (below_start, below_end) = ([path, b"/"].concat(), [path, b"0"].concat());
         let below = leaving.range(&below_start[..]..&below_end[..]).map(|(_, unit)| unit);
         for needed in leaving.get(path).into_iter().chain(above).chain(below) {
@@ -156,9 +156,10 @@ fn of_paths(files: &[FilePair], units: &[Unit], needs: &mut Needs) {
     }
 }
 
-/// Lets a file that a program writes change only with its sources: newer beside older ones it is a file that nobody ever had.
+/// Makes a generated file change only with its sources, because a newer generated file beside older sources never
+/// existed.
 ///
-/// - `span`: the units of the written file; `sources`: those of what it is written from.
+/// - `span`: the units of the generated file; `sources`: the units of its sources.
 pub(super) fn tie_to_sources(units: &[Unit], span: &Range<u32>, sources: &[u32], needs: &mut Needs) {
     let is_content =
         |id: &u32| matches!(units[*id as usize].kind, UnitKind::Whole | UnitKind::Create | UnitKind::Remove);
@@ -169,7 +170,7 @@ pub(super) fn tie_to_sources(units: &[Unit], span: &Range<u32>, sources: &[u32],
     }
 }
 
-/// Ties the lines of one file that only together keep its brackets in pairs.
+/// Ties the lines of one file that keep brackets in pairs only together.
 pub(super) fn tie_brackets(parsed: &Parsed, units: &[Unit], span: &Range<u32>, needs: &mut Needs) {
     let is_step = |id: &UnitId| matches!(units[id.index()].kind, UnitKind::Lines { .. });
     let steps: Vec<UnitId> = span.clone().map(UnitId).filter(is_step).collect();
@@ -183,7 +184,7 @@ pub(super) fn tie_brackets(parsed: &Parsed, units: &[Unit], span: &Range<u32>, n
     }
 }
 
-/// The directories that a path lies in, innermost last.
+/// The directories that contain a path, innermost last.
 pub(super) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| &path[..index])
 }

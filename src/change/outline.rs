@@ -1,6 +1,6 @@
-//! The outline of a text: its declarations and statements with what stands inside them.
+//! The outline of a text: its declarations and statements, nested.
 //!
-//! It comes from the syntax of a file, or, where its language is not known, from brackets and indentation.
+//! It comes from the syntax of a file or, if its language is not known, from brackets and indentation.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use crate::syntax::Class;
 use crate::syntax::NodeId;
 use crate::syntax::Tree;
 
-/// What an item is, as far as edits have to respect it.
+/// The kind of an item, as far as edits must respect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Its members can come and go one by one: a type, a table, a preprocessor conditional.
+    /// Its members can be added and removed one by one: a type, a table, a preprocessor conditional.
     Container,
-    /// It is there as one version has it: a function, a control statement, a simple statement.
+    /// It is applied as one version has it: a function, a control statement, a simple statement.
     Whole,
 }
 
@@ -25,25 +25,25 @@ pub(super) enum Role {
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) role: Role,
-    /// The kind of the syntax node; items of different kinds are never the same one, modified.
+    /// The kind of the syntax node. Items of different kinds are never versions of one item.
     pub(super) kind: &'static str,
-    /// The lines it touches, of a declaration with the comment above it; half-open, 0-based.
+    /// Its lines, for a declaration with the comment above it; half-open, 0-based.
     pub(super) lines: Range<u32>,
     /// The lines that hold tokens of its own, outside of the items inside it; ascending.
     pub(super) header_lines: Vec<u32>,
     /// The hashes of the words among these tokens, sorted.
     pub(super) header: Vec<u64>,
-    /// The hashes of all its words, sorted. Signs say little of what a statement is.
+    /// The hashes of all its words, sorted. Signs are left out: they say little about a statement.
     pub(super) words: Vec<u64>,
-    /// A hash of the tokens of its own in their order.
+    /// A hash of its own tokens in their order.
     pub(super) header_digest: u64,
-    /// A hash of all its tokens in their order: equal for items that differ in white space and comments alone.
+    /// A hash of all its tokens in their order: equal for items that differ only in white space and comments.
     pub(super) digest: u64,
     /// The items inside it, in source order.
     pub(super) children: Vec<usize>,
-    /// Its index among the declarations of the file, if it is one that has its lines for itself.
+    /// Its index among the declarations of the file, if it is a declaration that shares its lines with no other code.
     pub(super) declaration: Option<usize>,
-    /// Whether it is a part of the statement around it, as `else` is.
+    /// Whether it is a part of the statement around it, such as `else`.
     pub(super) is_clause: bool,
 }
 
@@ -52,9 +52,10 @@ pub(super) struct Item {
 pub(super) struct Outline {
     /// In source order, outer ones first.
     pub(super) items: Vec<Item>,
-    /// Those that stand in no other.
+    /// The items that are in no other item.
     pub(super) roots: Vec<usize>,
-    /// Per line the innermost item that its first token is in; for blank and comment lines the innermost item around it.
+    /// For each line, the innermost item of its first token; for blank and comment lines, the innermost item around the
+    /// line.
     pub(super) item_of: Vec<Option<usize>>,
 }
 
@@ -77,7 +78,7 @@ impl Item {
         }
     }
 
-    /// Takes in a token, which is its own or one of an item inside it.
+    /// Adds a token, which is its own or that of an item inside it.
     fn take_token(&mut self, text: &[u8], is_own: bool) {
         let hash = fnv(text);
         let append = |digest: u64| (digest.rotate_left(5) ^ hash).wrapping_mul(0x0100_0000_01b3);
@@ -102,7 +103,7 @@ impl Item {
 impl Outline {
     /// The outline of a parsed text.
     ///
-    /// - `declarations`: those of the same tree.
+    /// - `declarations`: the declarations of the same tree.
     pub(super) fn of_tree(tree: &Tree, text: &[u8], n_lines: u32, declarations: &[Declaration]) -> Self {
         let by_node: BTreeMap<NodeId, usize> =
             declarations.iter().enumerate().map(|(index, declaration)| (declaration.node, index)).collect();
@@ -146,8 +147,8 @@ impl Outline {
         outline
     }
 
-    /// The outline of a text by its indentation: what is indented deeper than a line stands inside it, and a line that only
-    /// closes brackets, or begins with a word that closes a block, belongs to the line that opened them.
+    /// The outline of a text by its indentation. A line that is indented deeper than another one is inside it. A line
+    /// that only closes brackets, or begins with a word that closes a block, belongs to the line that opened them.
     pub(super) fn of_text(text: &[u8], lines: &Lines) -> Self {
         let n_lines = lines.len();
         let mut outline = Self { item_of: vec![None; n_lines as usize], ..Self::default() };
@@ -199,13 +200,13 @@ impl Outline {
         index
     }
 
-    /// Sorts what is compared as multisets, and says of lines without a token which item is around them.
+    /// Sorts the lists that are compared as multisets, and assigns lines without a token to the item around them.
     fn finish(&mut self, has_token: &[bool]) {
         for item in &mut self.items {
             item.header.sort_unstable();
             item.words.sort_unstable();
         }
-        // Outer items come first, so that the innermost one is the last to be written.
+        // Outer items come first, so the innermost one is written last.
         for (index, item) in self.items.iter().enumerate() {
             for line in item.lines.clone() {
                 if has_token.get(line as usize) == Some(&false) {
@@ -216,7 +217,7 @@ impl Outline {
     }
 }
 
-/// Whether a line only ends what another line began.
+/// Whether a line only closes a block of an earlier line.
 fn closes(line: &[u8]) -> bool {
     const WORDS: [&[u8]; 5] = [b"end", b"fi", b"done", b"esac", b"endif"];
     matches!(line[0], b'}' | b')' | b']')

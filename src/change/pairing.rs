@@ -1,20 +1,18 @@
-//! Which deleted line became which inserted line.
+//! Pairs deleted lines with the inserted lines that replaced them.
 
-/// Below this many thousandths of common tokens two lines are not the same line, modified.
+/// Two lines with fewer common tokens than this (in thousandths) are not one modified line.
 pub(super) const MIN_SIMILARITY: u32 = 500;
 
 /// A run with more combinations of a deleted and an inserted line than this is not aligned.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// Pairs deleted with inserted lines of one run of changed lines.
+/// Pairs the deleted and inserted lines of one run of changed lines.
 ///
-/// - Result: (index into `deleted`, index into `inserted`), strictly ascending in both; the pairs of greatest total
-///   similarity among the pairs that have at least half of their tokens in common.
-/// - One deleted and one inserted line alone are a modified line, however little they share: putting back only one of them
-///   is rarely what anybody means.
-/// - A run of more than 4096 combinations is paired by position if both sides have the same length, else not at all.
-///
-/// - `may_pair`: whether the lines of two indices can be the same line at all.
+/// - `may_pair`: whether the lines of two indices can be one modified line at all.
+/// - Result: (index into `deleted`, index into `inserted`), strictly ascending in both. Only pairs that share at least
+///   half of their tokens count; among these, the total similarity is the greatest possible.
+/// - One deleted and one inserted line alone are always one modified line: restoring only one of them is rarely useful.
+/// - A run of more than 4096 combinations is paired by position if both sides have the same length, or else not at all.
 ///
 /// Cost: `deleted.len() * inserted.len()` comparisons of token lists.
 pub(super) fn pair(
@@ -76,7 +74,7 @@ pub(super) fn align(n_rows: usize, n_columns: usize, similarity: impl Fn(usize, 
     pairs
 }
 
-/// The words and signs of a line, sorted; white space is no token.
+/// The words and signs of a line, sorted, without white space.
 fn tokens(line: &[u8]) -> Vec<&[u8]> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let mut tokens: Vec<&[u8]> = line
@@ -87,7 +85,7 @@ fn tokens(line: &[u8]) -> Vec<&[u8]> {
     tokens
 }
 
-/// How much two sorted multisets have in common, in thousandths (the Dice coefficient); two empty ones have all.
+/// The common share of two sorted multisets, in thousandths (the Dice coefficient); 1000 for two empty ones.
 pub(super) fn similarity<T: Ord>(older: &[T], newer: &[T]) -> u32 {
     let n_tokens = older.len() + newer.len();
     if n_tokens == 0 {

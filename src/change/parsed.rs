@@ -1,4 +1,4 @@
-//! The two versions of a file as syntax: what is declared where, what moved, which lines are comments.
+//! The two versions of a file as syntax: declarations, moves, comment lines.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::syntax::Language;
 use crate::syntax::Node;
 use crate::syntax::Tree;
 
-/// Statements are told apart down to so many levels; what is nested deeper is lines.
+/// Statements are recognised down to this level of nesting; deeper code is divided into lines.
 const MAX_NESTING: usize = 8;
 
 /// One version of a file, parsed; no lines and no errors if it is missing.
@@ -29,17 +29,17 @@ pub(super) struct ParsedSide {
     pub(super) declarations: Vec<Declaration>,
     pub(super) n_errors: usize,
     pub(super) depths: Depths,
-    /// Per line whether it holds nothing but a comment, or nothing at all.
+    /// For each line: whether it is blank or contains only a comment.
     is_trivia: Vec<bool>,
-    /// Per line the names that stand in it.
+    /// For each line: its names.
     names: Vec<BTreeSet<Vec<u8>>>,
-    /// Per line the names that are declared in it, outside of bodies.
+    /// For each line: the names that it declares, outside of bodies.
     declared: Vec<Vec<Vec<u8>>>,
-    /// Per line the innermost declaration it is in.
+    /// For each line: the innermost declaration around it.
     declaration_of: Vec<Option<usize>>,
-    /// Syntax units of more than one line that have their lines for themselves, in preorder.
+    /// Syntax units of more than one line that share their lines with no other code, in preorder.
     blocks: Vec<Range<u32>>,
-    /// Maximal runs of lines that hold nothing but comments.
+    /// Maximal runs of lines that contain only comments.
     pub(super) comments: Vec<Range<u32>>,
     pub(super) outline: Outline,
 }
@@ -49,11 +49,11 @@ pub(super) struct ParsedSide {
 pub(super) struct Parsed {
     pub(super) older: ParsedSide,
     pub(super) newer: ParsedSide,
-    /// Which older declaration is which newer one, by index.
+    /// The matched older and newer declarations, by index.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Per newer declaration the number of the declaration: its index on the older side, or one behind all of those.
+    /// For each newer declaration its number: the index of the matched older one, or a number after all of those.
     numbers: Vec<usize>,
-    /// Per number whether it is a declaration of one side only.
+    /// For each number: whether only one side has the declaration.
     pub(super) is_alone: Vec<bool>,
 }
 
@@ -78,7 +78,7 @@ impl ParsedSide {
         }
         let mut names = vec![BTreeSet::new(); lines.len() as usize];
         for node in tree.tokens(tree.root()).map(|id| tree.node(id)).filter(|node| !is_quoted(node)) {
-            // A macro's body is one token of several lines, with names in it.
+            // A macro's body is one token of several lines that contains names.
             for line in node.lines.start..node.lines.end.min(lines.len()) {
                 let part = lines.bytes(&(line..line + 1));
                 let part = part.start.max(node.bytes.start)..part.end.min(node.bytes.end);
@@ -88,7 +88,7 @@ impl ParsedSide {
         let mut declared = vec![Vec::new(); lines.len() as usize];
         for node in tree.nodes().iter().filter(|node| node.class.is_some_and(Class::is_declaration)) {
             if let Some(declaration) = &node.declared {
-                // The line of a name: it starts at or before the name, the next one behind it.
+                // The line of a name begins at or before the name, and the next line begins after it.
                 let line = lines.at(declaration.name.start);
                 declared[line as usize].push(text[declaration.name.clone()].to_vec());
             }
@@ -101,7 +101,7 @@ impl ParsedSide {
         self.is_trivia.len()
     }
 
-    /// The declarations that a line is in, outermost first.
+    /// The declarations around a line, outermost first.
     fn declarations_around(&self, line: u32) -> Vec<usize> {
         let innermost = self.declaration_of.get(line as usize).copied().flatten();
         let mut chain: Vec<usize> =
@@ -110,9 +110,9 @@ impl ParsedSide {
         chain
     }
 
-    /// Per line the blocks that it is in and that consist of such lines only, outermost first, by index.
+    /// For each line, the blocks around it that consist only of one-sided lines, outermost first, by index.
     ///
-    /// - `is_one_sided`: per line whether it is there on this side only.
+    /// - `is_one_sided`: for each line, whether only this side has it.
     pub(super) fn blocks_of(&self, is_one_sided: &[bool]) -> Vec<Vec<usize>> {
         let mut before = vec![0_usize];
         before.extend(is_one_sided.iter().scan(0, |sum, is_one_sided| {
@@ -136,7 +136,7 @@ impl ParsedSide {
     }
 }
 
-/// The maximal runs of lines of which something holds.
+/// The maximal runs of lines for which `holds` is true.
 fn runs(holds: &[bool]) -> Vec<Range<u32>> {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for (line, _) in (0..).zip(holds).filter(|(_, holds)| **holds) {
@@ -148,7 +148,7 @@ fn runs(holds: &[bool]) -> Vec<Range<u32>> {
     runs
 }
 
-/// Whether a token is a comment or a string: what is in it is no name.
+/// Whether a token is a comment or a string; words in it are not names.
 fn is_quoted(node: &Node) -> bool {
     node.is_extra || node.kind.contains("string") || node.kind.contains("char")
 }
@@ -161,7 +161,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl Parsed {
-    /// Parses both versions; `None` if one of them is no text for the parser.
+    /// Parses both versions; `None` if the parser cannot read one of them.
     pub(super) fn of(language: &Language, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Option<Self> {
         let side = |(text, lines): (&[u8], &Lines)| Some(ParsedSide::of(&language.parse(text)?, text, lines));
         let (older, newer) = (side(older)?, side(newer)?);
@@ -176,14 +176,14 @@ impl Parsed {
         Some(Self { older, newer, pairs, numbers, is_alone })
     }
 
-    /// Whether an older and a newer line are of the same declaration, or both of none.
+    /// Whether an older and a newer line are in the same declaration, or both in none.
     fn is_same_declaration(&self, older: Option<u32>, newer: Option<u32>) -> bool {
         let (Some(older), Some(newer)) = (older, newer) else { return false };
         let number = self.newer.declaration_of[newer as usize].map(|column| self.numbers[column]);
         self.older.declaration_of[older as usize] == number
     }
 
-    /// Whether a changed line changes nothing but comments, or nothing but white space.
+    /// Whether a changed line changes only comments, or only white space.
     pub(super) fn is_trivia(&self, deleted: (Option<u32>, &[u8]), inserted: (Option<u32>, &[u8])) -> bool {
         let is_trivial = |side: &ParsedSide, line: Option<u32>| line.is_none_or(|line| side.is_trivia[line as usize]);
         let bare = |text: &[u8]| text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
@@ -191,12 +191,12 @@ impl Parsed {
             || (self.is_same_declaration(deleted.0, inserted.0) && bare(deleted.1) == bare(inserted.1))
     }
 
-    /// The declarations that stand elsewhere on the newer side.
+    /// The declarations that moved.
     pub(super) fn moves(&self) -> Vec<Moved> {
         moves(&self.older.declarations, &self.newer.declarations, &self.pairs)
     }
 
-    /// The declarations around a changed line, outermost first; one that is on both sides has one number.
+    /// The declarations around a changed line, outermost first. A declaration of both sides has one number.
     pub(super) fn declarations_around(&self, deleted: Option<u32>, inserted: Option<u32>) -> Vec<usize> {
         if let Some(line) = inserted {
             self.newer.declarations_around(line).into_iter().map(|column| self.numbers[column]).collect()
@@ -217,7 +217,7 @@ impl Parsed {
         (older.iter().flatten().map(Vec::as_slice), newer.iter().flatten().map(Vec::as_slice))
     }
 
-    /// Adds what a changed line does with names to `names`.
+    /// Adds the names of a changed line to `names`.
     pub(super) fn note_names(&self, (deleted, inserted): (Option<u32>, Option<u32>), names: &mut Names) {
         for (side, line, mentioned) in
             [(&self.older, deleted, &mut names.unused), (&self.newer, inserted, &mut names.used)]
@@ -236,12 +236,12 @@ impl Parsed {
         }
     }
 
-    /// Whether a declaration, numbered as above, is on one side only; then on which: true for the newer one.
+    /// For a declaration number that only one side has: true for the newer side. `None` if both sides have it.
     pub(super) fn side_of(&self, number: usize) -> Option<bool> {
         self.is_alone[number].then_some(number >= self.older.declarations.len())
     }
 
-    /// Per older and per newer line the number of the innermost declaration it is in.
+    /// For each older and each newer line, the number of the innermost declaration around it.
     pub(super) fn owners(&self) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
         let number = |column: &Option<usize>| column.map(|column| self.numbers[column]);
         (self.older.declaration_of.clone(), self.newer.declaration_of.iter().map(number).collect())

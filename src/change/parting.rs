@@ -1,4 +1,4 @@
-//! What syntax says about the lines of two texts, as far as it may say it.
+//! The rules that the syntax gives for the comparison of two texts.
 
 use std::ops::Range;
 
@@ -9,33 +9,36 @@ use crate::change::lines::is_open;
 use crate::change::parsed::Parsed;
 use crate::change::whole::Whole;
 
-/// Lines that stand elsewhere on the newer side, with or without changes inside: half-open older and newer lines.
+/// Lines that moved, with or without changes inside: half-open older and newer lines.
 pub(super) type Moved = (Range<u32>, Range<u32>);
 
-/// So many more lines than in a plain difference may change in any case.
+/// This number of additional changed lines, compared with a plain difference, is always accepted.
 const N_LINES_FREE: usize = 8;
 
-/// What keeps lines from being compared with each other; nothing by default.
+/// Pairs of lines that must not be compared; empty by default.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parting {
-    /// Line ranges that are not compared in place, each with its other place; on neither side do two overlap.
+    /// Line ranges that are not compared in place, each with its other place. The ranges of one side do not overlap.
     pub(super) moved: Vec<Moved>,
-    /// Per older and per newer line whose it is: equal numbers for the same declaration. Missing ones are nobody's.
+    /// For each older and each newer line its owner: equal numbers for the same declaration. Missing lines have no
+    /// owner.
     pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
-    /// Per number whether that declaration is on one side only.
+    /// For each number: whether only one side has the declaration.
     pub(super) is_alone: Vec<bool>,
-    /// An older and a newer line, ascending in both, between which no line above is taken for one below.
+    /// Older and newer lines, ascending in both. No line above a cut is matched with a line below it.
     pub(super) cuts: Vec<(u32, u32)>,
 }
 
 impl Parting {
-    /// What syntax says, as far as it pays: declarations that moved and whose each line is, else only the latter, else nothing.
+    /// The strictest useful rules: moved declarations and the owner of each line; or else only the owners; or else
+    /// nothing.
     ///
-    /// The first of them by which at most half as many lines again and 8 change as in a plain difference. A few more are
-    /// worth it, because they are taken out by declaration. Many more say that declarations were not found again: a
-    /// parser that loses its way (macros that open a body) could make most of a file another one.
+    /// It returns the first of these with which at most half as many lines again, and 8, change as in a plain
+    /// difference. Some additional lines are worth it, because the reduction removes them by declaration. Many
+    /// additional lines mean that declarations were not matched: a parser that fails (macros that open a body) could
+    /// make most of a file look new.
     ///
-    /// - `whole`: what is known of statements; their lines are told apart, too.
+    /// - `whole`: the known statements; their lines are distinguished too.
     ///
     /// Cost: up to three comparisons of the texts.
     pub(super) fn of(parsed: &Parsed, whole: Option<&Whole>, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Self {
@@ -43,7 +46,7 @@ impl Parting {
             Some(whole) => Self::of_whole(whole),
             None => Self { owners: parsed.owners(), is_alone: parsed.is_alone.clone(), ..Self::default() },
         };
-        // A last line without terminator stays where it is.
+        // A last line without terminator never moves.
         let may_move = !is_open(older.0) && !is_open(newer.0);
         let moved = if may_move { parsed.moves() } else { Vec::new() };
         let moving = (!moved.is_empty()).then(|| Self { moved, ..owned.clone() });
@@ -52,7 +55,7 @@ impl Parting {
         moving.into_iter().chain([owned]).find(pays).unwrap_or_default()
     }
 
-    /// Lines of statements that correspond, or replace each other, are compared with each other alone.
+    /// Lines of statements that correspond or replace each other are compared only with each other.
     pub(super) fn of_whole(whole: &Whole) -> Self {
         Self {
             moved: Vec::new(),
@@ -62,7 +65,7 @@ impl Parting {
         }
     }
 
-    /// How many lines go and come, those of a declaration that moves among them.
+    /// The number of deleted and inserted lines, including the lines of moved declarations.
     fn n_lines(&self, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> usize {
         let n_lines = |edit: Edit| match edit {
             Edit::Step(step) => step.deleted.len() + step.inserted.len(),
@@ -72,7 +75,7 @@ impl Parting {
         lines::hunks(older, newer, self).into_iter().flatten().map(n_lines).sum()
     }
 
-    /// Whether a line of one owner can have become a line of the other.
+    /// Whether a line of one owner can have replaced a line of the other.
     pub(super) fn may_pair(&self, older: Option<usize>, newer: Option<usize>) -> bool {
         let is_alone = |owner: Option<usize>| owner.is_some_and(|owner| self.is_alone[owner]);
         older == newer || (is_alone(older) && is_alone(newer))

@@ -1,4 +1,4 @@
-//! Which subsets a compiler can be expected to understand, told without asking it.
+//! Predicts, without a compiler, which subsets can compile.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use crate::change::set::ChangeSet;
 use crate::change::subset::Subset;
 use crate::syntax::Language;
 
-/// So many answers are remembered; then all are forgotten.
+/// The maximum number of stored answers; then all are dropped.
 const MAX_REMEMBERED: usize = 100_000;
 
-/// By what a changed file is checked.
+/// The data for checking a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SyntaxCheck {
     pub(super) language: &'static Language,
@@ -22,17 +22,17 @@ pub(super) struct SyntaxCheck {
     pub(super) max_errors: usize,
 }
 
-/// Answers that were given: by file and digest of the units taken there.
+/// The answers so far: by file and digest of the units that are applied there.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plausible {
     known: RefCell<HashMap<(usize, u64), bool>>,
 }
 
 impl ChangeSet {
-    /// Whether a closed subset can be expected to be understood by a compiler.
+    /// Whether a closed subset can be expected to compile.
     ///
-    /// False only if a file comes to have more syntax errors than it has on either side. Costs no probe but parses each
-    /// file that is neither as older nor as newer, once for each choice of its units.
+    /// False only if some file has more syntax errors than on either side. It costs no probe, but parses each file that
+    /// equals neither side, once for each choice of its units.
     pub fn is_plausible(&self, subset: &Subset) -> bool {
         (0..self.files().len()).all(|file| self.is_file_plausible(file, subset))
     }

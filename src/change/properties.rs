@@ -1,4 +1,4 @@
-//! What holds for every change set: examples per kind of change, and properties of random ones.
+//! Properties of every change set: examples for each kind of change, and random change sets.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn entries<'a>(sides: impl Iterator<Item = &'a Option<FileSide>>) -> Tree {
     sides.flatten().map(|side| (side.path.clone(), (side.mode, side.content.clone()))).collect()
 }
 
-/// The older tree with the edits of `subset` applied one by one, as a writer of trees would.
+/// The older tree with the edits of `subset` applied one by one, as a writer of trees does it.
 fn applied(change_set: &ChangeSet, subset: &Subset) -> Tree {
     let mut tree = entries(change_set.files().iter().map(|pair| &pair.older));
     for edit in change_set.render(subset).unwrap() {
@@ -203,7 +203,8 @@ fn single_lines_are_those_of_a_patch_deletions_of_a_run_before_its_insertions() 
     assert_eq!(text(&[3]), "start int a = 1; int b = 1; int b = 2; end ");
 }
 
-/// A text of a few lines out of a small alphabet, so that many are equal or similar; sometimes binary or open-ended.
+/// A text of a few lines from a small alphabet, so that many lines are equal or similar; sometimes binary or without a
+/// last line end.
 fn text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec!["{", "}", "", "int n = 1;", "int n = 2;", "call(n);", "call(n, n);\r"]);
     (prop::collection::vec(line, 0..9), prop::bool::ANY, prop::bool::weighted(0.1)).prop_map(
@@ -220,7 +221,7 @@ fn text() -> impl Strategy<Value = String> {
     )
 }
 
-/// A sound tree out of few paths, some of which are above others.
+/// A valid tree with few paths, some of which are above others.
 fn tree() -> impl Strategy<Value = Tree> {
     let path = prop::sample::select(vec!["a", "b", "d", "d/x", "d/y", "d/y/z", "e"]);
     let mode =
@@ -249,7 +250,7 @@ fn take(tree: &mut Tree, path: &[u8]) -> Option<FileSide> {
     Some(FileSide { path: path.to_vec(), mode, content })
 }
 
-/// The pairs between two trees; some removed files are taken for renamed to some added files.
+/// The pairs between two trees; some removed files count as renamed to added files.
 fn pairs(mut older: Tree, mut newer: Tree, renames: &[(Index, Index)]) -> Vec<FilePair> {
     let mut pairs = Vec::new();
     for (from, to) in renames {

@@ -11,7 +11,7 @@ use crate::change::needs::above;
 use crate::change::set::{ChangeSet, Description, Piece, UnitKind};
 use crate::change::subset::{Subset, UnitId};
 
-/// What stands at a path after a subset was applied to the older tree.
+/// The entry at a path after a subset was applied to the older tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit {
     /// The path from the root of the tree.
@@ -20,21 +20,21 @@ pub struct FileEdit {
     pub result: Option<(Mode, Content)>,
 }
 
-/// Two files that cannot stand in one tree: they want the same path, or one stands where the other needs a directory.
+/// Two files that cannot be in one tree: they need the same path, or one needs a directory where the other is.
 ///
-/// The caller takes the subset for one that cannot be tested. A closed subset of a sound change set never collides.
+/// The caller treats the subset as one that cannot be tested. A closed subset of a valid change set never collides.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("two files want the path `{}`", .path.escape_ascii())]
 pub struct Collision {
-    /// The path that is wanted twice.
+    /// The path that two files need.
     pub path: Vec<u8>,
 }
 
 impl ChangeSet {
     /// Applies a closed subset to the older tree.
     ///
-    /// Result: only paths that differ from the older side, each once: first paths that go, then paths that are written,
-    /// both sorted, so that applying the edits in this order never meets a file where a directory is needed.
+    /// Result: the paths that differ from the older side, each once: first removed paths, then written ones, both
+    /// sorted. In this order, no file is in the way of a directory.
     pub fn render(&self, subset: &Subset) -> Result<Vec<FileEdit>, Collision> {
         let files: Vec<Option<FileSide>> = (0..self.files().len()).map(|file| self.applied(file, subset)).collect();
         collide(&files)?;
@@ -63,7 +63,7 @@ impl ChangeSet {
         Ok(gone)
     }
 
-    /// One file with the units of `subset` applied; `None` if there is no such file then.
+    /// One file with the units of `subset` applied; `None` if the file does not exist then.
     pub(super) fn applied(&self, file: usize, subset: &Subset) -> Option<FileSide> {
         let FilePair { older, newer } = &self.files()[file];
         let mut lines = Vec::new();
@@ -85,7 +85,7 @@ impl ChangeSet {
                 (UnitKind::Mode, Some(side), Some(newer)) => side.mode = newer.mode,
                 (UnitKind::Whole, Some(side), Some(newer)) => {
                     side.content.clone_from(&newer.content);
-                    // A type change carries the mode; a mere executable bit has a unit of its own.
+                    // A change of the type includes the mode; a change of the executable bit alone is a unit.
                     if !(side.mode.is_file() && newer.mode.is_file()) {
                         side.mode = newer.mode;
                     }
@@ -98,7 +98,7 @@ impl ChangeSet {
         let is_all_taken = lines.iter().all(|(_, is_taken)| *is_taken);
         match newer {
             Some(newer) if is_any_taken && is_all_taken => side.content.clone_from(&newer.content),
-            // Without any of its lines a changed file is as it was, but a created one is empty.
+            // Without any of its lines a changed file is unchanged, but a created one is empty.
             _ if is_any_taken || (older.is_none() && !lines.is_empty()) => {
                 side.content = Content::Bytes(self.composed(file, &lines));
             }
@@ -150,12 +150,12 @@ struct Composed<'a> {
     set: &'a ChangeSet,
     file: usize,
     bytes: Vec<u8>,
-    /// The older line that comes next.
+    /// The next older line.
     next: u32,
 }
 
 impl Composed<'_> {
-    /// Writes the older lines in front of line `end`.
+    /// Writes the older lines before line `end`.
     fn keep_to(&mut self, end: u32) {
         self.bytes.extend_from_slice(self.set.older_text(self.file, &(self.next.min(end)..end)));
         self.next = end;
@@ -176,7 +176,7 @@ impl Composed<'_> {
     }
 }
 
-/// Looks for two files that exclude each other.
+/// Looks for two files that cannot be in one tree.
 fn collide(files: &[Option<FileSide>]) -> Result<(), Collision> {
     let mut paths: HashSet<&[u8]> = HashSet::new();
     for side in files.iter().flatten() {

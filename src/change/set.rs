@@ -95,7 +95,7 @@ pub enum Grain {
     HalfLines,
 }
 
-/// What a report says of a unit.
+/// The facts about a unit that a report prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description<'a> {
     /// What it does.
@@ -115,24 +115,24 @@ pub struct Description<'a> {
 }
 
 impl<'a> Description<'a> {
-    /// The path to speak by: the newer one, or that of a removed file.
+    /// The path for messages: the newer one, or the older one of a removed file.
     pub fn path(&self) -> &'a [u8] {
         self.newer_path.or(self.older_path).unwrap_or_default()
     }
 }
 
-/// Where the lines of both sides start; no lines on a side that is missing or not text.
+/// The starts of the lines of both sides; no lines on a side that is missing or not text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextPair {
     pub(super) older: Lines,
     pub(super) newer: Lines,
-    /// In which order the units write the text, if declarations move in it.
+    /// The order in which the units write the text, if declarations move in it.
     pub(super) script: Option<Vec<Piece>>,
     /// The added and removed lines of a text that changes as a whole.
     pub(super) n_whole_lines: usize,
     /// How candidates are checked, if the file has a syntax.
     pub(super) check: Option<SyntaxCheck>,
-    /// What is one edit, if that is asked for.
+    /// The whole edits, if they are used.
     pub(super) whole: Option<Whole>,
 }
 
@@ -141,30 +141,30 @@ pub(super) struct TextPair {
 pub(super) enum Piece {
     /// The lines of a unit.
     Unit(UnitId),
-    /// A declaration with the units inside it (half-open ids), where it stands on the older side.
+    /// A declaration with the units inside it (half-open ids), at its place on the older side.
     Out(UnitId, Range<u32>),
-    /// The same where it stands on the newer side: in front of this older line.
+    /// The same at its place on the newer side: before this older line.
     In(UnitId, Range<u32>, u32),
 }
 
 /// The difference of two trees as units.
 ///
-/// Units are numbered from 0 in source order: by path, and inside a file creation, rename and mode first, then lines
-/// from top to bottom, removal last. The order is a function of the trees alone.
+/// Units are numbered from 0 in source order: by path; inside a file creation, rename and mode first, then lines from
+/// top to bottom, removal last. The order depends only on the trees.
 #[derive(Debug, Clone)]
 pub struct ChangeSet {
     files: Vec<FilePair>,
-    /// Per file how it is divided.
+    /// For each file, how it is divided.
     divisions: Vec<Division>,
     grain: Grain,
     texts: Vec<TextPair>,
     units: Vec<Unit>,
     /// Per file: the ids of its units.
     file_spans: Vec<Range<u32>>,
-    /// The partitions of all units, coarse before fine; each level has one at least, its last is the level itself.
+    /// The partitions of all units, coarse before fine. Each level has at least one; its last one is the level itself.
     rungs: Vec<(Level, Vec<Group>)>,
     named_together: [Vec<Group>; 2],
-    /// Units that change comments and white space alone.
+    /// Units that change only comments and white space.
     trivia: Subset,
     needs: Needs,
     plausible: Plausible,
@@ -181,7 +181,7 @@ impl ChangeSet {
         Self::divided(pairs, |_| Division::Lines)
     }
 
-    /// Divides changed files into units, each file as `division` says; else as [`new`](Self::new).
+    /// Divides changed files into units, each file as `division` says; otherwise like [`new`](Self::new).
     pub fn divided(mut pairs: Vec<FilePair>, division: impl Fn(&FilePair) -> Division) -> Self {
         pairs.retain(|pair| pair.older.is_some() || pair.newer.is_some());
         pairs.sort_by(|one, two| (one.path(), one.newer.is_some()).cmp(&(two.path(), two.newer.is_some())));
@@ -190,18 +190,17 @@ impl ChangeSet {
     }
 
     /// The same difference without modified lines: each is two units, a deletion and an insertion. In a run of changed
-    /// lines all deletions come first, as in a patch, so that what is left of a run reads like the patch without some of its
-    /// lines.
+    /// lines, all deletions come first, as in a patch.
     #[must_use]
     pub fn with_single_lines(&self) -> Self {
         self.with_grain(Grain::HalfLines)
     }
 
-    /// The same difference in whole edits: what no version ever had a part of is taken or left together.
+    /// The same difference in whole edits: parts of an edit that no version had alone are applied together.
     ///
-    /// A replaced statement or line is one edit, and so is a comment, a statement or function that comes or goes with all that is
-    /// in it, the changed header of a function or control statement, and a control statement that comes around statements or goes
-    /// from around them. Blank lines go with the line before.
+    /// These are one edit: a replaced statement or line; a comment; an added or removed statement or function with
+    /// everything in it; the changed header of a function or control statement; a control statement that was put around
+    /// statements or removed from around them. A blank line belongs to the line before it.
     #[must_use]
     pub fn with_whole_edits(&self) -> Self {
         self.with_grain(Grain::Edits)
@@ -212,7 +211,7 @@ impl ChangeSet {
         Self::built(self.files.clone(), self.divisions.clone(), builder)
     }
 
-    /// How it is divided.
+    /// The size of its units.
     pub fn grain(&self) -> Grain {
         self.grain
     }
@@ -273,7 +272,7 @@ impl ChangeSet {
         set
     }
 
-    /// Lets units that are one edit need each other; returns per unit the one that its edit is named after.
+    /// Makes the units of one edit need each other; returns for each unit the one that names its edit.
     fn join_edits(&mut self, hunks: &[Range<u32>], parsed: &[Option<Parsed>], is_trivia: &[bool]) -> Vec<usize> {
         let mut atoms = Atoms::alone(self.units.len());
         if self.grain == Grain::Edits {
@@ -320,7 +319,7 @@ impl ChangeSet {
         self.file_spans.last().map_or(0, |span| span.end)
     }
 
-    /// Every unit: renders to the newer side.
+    /// All units: renders to the newer side.
     pub fn full(&self) -> Subset {
         Subset::full(self.n_units())
     }
@@ -330,9 +329,11 @@ impl ChangeSet {
         Subset::empty(self.n_units())
     }
 
-    /// `subset` with every line of each file and of each block that it adds: a function is added whole or not at all.
+    /// Adds to `subset` the rest of each file and each block that it adds: a function is added as a whole or not at
+    /// all.
     ///
-    /// A block is an added line with the added ones behind it that are indented deeper or close it; empty lines are of no block.
+    /// A block is an added line, with the added lines after it that are indented deeper or close it. Empty lines are in
+    /// no block.
     #[must_use]
     pub fn with_whole_additions(&self, subset: &Subset) -> Subset {
         let mut whole = subset.clone();
@@ -372,41 +373,41 @@ impl ChangeSet {
     /// The largest closed part of `subset`: units whose needs are not in the set are dropped.
     ///
     /// Lines of an added file need its creation. The removal of a text file needs the deletion of all its lines. A line
-    /// may come behind a last line without terminator only if that one goes. A file that a program writes changes only with all
-    /// that changed in what it is written from. A file that arrives at a path needs
-    /// whatever stood there, above it or below it to leave. Closing is idempotent and monotone.
+    /// can follow a last line without terminator only if that line is deleted. A generated file changes only with all
+    /// changes of its sources. A file at a new path needs the removal of a file at that path, above it, or below it.
+    /// Closing is idempotent and monotone.
     #[must_use]
     pub fn close(&self, subset: &Subset) -> Subset {
         self.needs.close(subset)
     }
 
-    /// The smallest closed set around `subset`: with the units that its units need.
+    /// The smallest closed superset of `subset`: with the units that its units need.
     #[must_use]
     pub fn complete(&self, subset: &Subset) -> Subset {
         self.needs.complete(subset)
     }
 
-    /// The partition of all units at `level`: by first unit, declarations with users behind what they use.
+    /// The partition of all units at `level`, by first unit; declarations come after those that they use.
     pub fn groups(&self, level: Level) -> &[Group] {
         let rung = self.rungs.iter().rev().find(|(rung, _)| *rung <= level);
         rung.map_or(&[], |(_, groups)| groups)
     }
 
-    /// The partitions of all units down to `finest`, coarse before fine: those of every level, with what syntax knows
+    /// The partitions of all units down to `finest`, coarse before fine: those of every level, and those of the syntax
     /// between them (members in types, statements in statements). Never empty; two neighbours can be equal.
     pub fn rungs(&self, finest: Level) -> impl Iterator<Item = &[Group]> {
         self.rungs.iter().filter(move |(level, _)| *level <= finest).map(|(_, groups)| &groups[..])
     }
 
-    /// Groups of units that change with the same name, wherever they stand: a function that gets a parameter with all its
-    /// callers. First joined where they share a unit, then one for each name, larger ones last.
+    /// Groups of units that change with the same name, at any place: a function that gets a parameter, with all its
+    /// callers. First the groups that share a unit joined, then one for each name, larger ones last.
     ///
-    /// No partitions: a unit can be in none, and in the second list in several.
+    /// These are not partitions: a unit can be in no group, and in several groups of the second list.
     pub fn named_together(&self) -> &[Vec<Group>] {
         &self.named_together
     }
 
-    /// The edits that share no name with another one that only one version has: each of them can stand alone.
+    /// The edits that share no name of only one version with another edit: each of them can be applied alone.
     pub fn independent_edits(&self) -> Vec<&Group> {
         let mut shared = self.empty();
         self.named_together[0].iter().for_each(|group| shared.insert_group(group));
@@ -433,11 +434,11 @@ impl ChangeSet {
         self.file_spans[file].clone()
     }
 
-    /// Added plus removed text lines, as in a patch: a modified line counts twice, and so does each line that moves; what
-    /// goes from a declaration that moves, or comes into it, counts once.
+    /// Added plus removed text lines, as in a patch. A modified line counts twice, and so does each line that moves. A
+    /// line that leaves a moved declaration, or is added to it, counts once.
     pub fn n_lines(&self, subset: &Subset) -> usize {
         let (mut n_added, mut n_removed) = (0, 0);
-        // The last declaration that was met and moves; what changes inside comes right behind it.
+        // The last moved declaration; the changes inside it follow directly.
         let mut moved: Option<(&Range<u32>, &Range<u32>)> = None;
         let is_within = |lines: &Range<u32>, whole: &Range<u32>| {
             !lines.is_empty() && whole.start <= lines.start && lines.end <= whole.end
@@ -453,7 +454,7 @@ impl ChangeSet {
                 UnitKind::Lines { deleted, inserted } => {
                     n_added += inserted.len();
                     if moved.is_some_and(|(from, to)| is_within(deleted, from) || is_within(inserted, to)) {
-                        // It goes with its declaration, and does not arrive.
+                        // It leaves with its declaration, and is not inserted again.
                         n_added -= deleted.len();
                     } else {
                         n_removed += deleted.len();
@@ -486,7 +487,7 @@ impl ChangeSet {
         }
     }
 
-    /// The units that change comments and white space alone.
+    /// The units that change only comments and white space.
     pub(super) fn trivia(&self) -> &Subset {
         &self.trivia
     }
@@ -517,7 +518,7 @@ fn slice<'a>(side: Option<&'a FileSide>, lines: &Lines, range: &Range<u32>) -> &
     }
 }
 
-/// White space before a line; `None` for one that opens or closes a block.
+/// White space before a line; `None` for a line that opens or closes a block.
 fn indent_of(line: &[u8]) -> Option<usize> {
     let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     line.get(indent).filter(|first| !b"{})]".contains(first)).map(|_| indent)

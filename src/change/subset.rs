@@ -81,17 +81,17 @@ impl Subset {
         self.intersects(&(unit.0..unit.0 + 1))
     }
 
-    /// Puts `unit` in.
+    /// Adds `unit`.
     pub fn insert(&mut self, unit: UnitId) {
         self.insert_range(unit.0..unit.0 + 1);
     }
 
-    /// Takes `unit` out.
+    /// Removes `unit`.
     pub fn remove(&mut self, unit: UnitId) {
         self.remove_range(&(unit.0..unit.0 + 1));
     }
 
-    /// Puts every unit of a half-open range of ids in.
+    /// Adds every unit of a half-open range of ids.
     pub fn insert_range(&mut self, range: Range<u32>) {
         assert!(range.end <= self.n_units, "a unit id lies in its change set");
         for word in words_of(&range) {
@@ -99,7 +99,7 @@ impl Subset {
         }
     }
 
-    /// Takes every unit of a half-open range of ids out.
+    /// Removes every unit of a half-open range of ids.
     pub fn remove_range(&mut self, range: &Range<u32>) {
         for word in words_of(range) {
             self.words[word as usize] &= !mask(range, word);
@@ -111,12 +111,12 @@ impl Subset {
         words_of(range).any(|word| self.words[word as usize] & mask(range, word) != 0)
     }
 
-    /// Puts all units of `group` in. Panics if one lies behind the change set.
+    /// Adds all units of `group`. Panics if one is outside of the change set.
     pub fn insert_group(&mut self, group: &Group) {
         group.spans().iter().for_each(|span| self.insert_range(span.clone()));
     }
 
-    /// Takes all units of `group` out.
+    /// Removes all units of `group`.
     pub fn remove_group(&mut self, group: &Group) {
         group.spans().iter().for_each(|span| self.remove_range(span));
     }

@@ -1,4 +1,4 @@
-//! What holds for change sets of programs: declarations move and are taken whole, brackets stay in pairs.
+//! Properties of change sets of programs: declarations move and are applied as a whole, brackets stay in pairs.
 
 use std::ops::Range;
 
@@ -197,7 +197,7 @@ fn text(program: &[(usize, usize)]) -> String {
     functions.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the lines of two programs are told apart by the declarations they are in.
+/// Whether the lines of two programs are distinguished by their declarations.
 fn is_parted(older: &str, newer: &str) -> bool {
     let (older_lines, newer_lines) = (Lines::of(older.as_bytes()), Lines::of(newer.as_bytes()));
     let (older, newer) = ((older.as_bytes(), &older_lines), (newer.as_bytes(), &newer_lines));
@@ -205,9 +205,9 @@ fn is_parted(older: &str, newer: &str) -> bool {
     !Parting::of(&parsed, None, older, newer).owners.0.is_empty()
 }
 
-/// A limit: between two declarations that were replaced by others the lines of both are told apart by their text alone, and a third
-/// one that moved there may land inside the first. Ideally it stands before or behind it; as it is, the candidate is
-/// refused until the last pass.
+/// A limit: between two replaced declarations, lines are distinguished only by their text, and a third declaration that
+/// moved there can end up inside the first. Ideally it is placed before or after it. Now this candidate is rejected
+/// until the last pass.
 #[test]
 fn limit_a_declaration_that_moves_between_replaced_ones_may_land_inside_one() {
     let older = text(&[(4, 4), (3, 3), (4, 6), (1, 5)]);
@@ -224,7 +224,7 @@ fn limit_a_declaration_that_moves_between_replaced_ones_may_land_inside_one() {
 }
 
 proptest! {
-    // The limit above is met about once in ten thousand cases: these are always the same.
+    // The limit above occurs about once in ten thousand cases: these cases are always the same.
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(300) })]
 
     #[test]

@@ -1,15 +1,15 @@
-//! Files that a program writes, and what it writes them from.
+//! Generated files and their sources.
 
 use std::collections::BTreeMap;
 
 use crate::change::file::FilePair;
 
-/// A file that a program writes, and the files that it is written from and that changed too; by index, the latter not empty.
+/// A generated file, and those of its sources that changed too; by index. The list is not empty.
 pub(super) type Written = (usize, Vec<usize>);
 
-/// Finds the sources of written files among those that changed.
+/// Finds the changed sources of generated files.
 ///
-/// - `written_from`: files with the paths that they may be written from; a path that did not change counts for nothing.
+/// - `written_from`: files with the paths of their possible sources; paths that did not change are ignored.
 pub(super) fn written(files: &[FilePair], written_from: &[(usize, Vec<Vec<u8>>)]) -> Vec<Written> {
     let mut by_path: BTreeMap<&[u8], usize> = BTreeMap::new();
     for (file, pair) in files.iter().enumerate() {
@@ -25,10 +25,10 @@ pub(super) fn written(files: &[FilePair], written_from: &[(usize, Vec<Vec<u8>>)]
     written_from.iter().filter_map(changed).collect()
 }
 
-/// Groups of files, by index, that are taken or left together before anything is opened: a written file with those it is
-/// written from. Each file is in one group; groups by first file.
+/// Groups of files, by index, that the coarsest level applies together: a generated file with its sources. Each file is
+/// in one group; groups are ordered by first file.
 pub(super) fn tied_files(n_files: usize, written: &[Written]) -> Vec<Vec<usize>> {
-    // The group of a file is named after the smallest member that is known so far.
+    // The group of a file is named after its smallest known member.
     let mut group_of: Vec<usize> = (0..n_files).collect();
     for (file, sources) in written {
         for source in sources {

@@ -17,7 +17,8 @@ pub struct TreesError {
     pub source: Box<dyn Error + Send + Sync>,
 }
 
-/// By what means a patch was carried, from the plainest on. With several files: the last one that some file needed.
+/// The method by which a patch was carried, from the plainest on. With several files: the last method that some file
+/// needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rung {
     /// A three-way merge by hunks.
@@ -26,14 +27,14 @@ pub enum Rung {
     Lines,
     /// By syntax: declarations wherever they stand, tokens whatever their formatting.
     Syntax,
-    /// By syntax, after names of the patch were replaced by what they are called now.
+    /// By syntax, after old names of the patch were replaced by the present ones.
     Renamed,
-    /// Not carried, but found anew by reduction. No merge gives this.
+    /// Not carried, but found by a new reduction. No merge returns this.
     Reduced,
 }
 
 impl Rung {
-    /// One word for it, as reports have it.
+    /// Its word in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Merge => "merge",
@@ -48,7 +49,7 @@ impl Rung {
 /// The result of carrying a patch to another tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merged {
-    /// It applies: the tree, and what it took.
+    /// It applies: the new tree, and the method.
     Clean(TreeId, Rung),
     /// Some paths conflict.
     Conflict,
@@ -74,12 +75,12 @@ pub trait Trees {
     /// Carries the patch `base` -> `patched` to `ours`, as a three-way merge.
     fn merge(&self, base: TreeId, ours: TreeId, patched: TreeId, favor: Favor) -> Result<Merged, TreesError>;
 
-    /// The tree as it is tested: held paths and the overlay put in.
+    /// The tested form of the tree: with held paths and the overlay.
     fn view(&self, tree: TreeId) -> Result<TreeId, TreesError>;
 
     /// Whether two trees differ below the pathspecs of the hunt; always true without pathspecs.
     fn differ_in_scope(&self, older: TreeId, newer: TreeId) -> Result<bool, TreesError>;
 
-    /// Whether the tree has, at some held path, another content than the held one.
+    /// Whether the tree has, at some held path, other content than the held one.
     fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError>;
 }

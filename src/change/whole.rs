@@ -1,11 +1,11 @@
-//! Whole edits: which changed lines are one edit, because no version ever had a part of them.
+//! Whole edits: changed lines that form one edit, because no version had only a part of them.
 //!
-//! One test underdetermines a program: a reduction that may take half of a replaced statement, or the header of a loop
-//! without its body, ends in code that nobody wrote. So the statements of both versions are compared, and the lines of an
-//! edit are taken or left together.
+//! One test says little about a program. If a reduction may keep half of a replaced statement, or the header of a loop
+//! without its body, it ends in code that nobody wrote. So the statements of both versions are compared, and the lines
+//! of an edit are applied together.
 //!
-//! Source: the anti-patterns of Tan, Yoshida, Prasad and Roychoudhury (FSE 2016) name the transformations that make such code;
-//! here they cannot be formed, where the paper refuses them afterwards.
+//! Source: the anti-patterns of Tan, Yoshida, Prasad and Roychoudhury (FSE 2016) name the transformations that produce
+//! such code. Deviation: the paper rejects them afterwards; here they cannot be formed.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -22,10 +22,10 @@ use crate::change::pairing;
 use crate::change::pairing::MIN_SIMILARITY;
 use crate::change::pairing::align;
 
-/// More combinations of an older and a newer statement than this are not compared.
+/// If there are more combinations of an older and a newer statement, they are not compared.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// A statement of fewer words stands in many places: it did not move.
+/// A statement with fewer words occurs at many places, so it never counts as moved.
 const MIN_WORDS_MOVED: usize = 3;
 
 /// Lines of both versions whose changes are one edit.
@@ -33,9 +33,9 @@ const MIN_WORDS_MOVED: usize = 3;
 pub(super) struct Edit {
     pub(super) older: Vec<Range<u32>>,
     pub(super) newer: Vec<Range<u32>>,
-    /// Whether it is a member of a container that one side alone has: then what comes beside it may have replaced it.
+    /// Whether it is a member of a container that only one side has; adjacent additions may have replaced it.
     pub(super) is_member: bool,
-    /// In how many bodies it stands.
+    /// The number of bodies around it.
     depth: usize,
 }
 
@@ -45,32 +45,34 @@ impl Edit {
     }
 }
 
-/// What the comparison of two outlines says.
+/// The result of the comparison of two outlines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Whole {
-    /// The edits; a line can be in several, which are then one.
+    /// The edits. If a line is in several edits, these are one.
     pub(super) edits: Vec<Edit>,
-    /// Where statements that correspond begin and end: an older and a newer line, ascending in both.
+    /// The bounds of corresponding statements: an older and a newer line, ascending in both.
     pub(super) cuts: Vec<(u32, u32)>,
-    /// Per older and per newer line whose it is: equal numbers for items that correspond or replace each other.
+    /// For each older and each newer line its owner: equal numbers for items that correspond or replace each other.
     pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
-    /// Per number whether it is that of a member of a container that one side alone has: one may have become another.
+    /// For each number: whether it is a member of a container that only one side has. Such members may have replaced
+    /// each other.
     pub(super) is_alone: Vec<bool>,
 }
 
 impl Whole {
     /// Compares two versions of a file.
     ///
-    /// - `pairs`: which older declaration is which newer one, by index.
+    /// - `pairs`: the matched older and newer declarations, by index.
     ///
-    /// Declarations correspond as `pairs` says. Statements of one body correspond in order: first equal ones, then those of one
-    /// kind that have half of their tokens in common. What is left between two of them on both sides was replaced and is one edit,
-    /// so that a body is never emptied. A statement that one side alone has is one edit with all that is in it. One that both
-    /// have with another header is an edit of the header, and edits inside; where nothing of the body corresponds, that comes and goes
-    /// with the header. A control statement around what stood there already is an edit of its own. A statement that goes at one
-    /// place and comes at another is one edit.
+    /// Declarations correspond as `pairs` says. The statements of one body correspond in order: first equal ones, then
+    /// those of one kind that share half of their tokens. Between two corresponding statements, the rest of both sides
+    /// is a replacement and one edit, so a body is never emptied. A statement that only one side has is one edit, with
+    /// everything in it. If both have it with different headers, the header is an edit, and the changes inside are
+    /// edits of their own; but if no statement of the bodies corresponds, header and body are one edit. A control
+    /// statement around existing statements is an edit of its own. A statement that is deleted at one place and
+    /// inserted at another is one edit.
     ///
-    /// Cost: that of a difference, and the product of older and newer statements of each gap up to 4096.
+    /// Cost: that of a difference, plus the product of older and newer statements of each gap, up to 4096.
     pub(super) fn of(older: &Outline, newer: &Outline, pairs: &[(usize, usize)]) -> Self {
         let mut comparing = Comparing {
             older,
@@ -101,7 +103,7 @@ impl Whole {
 struct Comparing<'a> {
     older: &'a Outline,
     newer: &'a Outline,
-    /// Per item a number; the same for those that correspond.
+    /// For each item a number; corresponding items have the same number.
     older_numbers: Vec<Option<usize>>,
     newer_numbers: Vec<Option<usize>>,
     n_numbers: usize,
@@ -110,12 +112,13 @@ struct Comparing<'a> {
     depth: usize,
     /// The numbers of items that correspond, and do not only replace each other.
     joined: BTreeSet<usize>,
-    /// The numbers of members of containers that one side alone has.
+    /// The numbers of members of containers that only one side has.
     alone: BTreeSet<usize>,
 }
 
 impl Comparing<'_> {
-    /// Joins statements that go at one place and come, the same, at another; only where there is one of each.
+    /// Joins statements that are deleted at one place and inserted unchanged at another, if there is exactly one of
+    /// each.
     fn join_moved(&mut self) {
         let alone = |outline: &Outline, numbers: &[Option<usize>], others: &[Option<usize>]| {
             let there: BTreeSet<usize> = others.iter().flatten().copied().collect();
@@ -176,7 +179,7 @@ impl Comparing<'_> {
         self.cuts.extend([(older.start, newer.start), (older.end, newer.end)]);
     }
 
-    /// Joins two items that are equal, with all that is in them.
+    /// Joins two equal items, with everything in them.
     fn join_equal(&mut self, older: usize, newer: usize) {
         if self.older_numbers[older].is_none() && self.newer_numbers[newer].is_none() {
             self.join(older, newer);
@@ -187,7 +190,7 @@ impl Comparing<'_> {
         }
     }
 
-    /// Compares the members of a container: those that are declarations correspond already.
+    /// Compares the members of a container. Those that are declarations correspond already.
     fn members(&mut self, older: &[usize], newer: &[usize]) {
         let is_open = |numbers: &[Option<usize>], items: &[Item], index: &usize| {
             numbers[*index].is_none() && items[*index].declaration.is_none()
@@ -205,7 +208,7 @@ impl Comparing<'_> {
         self.body(&rows, &columns);
     }
 
-    /// Notes the edit of an older item that no newer one corresponds to; of a container, of what is left in it too.
+    /// Records the edit of an older item without a counterpart; for a container, of its remaining members too.
     fn older_alone(&mut self, index: usize) {
         if self.older_numbers[index].is_some() {
             return;
@@ -235,7 +238,7 @@ impl Comparing<'_> {
         }
     }
 
-    /// Notes that these items replace each other, or come or go as a whole.
+    /// Records that these items replace each other, or are added or removed as a whole.
     fn edit(&mut self, older: &[usize], newer: &[usize]) {
         let number = self.number();
         for index in older {
@@ -276,7 +279,7 @@ impl Comparing<'_> {
             return;
         }
         let mut edit = header;
-        // A new header over another body: neither version had it over this one.
+        // A new header over another body: no version had it over this one.
         if is_in_body && !self.has_own_in_common(one, two) {
             let of_body = self.edits[n_edits..].iter().filter(|of_body| of_body.depth == edit.depth + 1);
             let (older, newer): (Vec<_>, Vec<_>) = of_body.map(|edit| (edit.older.clone(), edit.newer.clone())).unzip();
@@ -286,7 +289,7 @@ impl Comparing<'_> {
         self.edits.push(edit);
     }
 
-    /// Whether some statement of one body corresponds to one of the other; clauses (`else`, `catch`) do not count.
+    /// Whether some statement of one body corresponds to one of the other. Clauses (`else`, `catch`) do not count.
     fn has_own_in_common(&self, one: &Item, two: &Item) -> bool {
         let own = |outline: &Outline, numbers: &[Option<usize>], item: &Item| -> BTreeSet<Option<usize>> {
             let own = item.children.iter().filter(|child| !outline.items[**child].is_clause);
@@ -310,7 +313,7 @@ impl Comparing<'_> {
         self.gap(&older[row..], &newer[column..]);
     }
 
-    /// Compares statements none of which is equal to another.
+    /// Compares statements without equal pairs.
     fn gap(&mut self, older: &[usize], newer: &[usize]) {
         if self.is_wrapping(older, newer) || older.len() * newer.len() > MAX_COMBINATIONS {
             self.rest(older, newer);
@@ -337,7 +340,7 @@ impl Comparing<'_> {
             || wrapper(self.older, older, &digests(self.newer, newer)).is_some()
     }
 
-    /// What is left between statements that correspond.
+    /// The rest between corresponding statements.
     fn rest(&mut self, older: &[usize], newer: &[usize]) {
         if older.is_empty() || newer.is_empty() {
             for index in older {
@@ -375,8 +378,9 @@ impl Comparing<'_> {
         }
     }
 
-    /// Notes a control statement that came around statements, or went from around them: with the indentation of those that stay,
-    /// and with what else came or went inside of it. What was changed inside is edits of its own.
+    /// Records a control statement that was put around statements or removed from around them. The edit includes the
+    /// changed indentation of the statements that stay, and everything else that was added or removed inside. Changes
+    /// inside are edits of their own.
     fn wrapped(&mut self, older: &[usize], newer: &[usize], mut edit: Edit) {
         let (mut row, mut column) = (0, 0);
         let mut runs = equal_runs(&digests(self.older, older), &digests(self.newer, newer));
@@ -413,7 +417,7 @@ impl<'a> At<'a> for (&'a Outline, &'a Outline) {
     }
 }
 
-/// Gives an item and all that is in it a number, where they have none.
+/// Numbers an item and everything in it, unless they have numbers.
 fn fill(outline: &Outline, numbers: &mut [Option<usize>], index: usize, number: usize) {
     numbers[index].get_or_insert(number);
     for child in &outline.items[index].children {
@@ -439,12 +443,12 @@ fn equal_runs(older: &[u64], newer: &[u64]) -> Vec<(usize, usize, usize)> {
     ops.into_iter().filter_map(run).collect()
 }
 
-/// The one among some items that holds at least half of some statements, by its place.
+/// The index of the item that contains at least half of some statements.
 fn wrapper(outline: &Outline, items: &[usize], statements: &[u64]) -> Option<usize> {
     items.iter().position(|index| holds(&digests(outline, &outline.items[*index].children), statements))
 }
 
-/// Whether a body holds at least half of some statements, in order.
+/// Whether a body contains at least half of some statements, in order.
 fn holds(body: &[u64], statements: &[u64]) -> bool {
     if body.is_empty() || statements.is_empty() {
         return false;
@@ -453,7 +457,7 @@ fn holds(body: &[u64], statements: &[u64]) -> bool {
     n_common > 0 && 2 * n_common >= statements.len()
 }
 
-/// How much two statements have in common, in thousandths; 0 for different kinds.
+/// The similarity of two statements, in thousandths; 0 for different kinds.
 fn similarity(older: &Item, newer: &Item) -> u32 {
     if older.kind != newer.kind || older.declaration.is_some() != newer.declaration.is_some() {
         return 0;

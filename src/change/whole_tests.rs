@@ -1,4 +1,4 @@
-//! What is one edit.
+//! Tests of whole edits.
 
 use crate::change::ChangeSet;
 use crate::change::Content;

@@ -1,4 +1,4 @@
-//! Which parts of one version stand, the same, in another.
+//! Finds the parts of one version that another version has unchanged.
 
 use crate::change::port::version::Item;
 use crate::change::port::version::UnitNo;
@@ -10,16 +10,17 @@ use similar::capture_diff_slices;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Longer sequences are aligned at their ends only: what remains is taken as changed.
+/// Longer sequences are aligned at their ends only; the rest counts as changed.
 const MAX_ALIGNED: usize = 6000;
 
-/// Gaps of more units than this are not searched for similar ones.
+/// Gaps with more units than this are not searched for similar units.
 const MAX_GAP: usize = 48;
 
-/// Units that share less than this part of their words are not the same unit.
+/// Units that share less than this part of their words are different units.
 const MIN_SHARED_PERCENT: usize = 50;
 
-/// Work that is left, in compared words. A merge that needs more is a conflict: the limit keeps it from depending on the clock.
+/// The remaining work, in compared words. A merge that needs more is a conflict. So the result does not depend on the
+/// clock.
 #[derive(Debug)]
 pub(super) struct Effort(Cell<usize>);
 
@@ -29,7 +30,7 @@ impl Effort {
         Self(Cell::new(40_000_000))
     }
 
-    /// Takes some of it; whether there was enough.
+    /// Subtracts `amount`; returns whether enough was left.
     pub(super) fn spend(&self, amount: usize) -> bool {
         let left = self.0.get();
         self.0.set(left.saturating_sub(amount));
@@ -37,7 +38,7 @@ impl Effort {
     }
 }
 
-/// For each element of `base` its place in `other`; places rise.
+/// For each element of `base` its index in `other`; indices ascend.
 pub(super) fn align<T: PartialEq + Eq + std::hash::Hash + Ord + Copy>(
     base: &[T],
     other: &[T],
@@ -68,7 +69,7 @@ pub(super) fn align<T: PartialEq + Eq + std::hash::Hash + Ord + Copy>(
     place
 }
 
-/// For each item of `base` its place among those of `other`: the same words, or a unit of the same kind that is like it.
+/// For each item of `base` its index among those of `other`: equal words, or a similar unit of the same kind.
 pub(super) fn align_items(
     (base, base_items): (&Version, &[Item]),
     (other, other_items): (&Version, &[Item]),
@@ -88,7 +89,7 @@ pub(super) fn align_items(
     place
 }
 
-/// Pairs like units of a gap, in order, so that they share the most.
+/// Pairs similar units of a gap, in order, with the most shared words in total.
 fn pair_gap(
     (base, base_items, range): (&Version, &[Item], Range<usize>),
     (other, other_items, other_range): (&Version, &[Item], Range<usize>),
@@ -108,13 +109,13 @@ fn pair_gap(
             let pair = |(_, column): &(usize, UnitNo)| {
                 let names = (&base.units[*row].name, &other.units[*column].name);
                 let is_other = matches!(names, (Some(one), Some(two)) if one.word != two.word);
-                // Which declaration is which is not for the order in a list to say.
+                // The order in a list must not decide which declaration corresponds to which.
                 if is_other { 0 } else { likeness(base, *row, other, *column, effort) }
             };
             columns.iter().map(pair).collect()
         })
         .collect();
-    // best[i][j]: the most that the rows from i and the columns from j can share.
+    // best[i][j]: the most words that the rows from i and the columns from j can share.
     let mut best = vec![vec![0; columns.len() + 1]; rows.len() + 1];
     for i in (0..rows.len()).rev() {
         for j in (0..columns.len()).rev() {
@@ -135,7 +136,7 @@ fn pair_gap(
     }
 }
 
-/// How many words two units share; 0 if they are of different kinds or share too few.
+/// The number of words that two units share; 0 if they have different kinds or share too few.
 pub(super) fn likeness(base: &Version, unit: UnitNo, other: &Version, like: UnitNo, effort: &Effort) -> usize {
     let (one, two) = (&base.units[unit], &other.units[like]);
     let total = one.tokens.len() + two.tokens.len();

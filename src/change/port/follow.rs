@@ -1,4 +1,4 @@
-//! Declarations that ours has in another file than the patch.
+//! Follows declarations to the file in which ours has them.
 
 use crate::change::keywords::replaced;
 use crate::change::port::align::Effort;
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Shorter functions are not known by their content.
+/// Shorter functions cannot be recognised by their content.
 const MIN_TOKENS: usize = 30;
 
-/// A function is the one that is gone if they share this part of their words.
+/// A function can be the missing one if they share at least this part of their words.
 const MIN_SHARED_PERCENT: usize = 70;
 
-/// How much nearer the best function is than the next.
+/// The best function must lead the next one by at least this.
 const MIN_LEAD_PERCENT: usize = 5;
 
 /// A file that ours has changed or added.
@@ -33,27 +33,27 @@ pub struct Elsewhere {
     pub now: Vec<u8>,
 }
 
-/// A patch that was divided among files.
+/// A patch that is divided among files.
 #[derive(Debug)]
 pub struct Followed {
     /// The patched text without the edits that belong elsewhere.
     pub rest: Vec<u8>,
-    /// By index of the other files: the text that the patch finds there, and what it makes of it. Both differ from that of
-    /// ours in the functions that moved, which are as they were in the file that they left.
+    /// By index of the other file: the text that the patch edits there, and the result. Both contain the moved
+    /// functions as they were in the file that they left; the rest is that of ours.
     pub files: BTreeMap<usize, [Vec<u8>; 2]>,
 }
 
-/// Where a function of ours stands, and how it is in the base and in the patched text.
+/// The range of a function in ours, and its text in the base and in the patched version.
 type Place<'text> = (Range<usize>, [&'text [u8]; 2]);
 
-/// Finds where functions went that a patch edits and that ours has no more in their file; `None` if none is found.
+/// Finds the functions that a patch edits and that ours has moved to other files; `None` if there are none.
 ///
-/// - `ours` is empty if the file is gone. A function of the same name that shares less than half of the words is another one:
-///   what calls the one that moved, say.
-/// - A function went to another if that one is new in its file, shares seven tenths of the words, and is clearly the most alike in
-///   all of `files`. It may have another name. Two functions never went to one.
+/// - `ours` is empty if the file is gone. If ours has a function of the same name that shares less than half of the
+///   words, it counts as a different one: a caller of the moved one, for example.
+/// - A function moved to another one if that one is new in its file, shares at least seven tenths of the words, and is
+///   clearly the most similar one in all of `files`. It may have another name. Two functions never moved to one.
 ///
-/// Nothing is merged here: each text is one of a three-way merge whose `ours` is the file as it is.
+/// Nothing is merged here. Each text is one input of a three-way merge whose `ours` is the file as it is.
 pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[Elsewhere]) -> Option<Followed> {
     let (mut words, effort) = (Words::default(), Effort::new());
     let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
@@ -62,7 +62,7 @@ pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[E
     if gone.is_empty() {
         return None;
     }
-    // Of each function the likest ones: percent, file, bytes there.
+    // For each function the most similar ones: percent, file, bytes there.
     let mut found: Vec<Vec<(usize, usize, Range<usize>)>> = vec![Vec::new(); gone.len()];
     let vocabularies: Vec<_> = gone.iter().map(|(one, _)| vocabulary(&base.text[bytes(&base, *one)])).collect();
     for (index, file) in files.iter().enumerate() {
@@ -115,7 +115,8 @@ pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[E
     is_found.then(|| Followed { rest: replaced(patched.text, rest.into_iter()), files: followed })
 }
 
-/// The functions of the base that the patch edits and ours has no more, each with its counterpart in the patched version.
+/// The functions of the base that the patch edits and ours no longer has, each with its counterpart in the patched
+/// version.
 fn gone(base: &Version, ours: &Version, patched: &Version, effort: &Effort) -> Vec<(UnitNo, UnitNo)> {
     let (to_ours, to_patched) = (Matching::of(base, ours, effort), Matching::of(base, patched, effort));
     let functions = base.units.iter().enumerate().filter(|(_, unit)| {
@@ -130,13 +131,13 @@ fn gone(base: &Version, ours: &Version, patched: &Version, effort: &Effort) -> V
         .collect()
 }
 
-/// The words of a text, without a parser: most files are passed over by them alone.
+/// The words of a text, without a parser: they are enough to skip most files.
 fn vocabulary(text: &[u8]) -> BTreeSet<&[u8]> {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
     text.split(|byte| !is_letter(byte)).filter(|word| !word.is_empty()).collect()
 }
 
-/// Where a unit stands in its text.
+/// The byte range of a unit.
 fn bytes(version: &Version, unit: UnitNo) -> Range<usize> {
     let tokens = &version.units[unit].tokens;
     version.tokens[tokens.start].text.start..version.tokens[tokens.end - 1].text.end

@@ -1,4 +1,4 @@
-//! Which declaration of one version is which of another, wherever it stands now.
+//! Matches the declarations of two versions, wherever they are.
 
 use crate::change::port::align::Effort;
 use crate::change::port::align::likeness;
@@ -9,17 +9,17 @@ use crate::change::port::words::Word;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-/// Declarations without a partner are compared by content, if there are not more than this many on each side.
+/// Declarations without a partner are compared by content if each side has at most this many.
 const MAX_STRANGERS: usize = 64;
 
-/// Shorter declarations are not known by their content.
+/// Shorter declarations cannot be recognised by their content.
 const MIN_KNOWN_TOKENS: usize = 12;
 
 /// Declarations that share less than this part of their words are different ones.
 const MIN_SHARED_PERCENT: usize = 70;
 
-/// For each unit of one version that is a member (see [`Unit::members`](crate::change::port::version::Unit)) its
-/// counterpart in another version, and back.
+/// For each member unit of one version (see [`Unit::members`](crate::change::port::version::Unit)) its counterpart in
+/// another version, and in reverse.
 #[derive(Debug)]
 pub(super) struct Matching {
     pub forward: Vec<Option<UnitNo>>,
@@ -27,8 +27,8 @@ pub(super) struct Matching {
 }
 
 impl Matching {
-    /// Matches by name and signature, then by name, then by content: first among the members of matched units, then
-    /// through the whole file.
+    /// Matches by name and signature, then by name, then by content: first among the members of matched units, then in
+    /// the whole file.
     pub(super) fn of(base: &Version, other: &Version, effort: &Effort) -> Self {
         let mut matching = Self { forward: vec![None; base.units.len()], backward: vec![None; other.units.len()] };
         matching.pair(0, 0);
@@ -62,7 +62,7 @@ impl Matching {
     ) {
         let name = |version: &Version, unit: UnitNo| version.units[unit].name.clone();
         let short = |name: Name| Name { signature: Vec::new(), ..name };
-        // The same words: the first with the first, and so on.
+        // Equal words: the first with the first, and so on.
         self.pair_equal(
             ones,
             twos,
@@ -76,7 +76,7 @@ impl Matching {
         self.pair_alike((base, ones), (other, twos), effort);
     }
 
-    /// Pairs units with equal keys: in order, if there are as many on both sides; or only if there is one on each.
+    /// Pairs units with equal keys: in order if both sides have the same number, or only if each side has one.
     fn pair_equal<K: Ord>(
         &mut self,
         ones: &[UnitNo],
@@ -105,7 +105,7 @@ impl Matching {
         }
     }
 
-    /// Pairs what is left by content: each the best of the other, and clearly so.
+    /// Pairs the rest by content: each must clearly be the best match of the other.
     fn pair_alike(
         &mut self,
         (base, ones): (&Version, &[UnitNo]),
@@ -139,7 +139,7 @@ impl Matching {
     }
 }
 
-/// The kind and the words before the first member of a unit without a name: the condition of a preprocessor region.
+/// For a unit without a name, its kind and the words before its first member: the condition of a preprocessor region.
 fn header(version: &Version, unit: UnitNo) -> Option<(&'static str, Vec<Word>)> {
     let unit = &version.units[unit];
     let first = version.units[*unit.members.first()?].tokens.start;

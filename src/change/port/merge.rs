@@ -1,8 +1,8 @@
 //! The merge of three versions, unit by unit.
 //!
-//! Declarations whose order means nothing are matched wherever they stand, and the result has them in the order of ours.
-//! Inside a declaration units and tokens are merged as sequences: what is matched in both other versions is stable and
-//! is merged by itself; between stable parts only one side may have changed something.
+//! Declarations whose order has no meaning are matched wherever they are; the result has the order of ours. Inside a
+//! declaration, units and tokens are merged as sequences. A part that matches in both other versions is stable, and is
+//! merged separately. Between two stable parts, only one side may have changed something.
 
 use crate::change::named::Named;
 use crate::change::port::align::Effort;
@@ -19,34 +19,35 @@ use crate::syntax::Class;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// So many tokens stand unchanged between an edit of one side and an edit of the other inside one statement.
+/// Inside one statement, an edit of one side and an edit of the other need at least this many unchanged tokens between
+/// them.
 const MIN_BETWEEN: usize = 3;
 
-/// Both sides changed the same.
+/// Both sides changed the same part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Conflict;
 
-/// Which version a part of the result is taken from.
+/// The version from which a part of the result comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Ours,
     Patched,
 }
 
-/// A token of the result. White space and comments can come from another version than the token.
+/// A token of the result. Its white space and comments can come from another version.
 #[derive(Debug, Clone)]
 pub(super) struct Out<'a> {
     pub text: (Side, usize),
     pub lead: Trivia<'a>,
     pub trail: Trivia<'a>,
-    /// The same token of the patched version, where `text` is of ours and stands in both.
+    /// The same token in the patched version, if `text` is from ours and both have it.
     pub peer: Option<usize>,
 }
 
-/// How often each word was added (or taken away).
+/// For each word, how often it was added (or removed, if negative).
 pub(super) type Balance = BTreeMap<Word, isize>;
 
-/// Adds the words of a text, or takes them away.
+/// Adds the words of a text, or removes them.
 pub(super) fn count(balance: &mut Balance, words: &[Word], by: isize) {
     for word in words {
         *balance.entry(*word).or_default() += by;
@@ -61,7 +62,7 @@ struct Ranges {
     patched: Range<usize>,
 }
 
-/// What a merge has come to.
+/// The state of a merge.
 pub(super) struct Merger<'a> {
     base: &'a Version<'a>,
     ours: &'a Version<'a>,
@@ -70,11 +71,11 @@ pub(super) struct Merger<'a> {
     to_patched: Matching,
     effort: Effort,
     pub out: Vec<Out<'a>>,
-    /// How often each word stands in ours more than in the base.
+    /// For each word, how much more often ours has it than the base.
     drift: Balance,
     /// The same for units, by their hashes.
     unit_drift: BTreeMap<u64, isize>,
-    /// The edits that both sides made alike, and that were therefore made once.
+    /// The edits that both sides made in the same way; they are applied once.
     pub common: Balance,
 }
 
@@ -96,7 +97,7 @@ impl<'a> Merger<'a> {
         Self { base, ours, patched, to_ours, to_patched, effort, out, drift, unit_drift, common }
     }
 
-    /// Which declaration of the base is which of ours, and of the patched version.
+    /// The matched declarations of the base and ours, and of the base and the patched version.
     pub(super) fn matchings(&self) -> (&Matching, &Matching) {
         (&self.to_ours, &self.to_patched)
     }
@@ -117,7 +118,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Does `merge`; if it conflicts, as if it had not begun.
+    /// Runs `merge`; if it conflicts, restores the state before it.
     fn attempt(&mut self, merge: impl FnOnce(&mut Self) -> Result<(), Conflict>) -> Result<(), Conflict> {
         let (n_out, common) = (self.out.len(), self.common.clone());
         let result = merge(self);
@@ -128,7 +129,7 @@ impl<'a> Merger<'a> {
         result
     }
 
-    /// Merges units that are one and the same. `is_free`: members may be looked at regardless of their order.
+    /// Merges three versions of one unit. `is_free`: members may be matched in any order.
     fn unit(&mut self, base: UnitNo, ours: UnitNo, patched: UnitNo, is_free: bool) -> Result<(), Conflict> {
         let ranges = self.ranges(base, ours, patched);
         if self.is_settled(&ranges) && !self.has_members(base, ours, patched) {
@@ -191,7 +192,7 @@ impl<'a> Merger<'a> {
         Ok(())
     }
 
-    /// Puts tokens of the patched version in the place of others, with what was around those.
+    /// Replaces tokens by those of the patched version, and keeps the white space and comments around.
     fn replace(&mut self, ranges: &Ranges) {
         let is_one_by_one = ranges.base.len() == ranges.patched.len();
         for (offset, at) in ranges.patched.clone().enumerate() {
@@ -209,7 +210,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// A token that stands in all three versions.
+    /// A token that all three versions have.
     fn stable(&mut self, base: usize, ours: usize, patched: usize) {
         let (lead, trail) = self.around(base, ours, patched);
         let [before, here, there] = [(self.base, base), (self.ours, ours), (self.patched, patched)]
@@ -218,7 +219,7 @@ impl<'a> Merger<'a> {
         self.out.push(Out { text, lead, trail, peer: Some(patched) });
     }
 
-    /// What is around a token: that of ours, unless only the patch changed it.
+    /// The white space and comments around a token: those of ours, unless only the patch changed them.
     fn around(&self, base: usize, ours: usize, patched: usize) -> (Trivia<'a>, Trivia<'a>) {
         let (base, ours, patched) = (self.base.trivia(base), self.ours.trivia(ours), self.patched.trivia(patched));
         (Trivia::merged(base.0, ours.0, patched.0), Trivia::merged(base.1, ours.1, patched.1))
@@ -230,7 +231,7 @@ impl<'a> Merger<'a> {
         self.out.push(Out { text: (side, at), lead: trivia(lead), trail: trivia(trail), peer: None });
     }
 
-    /// Takes an edit that both sides made; a part that both took away must not have come back elsewhere in ours.
+    /// Applies an edit that both sides made. A part that both deleted must not exist elsewhere in ours.
     fn agreed(&mut self, chunk: &Ranges) -> Result<(), Conflict> {
         let (base, ours, _) = self.words(chunk);
         let is_elsewhere = |unit: &Unit| {
@@ -255,7 +256,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Merges the members of a unit in the order of ours, and what stands before and behind them.
+    /// Merges the members of a unit in the order of ours, and the tokens before and after them.
     fn members(&mut self, base: UnitNo, ours: UnitNo, patched: UnitNo) -> Result<(), Conflict> {
         let (ends, our_ends, patched_ends) =
             (borders(self.base, base), borders(self.ours, ours), borders(self.patched, patched));
@@ -286,7 +287,7 @@ impl<'a> Merger<'a> {
         self.items((base, ours, patched), &foot)
     }
 
-    /// One member of ours, with what the patch did to it.
+    /// One member of ours, with the edits of the patch.
     fn member(&mut self, unit: UnitNo, container: UnitNo, end: usize) -> Result<(), Conflict> {
         let tail_of_ours = tail(self.ours, container, unit, end);
         let Some(base) = self.to_ours.backward[unit] else { return self.new_member(unit, &tail_of_ours) };
@@ -311,7 +312,7 @@ impl<'a> Merger<'a> {
         if self.is_settled(&tails) { self.settle(&tails) } else { Err(Conflict) }
     }
 
-    /// A member that ours added: it may be a region around members that were there before.
+    /// A member that ours added: it can be a region around existing members.
     fn new_member(&mut self, unit: UnitNo, tail: &Range<usize>) -> Result<(), Conflict> {
         let tokens = self.ours.units[unit].tokens.clone();
         if self.ours.units[unit].members.is_empty() {
@@ -336,7 +337,7 @@ impl<'a> Merger<'a> {
         self.attempt(|it| it.tokens(&ranges))
     }
 
-    /// A patch that changes the order of members is not carried by members.
+    /// Conflicts if the patch changes the order of members.
     fn check_order(&self, base: UnitNo, patched: UnitNo) -> Result<(), Conflict> {
         let members = &self.patched.units[patched].members;
         let kept: Vec<UnitNo> = members
@@ -347,7 +348,7 @@ impl<'a> Merger<'a> {
         if kept.is_sorted() { Ok(()) } else { Err(Conflict) }
     }
 
-    /// What ours deleted must not have been changed by the patch; of what both deleted, imports alone are nobody's loss.
+    /// Conflicts if the patch changed something that ours deleted, or if both deleted something other than imports.
     fn check_deleted(&mut self, base: UnitNo) -> Result<(), Conflict> {
         for unit in &self.base.units[base].members {
             let (whole, is_gone) = (&self.base.units[*unit], self.to_ours.forward[*unit].is_none());
@@ -370,11 +371,11 @@ impl<'a> Merger<'a> {
         if is_fine { Ok(()) } else { Err(Conflict) }
     }
 
-    /// What the patch adds before each member of ours, and behind the last.
+    /// The members that the patch adds before each member of ours, and after the last one.
     fn slots(&mut self, ours: UnitNo, patched: UnitNo) -> Result<Vec<Vec<UnitNo>>, Conflict> {
         let (our_members, members) = (&self.ours.units[ours].members, &self.patched.units[patched].members);
         let mut slots = vec![Vec::new(); our_members.len() + 1];
-        // Where in ours a member of the patched version stands.
+        // The position in ours of a member of the patched version.
         let place = |unit: UnitNo| {
             let counterpart = self.to_ours.forward[self.to_patched.backward[unit]?]?;
             our_members.binary_search(&counterpart).ok()
@@ -451,7 +452,7 @@ impl<'a> Merger<'a> {
                 (Item::Unit(one), Item::Unit(two), Item::Unit(three)) => {
                     let ranges = self.ranges(one, two, three);
                     let (old, here, there) = self.words(&ranges);
-                    // What holds others parts what stands before it from what stands behind it.
+                    // A container separates the items before it from those after it.
                     if !self.base.units[one].children.is_empty() || old == here && old == there {
                         touching = Neighbours::default();
                     } else {
@@ -467,7 +468,7 @@ impl<'a> Merger<'a> {
         Ok(())
     }
 
-    /// Merges what stands between two stable items; says who changed it.
+    /// Merges the part between two stable items; returns which side changed it.
     fn chunk(&mut self, chunk: &Ranges, is_flat: bool) -> Result<Changed, Conflict> {
         let (base, ours, patched) = self.words(chunk);
         let mut changed = Changed {
@@ -492,7 +493,7 @@ impl<'a> Merger<'a> {
         Ok(changed)
     }
 
-    /// What became of a range of the base.
+    /// The edit of one side to a range of the base.
     fn edit(&self, base: &Range<usize>, (version, range): (&Version, &Range<usize>)) -> Edit {
         if self.base.words(base) == version.words(range) {
             return Edit::Nothing;
@@ -503,7 +504,7 @@ impl<'a> Merger<'a> {
         if is_named { Edit::Names } else { Edit::Anything }
     }
 
-    /// Whether what both sides insert is of a kind whose order says little, with different names.
+    /// Whether the insertions of both sides have kinds whose order has little meaning, and different names.
     fn may_stand_together(&self, chunk: &Ranges) -> bool {
         let names = |version: &Version, range: &Range<usize>| {
             let mut names = Vec::new();
@@ -529,7 +530,8 @@ impl<'a> Merger<'a> {
         ours.zip(patched).is_some_and(|(ours, patched)| ours.iter().all(|name| !patched.contains(name)))
     }
 
-    /// Merges token by token: edits of the two sides must be apart, or all of one side's around all of the other's.
+    /// Merges token by token. The edits of the two sides must be apart, or all edits of one side must enclose all edits
+    /// of the other.
     fn tokens(&mut self, ranges: &Ranges) -> Result<(), Conflict> {
         let (base, ours, patched) = self.words(ranges);
         let to_ours = align(base, ours, &self.effort);
@@ -568,20 +570,20 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Whether places follow each other without a gap.
+/// Whether the indices follow each other without a gap.
 fn is_dense(place: &[Option<usize>]) -> bool {
     place.windows(2).all(|pair| matches!(pair, [Some(one), Some(next)] if one + 1 == *next))
 }
 
-/// What lies between two tokens of the base that stand in another version, and the latter of them.
+/// The part between two tokens of the base that another version has too, with the second of them.
 struct Between {
     base: Range<usize>,
     other: Range<usize>,
-    /// `base.end`, if a token is there; its place in the other version is `other.end`.
+    /// `base.end`, if there is a token; its index in the other version is `other.end`.
     stable: Option<usize>,
 }
 
-/// Cuts two versions at the tokens that stand in both.
+/// Cuts two versions at the tokens that both have.
 fn gaps(place: &[Option<usize>], n_other: usize) -> impl Iterator<Item = Between> {
     let mut at = (0, 0);
     let ends = place.iter().enumerate().filter_map(|(index, place)| Some((index, (*place)?, Some(index))));
@@ -592,34 +594,34 @@ fn gaps(place: &[Option<usize>], n_other: usize) -> impl Iterator<Item = Between
     })
 }
 
-/// What a side did between two stable tokens.
+/// The edit of one side between two stable tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Edit {
     Nothing,
-    /// Each token that was taken away is a name with another name in its place.
+    /// Each deleted token is a name that was replaced by another name.
     Names,
     Anything,
 }
 
-/// Who changed what between two stable tokens.
+/// The changes of both sides between two stable tokens.
 #[derive(Debug, Clone, Copy)]
 struct Changed {
     by_ours: Edit,
     by_patch: Edit,
-    /// Whether both sides did the same.
+    /// Whether both sides made the same edit.
     is_agreed: bool,
 }
 
 /// The edits of one statement: a run of tokens that no other unit interrupts.
 ///
-/// Tokens of one statement depend on each other, so that two edits of it can be right one by one and wrong together.
-/// They go together only if one side did no more than put names in the place of names.
+/// Tokens of one statement depend on each other, so two edits can each be right and be wrong together. They are merged
+/// only if one side did nothing but replace names by names.
 #[derive(Debug)]
 struct Run {
     by_ours: Edit,
     by_patch: Edit,
     is_agreed: bool,
-    /// How many tokens have gone by since each side changed something.
+    /// For each side, the number of tokens since its last change.
     since_ours: usize,
     since_patch: usize,
 }
@@ -630,7 +632,7 @@ impl Run {
         Self { by_ours: Edit::Nothing, by_patch: Edit::Nothing, is_agreed: false, since_ours, since_patch }
     }
 
-    /// Takes note of what stands before the next stable token.
+    /// Records the part before the next stable token.
     fn see(&mut self, changed: Changed) -> Result<(), Conflict> {
         let (by_ours, by_patch) = (changed.by_ours != Edit::Nothing, changed.by_patch != Edit::Nothing);
         if by_ours && self.since_patch < MIN_BETWEEN || by_patch && self.since_ours < MIN_BETWEEN {
@@ -652,14 +654,14 @@ impl Run {
         Ok(())
     }
 
-    /// A stable token goes by.
+    /// Passes one stable token.
     fn widen(&mut self) {
         self.since_ours += 1;
         self.since_patch += 1;
     }
 }
 
-/// Edits of statements that follow each other, with no unchanged one between them.
+/// Edits of adjacent statements, without an unchanged one between them.
 #[derive(Debug, Default)]
 struct Neighbours {
     by_ours: Vec<u8>,
@@ -667,12 +669,12 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Takes note of what the sides did to a range. Of neighbours that different sides changed, none may give a value to
-    /// a name that another mentions.
+    /// Records the edits of the sides to a range. Among neighbours that different sides changed, none may assign to a
+    /// name that another one mentions.
     fn see(&mut self, merger: &Merger, ranges: &Ranges) -> Result<(), Conflict> {
         let (old, here, there) = merger.words(ranges);
         if old != here && old != there {
-            // Two edits of one statement, or one edit that both made: not neighbours.
+            // Two edits of one statement, or one edit that both made: these are not neighbours.
             *self = Self::default();
             return Ok(());
         }
@@ -697,7 +699,7 @@ impl Neighbours {
     }
 }
 
-/// The tokens at which the members of a unit begin, and behind the last of them and what belongs to it.
+/// The tokens at which the members of a unit begin, and the end of the last member with its tail.
 fn borders(version: &Version, unit: UnitNo) -> (usize, usize) {
     let unit = &version.units[unit];
     let (Some(first), Some(last)) = (unit.members.first(), unit.members.last()) else {
@@ -710,7 +712,7 @@ fn borders(version: &Version, unit: UnitNo) -> (usize, usize) {
     (version.units[*first].tokens.start, end)
 }
 
-/// The tokens behind a member that belong to no other: a semicolon, say. `end`: behind the last member.
+/// The tokens after a member that belong to no other member, such as a semicolon. `end`: after the last member.
 fn tail(version: &Version, container: UnitNo, member: UnitNo, end: usize) -> Range<usize> {
     let members = &version.units[container].members;
     let next = members.binary_search(&member).ok().and_then(|at| members.get(at + 1));

@@ -1,9 +1,9 @@
-//! Carrying a patch by the syntax of the language, where a merge by lines conflicts.
+//! Merges a patch by the syntax of the language, where a merge by lines conflicts.
 //!
-//! [`merge_syntax`] takes three versions of a file apart into tokens and syntax units, merges those, and puts the result
-//! together in the formatting of ours. Nothing here knows of files or repositories: it is an engine over texts. It stands in
-//! the model of a change and not in the hunt, because the store of trees, which hunts know nothing of, is what merges.
-//! Start reading at [`merge`](mod@merge).
+//! [`merge_syntax`] splits three versions of a file into tokens and syntax units, merges those, and writes the result
+//! in the formatting of ours. Nothing here knows files or repositories: it is an engine over texts. It is part of
+//! `change` and not of `hunt`, because the store of trees uses it, and the store must not know hunts. Start reading at
+//! [`merge`](mod@merge).
 
 mod align;
 mod follow;
@@ -31,19 +31,20 @@ use crate::change::port::words::Words;
 use crate::change::trees::Rung;
 use crate::syntax::Language;
 
-/// Carries the edits `base` -> `patched` to `ours` by syntax; `None` if they conflict or a version cannot be parsed.
+/// Applies the edits `base` -> `patched` to `ours` by syntax; `None` if they conflict or a version cannot be parsed.
 ///
-/// - Declarations are matched by name and signature, else by name, else by content, wherever they stand in the file.
-/// - Formatting does not count: tokens are compared. The result has the white space and the comments of ours; what the
-///   patch brings comes with its own, indented as ours is.
-/// - Both sides may edit different statements of a function, and different parts of one statement if some tokens lie between.
-/// - What both sides add where order means nothing is kept from both: first ours, then the patch's.
+/// - Declarations are matched by name and signature, or else by name, or else by content, wherever they are in the
+///   file.
+/// - Only tokens are compared, not formatting. The result has the white space and the comments of ours. New tokens of
+///   the patch keep their own, with the indentation of ours.
+/// - Both sides may edit different statements of a function, and different parts of one statement with some tokens
+///   between.
+/// - If both sides add something where order has no meaning, both additions are kept: first that of ours.
+/// - If ours has renamed something throughout, the new name is used in the additions of the patch ([`Rung::Renamed`]).
 ///
-/// - Names that ours has replaced throughout are replaced in what the patch brings ([`Rung::Renamed`]).
-///
-/// The result is checked before it is given: it has no more syntax errors than the worst of the three, it reads as the
-/// tokens that were merged, and it has, counted by word, just what the patch adds and takes away. Cost: bounded work, linear
-/// in the size of the texts where they are alike.
+/// The result is checked: it has no more syntax errors than the worst of the three versions, it parses into the merged
+/// tokens, and its words are exactly those of ours with the additions and deletions of the patch. Cost: bounded work,
+/// linear in the size of similar texts.
 pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8]) -> Option<(Vec<u8>, Rung)> {
     let mut words = Words::default();
     let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
@@ -71,7 +72,7 @@ pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8
     }
 }
 
-/// How many of their words two texts share, in percent of all; `None` if one cannot be parsed.
+/// The share of common words of two texts, in percent; `None` if one cannot be parsed.
 pub fn likeness(language: &Language, one: &[u8], other: &[u8]) -> Option<usize> {
     let mut words = Words::default();
     let [one, other] = [one, other].map(|text| Version::read(language, text, &mut words));
@@ -84,7 +85,7 @@ pub fn likeness(language: &Language, one: &[u8], other: &[u8]) -> Option<usize> 
     Some(100 * (n_words - n_single) / n_words)
 }
 
-/// Whether two texts have the same tokens, so that white space and comments alone can differ.
+/// Whether two texts have the same tokens, so only white space and comments can differ.
 pub fn is_reformatted(language: &Language, one: &[u8], other: &[u8]) -> bool {
     let mut words = Words::default();
     match [one, other].map(|text| Version::read(language, text, &mut words)) {
@@ -101,7 +102,7 @@ fn finish(language: &Language, versions: [&Version; 3], merger: &mut Merger, wor
     Some(text)
 }
 
-/// Whether a text is what was meant; see [`merge_syntax`].
+/// Whether the text of a merge is correct; see [`merge_syntax`].
 fn check(
     language: &Language,
     [base, ours, patched]: [&Version; 3],

@@ -1,4 +1,4 @@
-//! Names that ours has replaced by others, and a text with the new ones.
+//! Names that ours has replaced by others, and texts with the new names.
 
 use crate::change::port::align::Effort;
 use crate::change::port::align::align;
@@ -14,10 +14,11 @@ use std::ops::Range;
 /// A name that is not declared in the file counts as renamed if it was replaced in this many declarations,
 const MIN_DECLARATIONS: usize = 3;
 
-/// and for each in which it just went away in this many more. A rename leaves none out; names of another design do.
+/// and in this many more for each declaration in which it was only removed. A rename replaces a name everywhere; a
+/// redesign does not.
 const MIN_REPLACED_PER_LOST: usize = 4;
 
-/// All names, when texts are compared without them. No text has this number.
+/// Stands for every name, when texts are compared without names. No text has this number.
 const ANY_NAME: Word = Word(u32::MAX - 1);
 
 /// The old name and the new one.
@@ -32,10 +33,10 @@ pub(super) struct Renamed {
 }
 
 impl Renamed {
-    /// Finds the names of `base` that `ours` has no more, each of which was replaced by the same new name everywhere.
+    /// Finds names of `base` that ours no longer has, if each was replaced by the same new name everywhere.
     ///
-    /// A new name is one that neither `base` nor `patched` has. Two names never become one. Within a declaration only what is
-    /// declared there counts.
+    /// A new name is one that neither `base` nor `patched` has. Two names never become one. Within a declaration, only
+    /// names that are declared there count.
     pub(super) fn find(
         base: &Version,
         ours: &Version,
@@ -91,9 +92,9 @@ impl Renamed {
         self.anywhere.is_empty() && self.within.is_empty()
     }
 
-    /// A version with the new names. `units`: for each unit of it that of the base, as in [`Matching::backward`].
+    /// A version with the new names. `units`: for each of its units the unit of the base, as in [`Matching::backward`].
     ///
-    /// `spelling`: a text of each word.
+    /// `spelling`: the text of each word.
     pub(super) fn apply(
         &self,
         version: &Version,
@@ -123,7 +124,7 @@ impl Renamed {
         text
     }
 
-    /// Whether some of these words, in whatever declaration, have a new name.
+    /// Whether any of these words has a new name, in any declaration.
     pub(super) fn concerns(&self, mut words: impl Iterator<Item = Word>) -> bool {
         words.any(|word| {
             self.anywhere.contains_key(&word) || self.within.values().any(|renames| renames.contains_key(&word))
@@ -131,7 +132,7 @@ impl Renamed {
     }
 }
 
-/// The names that a unit declares inside, its parameters among them.
+/// The names that a unit declares inside, including its parameters.
 fn declared_within(version: &Version, unit: UnitNo) -> BTreeSet<Word> {
     let tokens = &version.units[unit].tokens;
     let inside = version.units.iter().filter(|unit| unit.tokens.start >= tokens.start && unit.tokens.end <= tokens.end);
@@ -143,21 +144,21 @@ fn declared_within(version: &Version, unit: UnitNo) -> BTreeSet<Word> {
         .collect()
 }
 
-/// What became of a name, by how many declarations it became that in.
+/// The fate of a name, with the number of declarations for each case.
 #[derive(Debug, Default)]
 struct Fate {
-    /// It stands where ours has these names.
+    /// Ours has this name in its place.
     replaced: BTreeMap<Word, usize>,
-    /// Nothing stands in its place.
+    /// Ours has nothing in its place.
     n_lost: usize,
 }
 
-/// What became of each name of the base.
+/// The fate of each name of the base.
 #[derive(Debug, Default)]
 struct Votes(BTreeMap<Word, Fate>);
 
 impl Votes {
-    /// Counts in two versions of a declaration, aligned without regard to names.
+    /// Counts in two versions of a declaration, which are aligned without regard to names.
     fn of((base, old): (&Version, &Range<usize>), (ours, new): (&Version, &Range<usize>), effort: &Effort) -> Self {
         let nameless = |version: &Version, range: &Range<usize>| -> Vec<Word> {
             let tokens = &version.tokens[range.clone()];
@@ -188,7 +189,7 @@ impl Votes {
         }
     }
 
-    /// The renames that have enough to speak for them. `kept` and `taken`: as in [`consistent`](Self::consistent).
+    /// The renames with enough evidence. `kept` and `taken`: as in [`consistent`](Self::consistent).
     fn elected(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>, declared: &Renames) -> Renames {
         let consistent = self.consistent(kept, taken).into_iter();
         let elected = consistent.filter(|(old, (new, n_declarations))| {
@@ -198,8 +199,8 @@ impl Votes {
         elected.map(|(old, (new, _))| (old, new)).collect()
     }
 
-    /// The renames that nothing speaks against, and in how many declarations. `kept`: the names that ours still has; `taken`:
-    /// those that are no new names.
+    /// The renames without counter-evidence, each with its number of declarations. `kept`: the names that ours still
+    /// has; `taken`: names that cannot be new.
     fn consistent(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>) -> BTreeMap<Word, (Word, usize)> {
         let mut renames = BTreeMap::new();
         let mut targets: BTreeMap<Word, usize> = BTreeMap::new();

@@ -1,11 +1,11 @@
-//! From the tokens of a merge to a text.
+//! Writes the tokens of a merge as a text.
 
 use crate::change::port::merge::Out;
 use crate::change::port::merge::Side;
 use crate::change::port::version::Version;
 use std::collections::BTreeMap;
 
-/// The text of a merge. Tokens that the patch brings are indented as ours would be.
+/// The text of a merge. Tokens of the patch get the indentation of ours.
 pub(super) fn render(ours: &Version, patched: &Version, out: &[Out]) -> Vec<u8> {
     let version = |side: Side| if side == Side::Ours { ours } else { patched };
     let n_crlf = ours.text.windows(2).filter(|bytes| bytes == b"\r\n").count();
@@ -58,7 +58,7 @@ fn indent<'text>(version: &Version<'text>, at: usize) -> Option<&'text [u8]> {
     before.trim_ascii().is_empty().then_some(before)
 }
 
-/// How lines of the patched version are indented, and how the same lines are in ours.
+/// The indentation of lines in the patched version, and of the same lines in ours.
 #[derive(Debug, Default)]
 struct Indents<'text> {
     /// The last line seen for each indentation of the patched version.
@@ -73,7 +73,7 @@ impl<'text> Indents<'text> {
         self.last = (there, here);
     }
 
-    /// Writes white space and comments of the patched version with the indentation that ours would have.
+    /// Writes white space and comments of the patched version with the indentation of ours.
     fn push(&self, text: &mut Vec<u8>, lead: &[u8]) {
         for line in lead.split_inclusive(|byte| *byte == b'\n') {
             let is_at_start = text.last().is_none_or(|byte| *byte == b'\n');
@@ -95,7 +95,7 @@ impl<'text> Indents<'text> {
     }
 }
 
-/// Separates a token from the text before it where the two come from different places.
+/// Separates a token from the text before it if they come from different places.
 fn keep_apart(text: &mut Vec<u8>, word: &[u8]) {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
     let Some(first) = word.first() else { return };

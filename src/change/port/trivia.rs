@@ -4,27 +4,27 @@ use crate::change::Touching;
 use crate::change::merge_lines;
 use std::borrow::Cow;
 
-/// White space and comments before or behind a token of the result.
+/// White space and comments before or after a token of the result.
 #[derive(Debug, Clone)]
 pub(super) struct Trivia<'text> {
     pub bytes: Cow<'text, [u8]>,
-    /// Whether it is indented as the patched version is, and not as ours.
+    /// Whether it has the indentation of the patched version, not that of ours.
     pub is_foreign: bool,
 }
 
 impl<'text> Trivia<'text> {
-    /// As it stands in ours.
+    /// The text of ours.
     pub(super) fn ours(bytes: &'text [u8]) -> Self {
         Self { bytes: bytes.into(), is_foreign: false }
     }
 
-    /// As it stands in the patched version only.
+    /// A text that only the patched version has.
     pub(super) fn foreign(bytes: &'text [u8]) -> Self {
         Self { bytes: bytes.into(), is_foreign: true }
     }
 
-    /// What becomes of it where it stands in all three versions. It never conflicts: where both sides changed the same line of
-    /// a comment, that of ours stays.
+    /// Merges the text of all three versions. It never conflicts: if both sides changed the same line of a comment,
+    /// ours wins.
     pub(super) fn merged(base: &'text [u8], ours: &'text [u8], patched: &'text [u8]) -> Self {
         if base == ours {
             return Self { bytes: patched.into(), is_foreign: false };
@@ -42,7 +42,7 @@ impl<'text> Trivia<'text> {
     }
 }
 
-/// Whether two texts are the same but for white space.
+/// Whether two texts differ only in white space.
 fn is_alike(one: &[u8], two: &[u8]) -> bool {
     let letters = |text: &[u8]| text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
     letters(one) == letters(two)

@@ -1,4 +1,4 @@
-//! One version of a file as tokens, and the syntax units they make up.
+//! One version of a file as tokens, and its syntax units.
 
 use crate::change::port::words::Word;
 use crate::change::port::words::Words;
@@ -9,16 +9,17 @@ use crate::syntax::NodeId;
 use crate::syntax::Tree;
 use std::ops::Range;
 
-/// A token with the white space and the comments around it. The three ranges of all tokens make up the text.
+/// A token with the white space and the comments around it. The three ranges of all tokens cover the text.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub word: Word,
-    /// From the start of its line, or from the token before it on the same line. In bytes, as the others.
+    /// White space and comments from the start of its line, or from the token before it on that line. In bytes, as the
+    /// others.
     pub lead: Range<usize>,
     pub text: Range<usize>,
-    /// Up to the end of its line and with it, if no other token follows there; else empty.
+    /// The rest of its line with the line end, if no other token follows there; else empty.
     pub trail: Range<usize>,
-    /// The kind of the node it is; empty if the parser passed over it.
+    /// The kind of its node; empty if the parser skipped it.
     pub kind: &'static str,
     /// Whether it is the name of something.
     pub is_name: bool,
@@ -27,7 +28,7 @@ pub(super) struct Token {
 /// Index of a unit in its [`Version`]; 0 is the whole file.
 pub(super) type UnitNo = usize;
 
-/// What tells a declaration from the others around it.
+/// The parts that distinguish a declaration from its neighbours.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Name {
     pub kind: &'static str,
@@ -46,13 +47,13 @@ pub(super) struct Unit {
     pub children: Vec<UnitNo>,
     pub parent: Option<UnitNo>,
     pub name: Option<Name>,
-    /// Those of the children whose order means nothing; empty if the order of all children counts.
+    /// The children whose order has no meaning; empty if the order of all children counts.
     pub members: Vec<UnitNo>,
     /// Equal for units with equal words.
     pub hash: u64,
 }
 
-/// What a unit is made of, on its first level.
+/// A part of a unit, on its first level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     Token(usize),
@@ -86,7 +87,7 @@ impl<'text> Version<'text> {
         Some(Self { text, tokens, words, units, n_errors: tree.n_errors() })
     }
 
-    /// The white space and comments before a token, and those behind it on its line.
+    /// The white space and comments before a token, and those after it on its line.
     pub(super) fn trivia(&self, at: usize) -> (&'text [u8], &'text [u8]) {
         let token = &self.tokens[at];
         (&self.text[token.lead.clone()], &self.text[token.trail.clone()])
@@ -97,7 +98,7 @@ impl<'text> Version<'text> {
         &self.words[tokens.clone()]
     }
 
-    /// What stands in a range of the tokens of a unit: its children, and the tokens that belong to none of them.
+    /// The items in a range of the tokens of a unit: its children, and its own tokens.
     pub(super) fn items(&self, unit: UnitNo, range: &Range<usize>) -> Vec<Item> {
         let mut items = Vec::new();
         let mut at = range.start;
@@ -131,14 +132,14 @@ impl<'text> Version<'text> {
     }
 }
 
-/// Equal for equal words; different ones seldom have the same, and nothing is taken for equal by it alone.
+/// Equal for equal words. Different words seldom have equal hashes, and equality is always checked.
 fn hash(words: &[Word]) -> u64 {
     words
         .iter()
         .fold(0, |hash: u64, word| hash.rotate_left(5).wrapping_add(u64::from(word.0) + 1).wrapping_mul(HASH_FACTOR))
 }
 
-/// The tokens of a text, comments and white space between them; the last one is empty and ends the text.
+/// The tokens of a text with comments and white space between them. The last token is empty and ends the text.
 fn tokens(tree: &Tree, text: &[u8], words: &mut Words) -> Vec<Token> {
     let mut found: Vec<(Range<usize>, &'static str, bool)> = Vec::new();
     let mut comments: Vec<Range<usize>> = Vec::new();
@@ -148,7 +149,7 @@ fn tokens(tree: &Tree, text: &[u8], words: &mut Words) -> Vec<Token> {
         if node.bytes.start < at {
             continue;
         }
-        // What the parser passed over, but no white space, is a token, too.
+        // Text that the parser skipped is a token too, if it is not white space.
         found.extend(scraps(text, at..node.bytes.start).map(|scrap| (scrap, "", false)));
         at = node.bytes.end;
         if node.kind.contains("comment") {
@@ -202,7 +203,7 @@ fn trimmed(text: &[u8], bytes: &Range<usize>) -> Range<usize> {
     start..start + text[bytes.clone()].trim_ascii().len()
 }
 
-/// What is neither white space nor a continued line in a range.
+/// The parts of a range that are neither white space nor a continued line end.
 fn scraps(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = range.start;
     std::iter::from_fn(move || {
@@ -222,7 +223,8 @@ fn scraps(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>
     })
 }
 
-/// Where the line ends that a range starts in; `None` if it goes on behind the range. A continued line does not end.
+/// The end of the line in which a range starts; `None` if the line continues after the range. A continued line does not
+/// end.
 fn line_end(text: &[u8], range: Range<usize>) -> Option<usize> {
     range
         .clone()
@@ -246,7 +248,7 @@ fn units(language: &Language, tree: &Tree, text: &[u8], tokens: &[Token], words:
         hash: 0,
     };
     let mut units = vec![whole];
-    // Which node each unit is, and the open ones.
+    // The node of each unit, and the open units.
     let mut nodes: Vec<NodeId> = vec![tree.root()];
     let mut open: Vec<UnitNo> = vec![0];
     for (id, class) in tree.units() {
@@ -302,7 +304,8 @@ fn is_member(units: &[Unit], unit: UnitNo) -> bool {
     units[unit].parent.is_some_and(|parent| units[parent].members.last() == Some(&unit))
 }
 
-/// Whether a unit stands right in a node whose children may stand in any order, and that node is its parent unit or its body.
+/// Whether a unit is a direct child of a node whose children may have any order, and that node is its parent unit or
+/// its body.
 fn is_unordered(language: &Language, tree: &Tree, unit: NodeId, parent: NodeId) -> bool {
     tree.node(unit).parent.is_some_and(|around| {
         language.is_unordered(tree.node(around).kind) && (around == parent || tree.node(around).parent == Some(parent))

@@ -7,17 +7,17 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Word(pub u32);
 
-/// Every word of the versions that are merged, in the order in which they were met.
+/// Every word of the versions that are merged, in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     numbers: HashMap<Vec<u8>, Word>,
 }
 
 impl Words {
-    /// The word of the end of a text: it is equal to no other.
+    /// The word for the end of a text; it differs from all others.
     pub(super) const END: Word = Word(u32::MAX);
 
-    /// The word of a text; white space at its ends does not count.
+    /// The word of a text, without white space at its ends.
     pub(super) fn word(&mut self, text: &[u8]) -> Word {
         let text = without_keywords(text.trim_ascii());
         if let Some(word) = self.numbers.get(&*text) {
