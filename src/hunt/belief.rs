@@ -1,22 +1,23 @@
-//! The belief of a search whose test is noisy: where on a line the failure came in, and how noisy the test is.
+//! The probabilities of a search with a noisy test: at which revision the failure began, and how noisy the test is.
 //!
-//! Source: Waeber, Frazier and Henderson, *Bisection Search with Noisy Responses* (SIAM J. Control Optim. 2013), after Horstein
-//! 1963; the bound on the number of runs is that of Ben-Or and Hassidim, *The Bayesian Learner is Optimal for Noisy Binary
-//! Search* (FOCS 2008). Deviations: the two error rates are not given; each has a Beta prior, and is integrated out for each
-//! place. The next run is the one with the most information about the place: at equal, known rates the median of the paper.
+//! Source: Waeber, Frazier and Henderson, *Bisection Search with Noisy Responses* (SIAM J. Control Optim. 2013), after
+//! Horstein 1963; the bound on the number of runs is that of Ben-Or and Hassidim, *The Bayesian Learner is Optimal for
+//! Noisy Binary Search* (FOCS 2008). Deviations: the two error rates are not given; each has a Beta prior, and is
+//! integrated out for each place. The next run is the one with the most information about the place: at equal, known
+//! rates the median of the paper.
 
 use crate::hunt::noise::Noise;
 use crate::hunt::noise::UNKNOWN_RATE;
 use std::iter;
 use std::ops::Range;
 
-/// With the cause a test fails more often than without it, by more than this share.
+/// The least difference between the share of failing runs with the cause and the share without it.
 const MIN_CONTRAST: f64 = 0.1;
 
-/// The weight of the prior of a rate, in runs, if the user gives the rate, and if not.
+/// The weight of the prior of a rate, in runs: if the user gives the rate, and if not.
 const STRENGTHS: (f64, f64) = (20.0, 2.0);
 
-/// The probability that the failure has no first revision on the line, a priori.
+/// The prior probability that no revision of the line is the first one with the failure.
 const NONE_FIRST: f64 = 0.01;
 
 /// A Beta distribution of the probability that a run fails.
@@ -41,7 +42,7 @@ impl Beta {
     }
 }
 
-/// How a part of the line has shown itself.
+/// The runs of a part of the line.
 #[derive(Debug, Clone, Copy, Default)]
 struct Runs {
     n_fails: u32,
@@ -87,39 +88,39 @@ impl Evidence {
     }
 }
 
-/// What is believed of one place.
+/// The probabilities of one place.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     probability: f64,
-    /// The probability that a run fails with the cause in the tree, if this is the place; and without it.
+    /// The probability that a run fails with the cause in the tree, if this is the true place; and without it.
     with: f64,
     without: f64,
 }
 
 /// A line of revisions, newest first, and the probability of each place.
 ///
-/// A *place* is the index of the oldest revision with the cause of the failure: every revision up to it has the cause, no
-/// revision behind it has. The last place stands for "all have it".
+/// A *place* is the index of the oldest revision with the cause of the failure: every revision up to it has the cause,
+/// and no revision after it has. The last place means that all revisions have it.
 #[derive(Debug, Clone)]
 pub struct Belief {
     /// Not normalised.
     prior: Vec<f64>,
-    /// Of the probability that a run fails, with the cause and without it.
+    /// The prior of the probability that a run fails, with the cause and without it.
     with: Beta,
     without: Beta,
     runs: Vec<Runs>,
-    /// Whether a revision can be tested, as far as known.
+    /// Whether a revision can be tested; true if unknown.
     is_usable: Vec<bool>,
-    /// By index; the probabilities sum up to 1.
+    /// By index; the probabilities add up to 1.
     places: Vec<Place>,
 }
 
 impl Belief {
-    /// Begins with what is known of a line before any run: its newest revision has the cause.
+    /// A belief before any run of the search: the newest revision has the cause.
     ///
     /// - `n_revisions`: length of the line, at least two.
-    /// - `is_bounded`: whether the user says that the oldest revision passes. Then all other places are equally likely; else
-    ///   a place is the less likely the further back it is (uniform in its logarithm).
+    /// - `is_bounded`: whether the user says that the oldest revision passes. Then all other places are equally likely.
+    ///   Otherwise the probability of a place decreases with its distance (uniform in its logarithm).
     /// - `rate`: both rates, if the user gives them.
     pub fn new(n_revisions: usize, is_bounded: bool, rate: Option<f64>) -> Self {
         let mut prior: Vec<f64> =
@@ -141,7 +142,7 @@ impl Belief {
         belief
     }
 
-    /// Adds one run of the revision at `index` of the line. Cost: time in proportion to the length of the line.
+    /// Adds one run of the revision at `index` of the line. Cost: time proportional to the length of the line.
     pub fn add(&mut self, index: usize, is_fail: bool) {
         let runs = &mut self.runs[index];
         if is_fail {
@@ -174,8 +175,8 @@ impl Belief {
         self.places.iter_mut().for_each(|place| place.probability /= sum);
     }
 
-    /// Leaves the revision at `index` out: it cannot be tested. The same holds for all revisions between it and the next one that
-    /// cannot be tested, unless one between them is in `tested`: revisions that cannot be tested come in stretches.
+    /// Excludes the revision at `index`, which cannot be tested. Untestable revisions come in stretches: all revisions
+    /// between it and the next untestable one are excluded too, unless one between them is in `tested`.
     pub fn leave_out(&mut self, index: usize, tested: &[usize]) {
         let is_out = |at: &usize| !self.is_usable[*at];
         let newer = (0..index).rev().take_while(|at| !tested.contains(at)).find(is_out);
@@ -184,14 +185,15 @@ impl Belief {
         self.is_usable[begin..=end].fill(false);
     }
 
-    /// Returns the most likely place, as a range with the places that no run can tell from it, and its probability.
+    /// Returns the most likely place, as a range together with the places that no run can distinguish from it, and its
+    /// probability.
     ///
     /// A range of more than one place ends before a revision that can be tested, or at the end of the line.
     pub fn likeliest(&self) -> (Range<usize>, f64) {
         let mut best = (0..1, -1.0);
         let mut begin = 0;
         while begin < self.places.len() {
-            // A run of the next revision is what tells a place from the next place.
+            // A run of the next revision distinguishes a place from the next place.
             let mut end = begin + 1;
             while end < self.places.len() && !self.is_usable[end] {
                 end += 1;
@@ -205,7 +207,7 @@ impl Belief {
         best
     }
 
-    /// Returns the places that are left if both ends of the line are cut off where they hold less than half of `rest`.
+    /// Cuts both ends of the line off, as long as they have less than half of `rest`; returns the remaining places.
     pub fn interval(&self, rest: f64) -> Range<usize> {
         let cut = |places: &mut dyn Iterator<Item = &Place>| {
             let mut sum = 0.0;
@@ -225,9 +227,9 @@ impl Belief {
         Noise { false_fails: mean(|place| place.without), false_passes: mean(|place| 1.0 - place.with) }
     }
 
-    /// Returns the index of the revision whose next run is expected to give the most information about the place.
+    /// Returns the index of the revision whose next run has the most expected information about the place.
     ///
-    /// Cost: time in proportion to the length of the line.
+    /// Cost: time proportional to the length of the line.
     pub fn next(&self) -> usize {
         // At index 0 every place has the cause.
         let mut p_fail: f64 = self.places.iter().map(|place| place.probability * place.with).sum();
@@ -245,9 +247,9 @@ impl Belief {
     }
 }
 
-/// The probability that a test fails more often with the cause than without it, by [`MIN_CONTRAST`].
+/// The probability that a test fails more often with the cause than without it, by at least [`MIN_CONTRAST`].
 ///
-/// Both distributions are taken for normal ones, and the distribution function of these for a logistic one.
+/// Both distributions are approximated by normal ones, and the normal distribution function by a logistic one.
 fn contrast(with: Beta, without: Beta) -> f64 {
     let deviation = (with.variance() + without.variance()).sqrt();
     let z = (with.mean() - without.mean() - MIN_CONTRAST) / deviation;
@@ -269,7 +271,7 @@ fn as_f64(n: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// A test with noise, from a generator of its own.
+    /// A simulated noisy test, with a random generator of its own.
     struct Test {
         state: u64,
         noise: Noise,
@@ -289,9 +291,9 @@ mod tests {
         }
     }
 
-    /// What one run shows at best, in bits: the capacity of the channel that a run of the test is.
+    /// The most information that one run can give, in bits: the capacity of the channel that the test is.
     ///
-    /// A search among n places needs log2(n) / capacity runs or more in the mean (Burnashev and Zigangirov 1974).
+    /// A search among n places needs at least log2(n) / capacity runs in the mean (Burnashev and Zigangirov 1974).
     fn capacity(noise: Noise) -> f64 {
         let bits = |p: f64| entropy(p) / std::f64::consts::LN_2;
         let shown = |share: f64| {
@@ -301,13 +303,13 @@ mod tests {
         (1..1000).map(|share| shown(f64::from(share) / 1000.0)).fold(0.0, f64::max)
     }
 
-    /// The share of right answers of 40 searches among `n_places`, and the mean number of runs over the bound.
+    /// The share of right answers of 40 searches among `n_places`, and the mean number of runs divided by the bound.
     fn measure(n_places: usize, noise: Noise, is_bounded: bool) -> (f64, f64) {
         const N_SEARCHES: usize = 40;
         let (mut n_right, mut n_runs) = (0, 0);
         for seed in 0..N_SEARCHES {
             let mut test = Test { state: (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1, noise, n_runs: 0 };
-            // Drawn as the prior has it.
+            // Drawn from the prior.
             let chance = test.chance();
             let n = as_f64(n_places);
             let place = if is_bounded { chance * n } else { ((n + 1.0).ln() * chance).exp() - 1.0 };
@@ -369,7 +371,7 @@ mod tests {
         }
         belief.leave_out(3, &[0, 2, 6]);
         belief.leave_out(5, &[0, 2, 6]);
-        // Index 4 is between two that cannot be tested.
+        // Index 4 is between two untestable revisions.
         let (places, probability) = belief.likeliest();
         assert_eq!(places, 2..6);
         assert!(probability > 0.95);

@@ -1,7 +1,7 @@
-//! Borders: where revisions stop being testable, and how the search goes around the revisions beyond.
+//! Borders: the commits at which revisions stop being testable, and how the search avoids the revisions before them.
 //!
-//! An untestable revision between testable ones is left alone: one beside it answers as well. Only where the search stands before
-//! a border it cannot go around, the border is narrowed to one commit, whose change is reduced to a repair.
+//! If an untestable revision has testable neighbours, one of them is tested instead. Only if the search cannot avoid a
+//! border, the border is narrowed to one commit, and the change of this commit is reduced to a repair.
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
@@ -10,30 +10,30 @@ use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
-/// A testable revision at most this far away is tested instead, whatever the length of the line.
+/// A testable revision is tested instead if it is at most this many steps away,
 const NEAR: usize = 3;
 
-/// And one at most this part of the line away.
+/// or at most one part in this many of the line.
 const NEAR_SHARE: usize = 100;
 
-/// A merge brings side branches whose own merges are looked into up to this depth.
+/// The maximum depth of side branches: a side branch can contain merges with side branches of their own.
 const MAX_DEPTH: usize = 4;
 
-/// A repair may take so many tests, beside those for each halving of the history.
+/// The number of tests that a repair may always take.
 const REPAIR_BASE: usize = 30;
 
-/// Tests of a repair for each halving of the history.
+/// The number of additional tests of a repair for each halving of the history.
 const REPAIR_PER_HALVING: usize = 3;
 
-/// So many repairs of full size are paid for while no revision passes.
+/// While no revision passes, all repairs together may take the tests of this many full ones.
 const MAX_REPAIRS_WITHOUT_PASS: usize = 3;
 
 impl Hunter<'_> {
-    /// The index of `line` to go on with instead of `middle`, between `bad` and `good` (both excluded): `middle` itself if it can be
-    /// tested, else the nearest that can, of two the older one.
+    /// The index of `line` to test in place of `middle`, between `bad` and `good` (both excluded): `middle` itself if
+    /// it can be tested, or else the nearest testable one, of two the older one.
     ///
-    /// Looks three steps far, or a hundredth of the way if that is more; `middle` if it finds none. Cost: seven revisions, and two for
-    /// each doubling of the distance beyond.
+    /// It looks at most three steps far, or a hundredth of the line if that is more. Result: `middle` if there is none.
+    /// Cost: seven revisions, and two for each doubling of the distance after that.
     pub(super) async fn around(
         &self,
         line: &[CommitId],
@@ -59,12 +59,14 @@ impl Hunter<'_> {
         Ok(middle)
     }
 
-    /// Narrows the border between an untestable revision and a testable one that has it as an ancestor to one commit.
+    /// Narrows the border between an untestable revision and a testable descendant of it to one commit.
     ///
-    /// - Result: an untestable revision and a testable child of it; the two that were given if the border cannot be narrowed.
+    /// - Result: an untestable revision and a testable child of it, or the two arguments if the border cannot be
+    ///   narrowed.
     ///
-    /// Between the two may be commits that the line leaves out, and side branches if the testable one is a merge. In a branch that is
-    /// testable at its tip and not where it parted, the border is searched by bisection. Cost: log2(n) revisions for each layer.
+    /// The line can omit commits between the two, and the testable one can be a merge with side branches. If the tip of
+    /// a branch is testable and the commit at which it forked is not, the border in it is found by bisection. Cost:
+    /// log2(n) revisions for each layer.
     pub(super) async fn border(&self, untestable: CommitId, testable: Tested) -> Result<(CommitId, Tested), Halt> {
         let mut border = (untestable, testable);
         for _ in 0..MAX_DEPTH {
@@ -74,7 +76,7 @@ impl Hunter<'_> {
         Ok(border)
     }
 
-    /// A line from the testable revision to an untestable one, longer than one step, along which to look for the border.
+    /// A line of more than one step from the testable revision to an untestable one, on which to search the border.
     async fn line_across(&self, (untestable, testable): (CommitId, Tested)) -> Result<Option<Vec<CommitId>>, Halt> {
         let parents = &self.history.get(testable.revision).parents;
         if !parents.contains(&untestable) {
@@ -110,9 +112,10 @@ impl Hunter<'_> {
         Ok((line[untestable], testable))
     }
 
-    /// Makes `untestable` testable by the change of the commit at the border between it and `testable`, else by their whole difference.
+    /// Makes `untestable` testable with the change of the commit at the border between it and `testable`, or else with
+    /// the whole difference.
     ///
-    /// `None` if neither helps. Cost: the search of the border, and one or two reductions.
+    /// `None` if neither works. Cost: the search of the border, and one or two reductions.
     pub(super) async fn across(&self, untestable: CommitId, testable: Tested) -> Result<Option<Tested>, Halt> {
         let (older, newer) = self.border(untestable, testable).await?;
         self.tell_border(older, newer)?;
@@ -125,7 +128,7 @@ impl Hunter<'_> {
         self.repair(untestable, testable).await
     }
 
-    /// Tells that revisions before `newer` do not run, once.
+    /// Reports once that revisions before `newer` do not run.
     fn tell_border(&self, older: CommitId, newer: Tested) -> Result<(), Halt> {
         let bare = self.bare_probe(older)?;
         let mut board = self.board.borrow_mut();
@@ -136,15 +139,15 @@ impl Hunter<'_> {
         Ok(())
     }
 
-    /// How many tests one repair may take; `None` if it is not bounded.
+    /// The maximum number of tests of one repair; `None` without a limit.
     ///
-    /// What a search costs grows with the logarithm of the history, and so does this.
+    /// Like the cost of a search, it grows with the logarithm of the history.
     pub(super) fn repair_bound(&self) -> Option<usize> {
         let halvings = self.history.len().next_power_of_two().ilog2() as usize;
         self.order.bounds_repairs.then_some(REPAIR_BASE + REPAIR_PER_HALVING * halvings)
     }
 
-    /// Whether repairs have taken as many tests as they may, and nothing passes yet.
+    /// Whether repairs have reached their number of tests while no revision passes.
     pub(super) fn is_repairing_spent(&self) -> bool {
         let board = self.board.borrow();
         let is_spent = |bound: usize| board.n_asked_for_repairs >= MAX_REPAIRS_WITHOUT_PASS * bound;

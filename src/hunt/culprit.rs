@@ -1,4 +1,4 @@
-//! From a pair on a line to the culprit: into side branches when the newer revision is a merge.
+//! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
@@ -12,9 +12,9 @@ use crate::revision::CommitId;
 impl Hunter<'_> {
     /// Follows the failure into the side branches of a culprit merge.
     ///
-    /// The merge base must pass before a side branch is entered; otherwise the branch gives no bracket. If every
-    /// parent passes, the merge itself is the culprit and the passing side becomes the merge base, so that the
-    /// reduction sees what each branch brought. Cost: two probes a merge, log2(n) in the branch.
+    /// A side branch is entered only if the merge base passes; otherwise the branch gives no bracket. If every parent
+    /// passes, the merge itself is the culprit, and the merge base becomes the passing side, so the reduction sees the
+    /// changes of each branch. Cost: two probes for each merge, log2(n) in the branch.
     pub(super) async fn enter_side_branches(&self, pair: Pair) -> Result<Pair, Halt> {
         let mut pair = pair;
         'merge: loop {

@@ -1,4 +1,4 @@
-//! The one loop between an engine that asks and a world that answers.
+//! The loop between an engine that asks and a world that answers.
 
 use crate::change::trees::Trees;
 use crate::hunt::Again;
@@ -19,24 +19,24 @@ use crate::search::Step;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What answers probes: runs them, or knows them already.
+/// Answers probes, by running them or from memory.
 pub trait Laboratory {
-    /// What stops the work for good: disk full, repository broken.
+    /// An error that ends the work: disk full, repository broken.
     type Error;
 
-    /// How many probes are welcome at once; at least one.
+    /// The number of probes that it can use at once; at least one.
     fn width(&self) -> usize;
 
-    /// Answers the first probes in their order, at least one, or tells what it knows of those behind, or says why the hunt must
-    /// stop here.
+    /// Answers the first probes in their order, at least one; or returns known outcomes of later ones; or says why the
+    /// hunt must stop here.
     ///
-    /// The others may be worked on meanwhile: they are asked again unless the answers make them needless.
+    /// The other probes are candidates for speculation. They are asked again, unless the answers make them unnecessary.
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Self::Error>;
 
-    /// Is told how many answers of the last call were used; the rest was speculation.
+    /// Reports the number of answers of the last call that were used; the others were speculation.
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), Self::Error>;
 
-    /// Is told what happened.
+    /// Reports events.
     fn tell(&mut self, events: &[Event]);
 }
 
@@ -45,13 +45,14 @@ pub trait Laboratory {
 pub enum Reply {
     /// One outcome for each of the first probes, in order; not empty.
     Outcomes(Vec<Outcome>),
-    /// Outcomes of probes behind the first, which is still out; not empty. They are not asked again before their turn.
+    /// Outcomes of probes after the first, whose outcome is still unknown; not empty. They are not asked again before
+    /// their turn.
     Overheard(Vec<(Probe, Outcome)>),
-    /// The time for reductions is used up. The first probe, which is a candidate of one, is not run and counts as no verdict.
+    /// The time for reductions is used up. The first probe, a candidate of a reduction, is not run and has no verdict.
     Spent,
-    /// Runs of one tree disagree, which the hunt did not know of.
+    /// Runs of one tree disagree, and the hunt did not know of noise.
     Disagree,
-    /// No more probes: the budget is used up, or the user interrupts.
+    /// No more probes: the budget is used up, or the user interrupted.
     Stop(Conclusion),
 }
 
@@ -64,9 +65,9 @@ pub enum Engine {
     Minimize,
 }
 
-/// Drives an engine until it ends or the laboratory stops it; the board holds what was learned.
+/// Drives an engine until it ends or the laboratory stops it. The board has the findings.
 ///
-/// The halt is shared because a search may be asked again for what it found.
+/// The halt is shared, because a search can be asked for its result more than once.
 pub fn drive<L: Laboratory>(
     engine: Engine,
     (trees, history, order): (&dyn Trees, &History, &Order),

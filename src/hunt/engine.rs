@@ -1,4 +1,4 @@
-//! The story of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
+//! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
 use crate::hunt::Again;
 use crate::hunt::Halt;
@@ -13,10 +13,10 @@ use crate::hunt::pair::Pair;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
-/// A search is started anew at most this often because a repair contained the culprit.
+/// The maximum number of new searches after a repair that contained the culprit.
 const MAX_RESTARTS: usize = 4;
 
-/// Hunts from the failing revision of the order to the culprit and its fix. The board holds what was found.
+/// Hunts from the failing revision of the order to the culprit and its fix. The board has the findings.
 pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
     hunter.expect_noise();
     let pair = match hunter.order.walk {
@@ -66,7 +66,7 @@ impl Hunter<'_> {
         Ok(Pair { is_exact: false, ..pair })
     }
 
-    /// From the pair to the end: reduction, fix, proof.
+    /// Runs the stages after the pair: reduction, fix, proof.
     async fn conclude(&self, pair: Pair) -> Result<(), Halt> {
         let candidates = self.candidates(&pair);
         let is_range = !pair.is_exact && candidates.len() > 1;
@@ -129,10 +129,11 @@ impl Hunter<'_> {
         Err(Halt::Concluded(conclusion))
     }
 
-    /// Seeks the sufficient change around the necessary one, and writes down what they have in common.
+    /// Searches the sufficient change around the necessary one, and records their common part.
     ///
-    /// If that is nothing, one of the two is not the cause: another necessary change is sought from the other end, and one around
-    /// which a sufficient change grows takes its place. If there is none the finding says that the two disagree.
+    /// If they have nothing in common, one of them is not the cause. Then another necessary change is searched from the
+    /// other end. It replaces the first if a sufficient change grows around it. If there is none, the finding says that
+    /// the two disagree.
     async fn meet(&self, necessary: &mut Reduced, pair: &Pair) -> Result<Change, Halt> {
         let revision = pair.newer.revision;
         let sufficient = self.sufficient(pair.ends(), revision, Some(necessary)).await?;
@@ -165,14 +166,14 @@ impl Hunter<'_> {
             return;
         }
         board.finding.culprits = culprits;
-        // A merge that fails while its parents pass stays the first bad revision, with the commits it brought together.
+        // If a merge fails while its parents pass, it stays the first bad revision, with the commits that it merged.
         if self.history.get(pair.newer.revision).parents.len() > 1
             && !board.finding.culprits.contains(&pair.newer.revision)
         {
             board.finding.culprits.insert(0, pair.newer.revision);
             board.finding.is_interaction = pair.older.revision != pair.last_good;
         } else if pair.is_exact {
-            // A step of several commits, or a line that leaves commits out: the label tells them apart.
+            // For a step of several commits, or a line that omits commits, the label names the commit.
             board.finding.first_bad = board.finding.culprits.first().copied();
         }
     }

@@ -1,4 +1,4 @@
-//! Events: what a hunt tells while it runs. Wording and escaping are the business of the edge.
+//! Events: the progress of a hunt. Their wording and escaping are the business of the edge.
 
 use crate::change::trees::Rung;
 use crate::hunt::Probe;
@@ -15,18 +15,18 @@ pub enum Phase {
     Reproduce,
     /// Walking, galloping and bisecting through history.
     Search,
-    /// Reducing a neighbour's difference to what makes a revision testable, and controlling it.
+    /// Reducing the difference to a neighbour to a repair that makes a revision testable, and checking the repair.
     Repair,
     /// Reducing the culprit.
     Reduce,
     /// Carrying the fix to newer revisions.
     Port,
-    /// The clean runs behind the finding.
+    /// The clean runs that prove the finding.
     Verify,
 }
 
 impl Phase {
-    /// The stable word for it, as in JSON.
+    /// The stable word for it, as used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Reproduce => "reproduce",
@@ -39,10 +39,10 @@ impl Phase {
     }
 }
 
-/// One thing worth telling while a hunt runs.
+/// One event of a hunt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// This is how noisy the test is taken to be from now on.
+    /// The assumed noise of the test from now on.
     Noise {
         /// Both rates.
         noise: Noise,
@@ -56,7 +56,7 @@ pub enum Event {
         /// Its probability.
         probability: f64,
     },
-    /// So many revisions are left between the newest pass and the oldest failure known.
+    /// The state of a bisection between the newest known pass and the oldest known failure.
     Bisecting {
         /// Revisions left to test after the next one, should it fail.
         n_left: usize,
@@ -65,7 +65,7 @@ pub enum Event {
         /// The revision to be tested next.
         next: CommitId,
     },
-    /// No pass is known yet; this far back is tried next.
+    /// No pass is known yet; a revision at this distance is tried next.
     Galloping {
         /// Steps from the bad revision.
         distance: usize,
@@ -81,11 +81,11 @@ pub enum Event {
         /// Whether a repair was needed for it.
         is_repaired: bool,
     },
-    /// Revisions before this one cannot be tested as they are.
+    /// Revisions before this one cannot be tested without a repair.
     Border {
-        /// What was asked of the newest of them.
+        /// The probe of the newest of them.
         probe: Probe,
-        /// The first that can be tested.
+        /// The first one that can be tested.
         first: CommitId,
     },
     /// A repair was found.
@@ -112,17 +112,18 @@ pub enum Event {
         what: &'static str,
         /// The revision whose change it was.
         revision: CommitId,
-        /// Added plus removed lines that it began with.
+        /// Added plus removed lines at the beginning.
         n_lines_before: usize,
-        /// Those that are left.
+        /// Added plus removed lines of the result.
         n_lines: usize,
     },
-    /// A reduction turned this tree down without a probe; told only where the order asks for it.
+    /// A reduction rejected this tree without a probe; sent only if the order asks for it.
     Refused {
         /// The tree.
         tree: TreeId,
     },
-    /// The first bad commit was run again, and the one before it, each in a fresh worktree; no reduction can name another.
+    /// The first bad commit and the one before it were run again in fresh worktrees. No reduction can name another
+    /// commit.
     Proved {
         /// The first bad revision.
         revision: CommitId,
@@ -134,7 +135,7 @@ pub enum Event {
     },
     /// A reversal is tried at a revision.
     Trying {
-        /// How much it takes back.
+        /// The part of the culprit that it reverses.
         scope: Scope,
         /// The revision.
         revision: CommitId,
@@ -148,9 +149,9 @@ pub enum Event {
     Carried {
         /// The revision reached.
         revision: CommitId,
-        /// What it took.
+        /// The method of the merge.
         rung: Rung,
     },
-    /// Something the user should know; already a full sentence without text from the repository.
+    /// A note for the user: a full sentence without text from the repository.
     Remark(String),
 }

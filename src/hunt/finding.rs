@@ -1,4 +1,4 @@
-//! The finding: everything a hunt has learned, as data. How it looks is the business of `report`.
+//! The finding: all results of a hunt as data. `report` prints it.
 
 use crate::change::trees::Rung;
 use crate::hunt::noise::Noise;
@@ -8,15 +8,15 @@ use crate::revision::{CommitId, TreeId};
 /// How a hunt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conclusion {
-    /// One first bad revision, reduced, with a fix tested at the newest revision.
+    /// One first bad revision was found and reduced, and a fix was tested at the newest revision.
     Found,
-    /// The culprit lies among several revisions that could not be told apart.
+    /// The culprit is one of several revisions that could not be told apart.
     Range,
     /// The bad revision passes.
     BadPasses,
     /// A revision given as good fails.
     GoodFails,
-    /// Not even the bad revision gives a verdict.
+    /// The bad revision gives no verdict.
     NothingTestable,
     /// The runs at the bad revision disagree.
     NotReproducible,
@@ -24,7 +24,7 @@ pub enum Conclusion {
     NeverPassed,
     /// Found, but the fix could not be carried to the newest revision.
     Unported,
-    /// The first bad commit is proved, and the hunt goes on: what is kept meanwhile.
+    /// The first bad commit is proved, and the hunt goes on; stored in the meantime.
     Culprit,
     /// The budget ended the hunt.
     Budget,
@@ -32,7 +32,7 @@ pub enum Conclusion {
     Interrupted,
 }
 
-/// A difference of two trees that was found to matter.
+/// A difference of two trees that changes the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The tree without the change.
@@ -47,25 +47,25 @@ pub struct Change {
     pub is_minimal: bool,
 }
 
-/// A part of a change that was reduced as one (a line, or what `--level` says), and the commit it came from.
+/// A part of a change that was reduced as one unit (a line, or what `--level` says), and the commit that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labelled {
     /// The commit that made this part of the change.
     pub commit: CommitId,
-    /// Path of the file, newer side where there is one; raw bytes.
+    /// Path of the file, of the newer side if there is one; raw bytes.
     pub path: Vec<u8>,
     /// Added plus removed lines.
     pub n_lines: usize,
     /// Its edits, from good to bad.
     pub edits: Vec<Edit>,
-    /// The tree without this one part: what is probed to show that it is needed.
+    /// The tree without this part: the probe that shows whether the part is needed.
     pub without: Option<TreeId>,
-    /// What that tree was seen to show; `None` if that is not known.
+    /// The outcome of that tree; `None` if unknown.
     pub shown_without: Option<Outcome>,
 }
 
 impl Labelled {
-    /// Its file and the begin of its first edit, as one line: `a.c: + int b;`.
+    /// Its file and the beginning of its first edit, as one line: `a.c: + int b;`.
     pub fn title(&self) -> String {
         const MAX_CHARS: usize = 40;
         let path = String::from_utf8_lossy(&self.path);
@@ -83,11 +83,11 @@ impl Labelled {
 /// One edit of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Edit {
-    /// Path of the file, newer side where there is one.
+    /// Path of the file, of the newer side if there is one.
     pub path: Vec<u8>,
     /// Whether the text is inserted; otherwise it is deleted.
     pub is_insertion: bool,
-    /// The text with its line end; empty for what is not a line.
+    /// The text with its line end; empty if the edit is not a line.
     pub text: Vec<u8>,
 }
 
@@ -104,44 +104,44 @@ pub struct Repair {
     pub patched: TreeId,
     /// Added plus removed lines.
     pub n_lines: usize,
-    /// What the control said.
+    /// The result of the check.
     pub control: Control,
 }
 
-/// Whether a repair was shown not to decide the verdict by itself.
+/// Whether a check has shown that a repair does not decide the verdict by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Control {
-    /// On the nearest known pass the repair still passes.
+    /// With the repair, the nearest known pass still passes.
     Held,
-    /// It does not: the culprit lies inside the repair.
+    /// With the repair, it does not pass: the culprit is inside the repair.
     Flipped,
-    /// No pass was known that it could be put on.
+    /// There was no known pass to which the repair applies.
     Provisional,
 }
 
-/// How much of the culprit a fix takes back.
+/// The part of the culprit that a fix reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// The necessary change alone.
+    /// Only the necessary change.
     Lines,
-    /// The runs of changed lines that it is in.
+    /// The runs of changed lines around it.
     Statements,
-    /// All that the culprit changed in the declarations that it is in.
+    /// Everything that the culprit changed in the same declarations.
     Declarations,
-    /// All that the culprit changed in its files.
+    /// Everything that the culprit changed in the same files.
     Files,
     /// A whole commit.
     Revert,
 }
 
-/// A reversal of the culprit, carried as far as it went.
+/// A reversal of the culprit, carried as far as possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// How much of the culprit it takes back.
+    /// The part of the culprit that it reverses.
     pub scope: Scope,
-    /// The commit that it reverts, where there are several culprits and it is one of them.
+    /// The commit that it reverts, if it is one of several culprits.
     pub commit: Option<CommitId>,
-    /// The tree that the reversal makes of the tree it was found at.
+    /// The result of the reversal in the tree in which it was found.
     pub reverted: TreeId,
     /// The newest revision it was carried to.
     pub revision: CommitId,
@@ -151,43 +151,43 @@ pub struct Fix {
     pub newer: TreeId,
     /// The tree that was tested: with the fix, held paths and the overlay.
     pub probed: TreeId,
-    /// What the test says with it.
+    /// The outcome of the test with it.
     pub tested: Outcome,
     /// Whether that revision is the newest one.
     pub is_complete: bool,
     /// Added plus removed lines.
     pub n_lines: usize,
-    /// The last rung that was needed on the way to that revision.
+    /// The last method that was needed on the way to that revision.
     pub rung: Rung,
-    /// Whether compiler or interpreter complain of something anew.
+    /// Whether it causes new warnings of compiler or interpreter.
     pub has_complaints: bool,
-    /// Whether the suite passes as before; `None` if it was not asked.
+    /// Whether the suite passes as before; `None` if it was not run.
     pub suite: Option<Outcome>,
 }
 
 impl Fix {
-    /// Whether the test passes with it, nobody complains, and no other test fails anew.
+    /// Whether the test passes with it, there are no new warnings, and no other test newly fails.
     pub fn is_whole(&self) -> bool {
         self.tested == Outcome::Pass && !self.has_complaints && self.suite.is_none_or(|suite| suite == Outcome::Pass)
     }
 }
 
-/// One clean run behind the finding.
+/// One clean run that supports the finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
     /// What it shows, in words.
     pub claim: String,
-    /// The revision it was made at.
+    /// The revision of the run.
     pub revision: CommitId,
     /// The tree that was tested.
     pub tree: TreeId,
-    /// What the claim needs.
+    /// The outcome that the claim needs.
     pub expected: Expected,
-    /// What was seen.
+    /// The outcome of the run.
     pub seen: Outcome,
 }
 
-/// What a claim needs to see.
+/// The outcome that a claim needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Expected {
     /// A pass.
@@ -201,7 +201,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Whether `seen` is what the claim needs.
+    /// Whether the claim holds with the outcome `seen`.
     pub fn accepts(self, seen: Outcome) -> bool {
         match self {
             Self::Pass => seen == Outcome::Pass,
@@ -213,71 +213,73 @@ impl Expected {
 }
 
 impl Evidence {
-    /// Whether the run shows what it is meant to show.
+    /// Whether the run supports its claim.
     pub fn holds(&self) -> bool {
         self.expected.accepts(self.seen)
     }
 }
 
-/// Everything learned so far; complete only when the hunt has ended.
+/// All results so far; complete only when the hunt has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// How the hunt ended.
     pub conclusion: Conclusion,
     /// The revision where the test fails.
     pub bad: CommitId,
-    /// The newest revision found to pass.
+    /// The newest revision that passes, as far as known.
     pub last_good: Option<CommitId>,
-    /// The first revision found to fail after it.
+    /// The first failing revision after it.
     pub first_bad: Option<CommitId>,
     /// Every commit that contributes to the failure, newest first.
     pub culprits: Vec<CommitId>,
-    /// Whether the failure needs all culprits together; otherwise each is one by itself.
+    /// Whether the failure needs all culprits together; otherwise each of them causes it alone.
     pub is_interaction: bool,
-    /// The candidates when the culprit is not told apart, newest first; otherwise empty.
+    /// The candidates if the culprit could not be told apart, newest first; otherwise empty.
     pub range: Vec<CommitId>,
-    /// Added to the last good tree, it makes the test fail.
+    /// If it is added to the last good tree, the test fails.
     pub sufficient: Option<Change>,
-    /// Taken out of the first bad tree, the test passes.
+    /// If it is taken out of the first bad tree, the test passes.
     pub necessary: Option<Change>,
-    /// What the two have in common.
+    /// The common part of the two.
     pub common: Option<Change>,
-    /// The recommended fix; or, if it is not complete, the one that got farthest.
+    /// The recommended fix; or, if that is not complete, the one that was carried farthest.
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
     pub fixes: Vec<Fix>,
-    /// Without a suite: the tests that the culprit changed, where its changes still stand, by their paths. They speak against a fix.
+    /// Without a suite: the paths of the tests that the culprit changed and whose changes still exist. They are a
+    /// reason against a fix.
     pub own_tests: Vec<Vec<u8>>,
-    /// The repairs that verdicts rest on, in the order found.
+    /// The repairs that verdicts depend on, in the order found.
     pub repairs: Vec<Repair>,
     /// The clean runs.
     pub evidence: Vec<Evidence>,
-    /// Number of kept units that were too many to be re-run one by one.
+    /// Number of units that were not re-run one by one, because there are too many.
     pub n_unverified_units: usize,
     /// The oldest revision that was tested.
     pub oldest_tested: Option<CommitId>,
-    /// If nothing passes, the oldest revision seen to fail as it is; older ones were tested with repairs, if at all.
+    /// If nothing passes, the oldest revision that fails without a repair. Older ones were tested only with repairs, if
+    /// at all.
     pub oldest_failing: Option<CommitId>,
-    /// Borders of testability: a revision that cannot be tested as it is, and the child of it that can, in the order found.
+    /// Borders: a revision that cannot be tested without a repair, and its child that can, in the order found.
     pub borders: Vec<(CommitId, CommitId)>,
-    /// The probability of the culprit, where runs of one tree disagreed.
+    /// The probability of the culprit, if runs of one tree disagreed.
     pub confidence: Option<f64>,
-    /// How noisy the test was found to be.
+    /// The measured noise of the test.
     pub noise: Option<Noise>,
     /// Verdicts in the order they were reached: revision, outcome, whether a repair was needed.
     pub verdicts: Vec<(CommitId, Outcome, bool)>,
-    /// True sentences without text from the repository.
+    /// Notes: full sentences without text from the repository.
     pub notes: Vec<String>,
 }
 
 impl Finding {
-    /// Whether something was found: a first bad revision, a change, or the commits that it can be.
+    /// Whether there is a result: a first bad revision, a change, or a list of candidates.
     pub fn is_finding(&self) -> bool {
         let found = [Conclusion::Found, Conclusion::Culprit, Conclusion::Unported, Conclusion::Range];
         found.contains(&self.conclusion) || self.first_bad.is_some()
     }
 
-    /// A finding that says nothing yet but which revision is bad.
+    /// A finding that only has the bad revision.
     pub fn new(bad: CommitId) -> Self {
         Self {
             conclusion: Conclusion::Interrupted,

@@ -1,12 +1,13 @@
-//! The fixes: from the lines that the test asks for to the whole culprit reverted, each tested at the newest revision.
+//! The fixes: from the necessary lines to a revert of the whole culprit, each tested at the newest revision.
 //!
-//! What is minimal for one test often breaks what this test does not look at. So several reversals are tried, and the smallest
-//! one that is whole is recommended. The suite says what else a reversal breaks. Without one, whole declarations are taken back,
-//! and nothing at all of a culprit whose own tests still stand, unless all of it can go: its tests say that it is wanted.
+//! A minimal change for one test often breaks behaviour that this test does not check. So several reversals are tried,
+//! and the smallest acceptable one is recommended. The suite shows what a reversal breaks. Without a suite, at least
+//! whole declarations are reversed. If the culprit's own tests still exist, they show that its behaviour is wanted;
+//! then only the whole culprit may be reversed.
 //!
-//! Source: relifix (Tan and Roychoudhury, ICSE 2015) repairs a regression by statements of both versions, "revert to the previous
-//! statement" first. Deviation: the parts that are reverted are not chosen by a search over operators; they are those around a
-//! change that is known to be necessary.
+//! Source: relifix (Tan and Roychoudhury, ICSE 2015) repairs a regression by statements of both versions, "revert to
+//! the previous statement" first. Deviation: the reversed parts are not chosen by a search over operators; they are the
+//! parts around a change that is known to be necessary.
 
 use crate::change::Level;
 use crate::change::Subset;
@@ -31,30 +32,31 @@ use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
-/// More edits than this are not carried one by one.
+/// If there are more edits, they are not carried one by one.
 const MAX_EDITS: usize = 200;
 
 /// A reversal that may become the fix.
 struct Reversal {
     scope: Scope,
-    /// The commit, where a whole one of several is reverted.
+    /// The commit that is reverted as a whole, if there are several culprits.
     commit: Option<CommitId>,
     base: TreeId,
     patched: TreeId,
-    /// What it takes back of the culprit; `None` for a commit of several.
+    /// The reversed units of the culprit; `None` for one of several commits.
     units: Option<Subset>,
     n_lines: usize,
 }
 
 impl Hunter<'_> {
-    /// Tries the reversals of the culprit at the newest revision, from the smallest to the largest, and puts them on the board.
+    /// Tries the reversals of the culprit at the newest revision, from the smallest to the largest, and puts them on
+    /// the board.
     ///
-    /// Each is closed: it has the definitions that it needs. Where none passes, the whole declarations are [carried](Self::port)
-    /// step by step. Returns the recommended one, or else the one that got farthest, and the commits that
-    /// were found on the way to break the test again.
+    /// Each reversal contains the definitions that it needs. If none passes, the whole declarations are
+    /// [carried](Self::port) step by step. Returns the recommended reversal, or else the one that was carried farthest,
+    /// and the commits on the way that break the test again.
     ///
-    /// Cost: at most five probes, and one more for each of several culprits; as many runs of checks and suite; and what `port`
-    /// costs.
+    /// Cost: at most five probes, and one more for each of several culprits; the same number of runs of checks and
+    /// suite; and the cost of `port`.
     pub(super) async fn fixes(&self, necessary: &Reduced, pair: &Pair) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
         let target = if self.order.port { self.port_target().await? } else { pair.newer.revision };
         let is_reachable = self.history.path(target, pair.newer.revision).is_some();
@@ -74,7 +76,7 @@ impl Hunter<'_> {
         let own_tests =
             if has_suite { Vec::new() } else { self.own_tests(&necessary.change, pair, self.view(target)?)? };
         let mut culprits = Vec::new();
-        // Against the culprit's own tests nothing that is carried so far would be recommended.
+        // If the culprit's own tests exist, no reversal that is carried step by step would be recommended.
         if own_tests.is_empty() && fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
             if let Some(reversal) = reversals.iter().find(|reversal| reversal.scope == Scope::Declarations) {
                 let change = Change {
@@ -97,11 +99,12 @@ impl Hunter<'_> {
         }
         let is_safe = |fix: &Fix| match fix.scope {
             _ if has_suite => true,
-            // What was found anew by reduction is as small as this one test allows; a project that has more tests can be asked.
+            // A reversal from a new reduction is only as good as this one test. If the project has a suite, the user
+            // should give it.
             _ if fix.rung == Rung::Reduced && self.order.could_ask_suite => false,
             Scope::Lines | Scope::Statements => false,
             Scope::Declarations | Scope::Files => own_tests.is_empty(),
-            // With all of the commit its tests go, too, if nothing of it was rewritten since.
+            // A full revert also removes the tests, if nothing of the commit was rewritten since.
             Scope::Revert => own_tests.is_empty() || fix.rung == Rung::Merge,
         };
         let is_recommended = |fix: &&Fix| fix.is_whole() && (fix.is_complete || !self.order.port) && is_safe(fix);
@@ -118,7 +121,7 @@ impl Hunter<'_> {
         Ok((best, culprits))
     }
 
-    /// The reversals in the order of their size.
+    /// The reversals, ordered by size.
     fn reversals(&self, necessary: &Reduced, pair: &Pair) -> Result<Vec<Reversal>, Halt> {
         let Reduced { set, kept, change } = necessary;
         let scopes = [
@@ -128,7 +131,7 @@ impl Hunter<'_> {
             (Scope::Files, set.widened(kept, Level::File)),
             (Scope::Revert, set.full()),
         ];
-        // The tests that came with the culprit go with the whole of it only, or where they are what the test needs.
+        // The tests of the culprit are removed only with all of it, or if the test needs that.
         let others_tests = tests_of(set).difference(kept);
         let mut reversals = Vec::new();
         for (scope, units) in scopes {
@@ -187,9 +190,9 @@ impl Hunter<'_> {
         Ok(fix)
     }
 
-    /// Merges a reversal edit by edit: those of the necessary change have to apply, and of the others at least half.
+    /// Merges a reversal edit by edit. All edits of the necessary change must apply, and at least half of the others.
     ///
-    /// A newer commit that rewrote one of many edits does not keep the others from being taken back.
+    /// If a newer commit rewrote one of many edits, the others can still be reversed.
     fn by_edits(&self, reversal: &Reversal, bare: TreeId, necessary: &Reduced) -> Result<Merged, Halt> {
         let Reduced { set, kept, .. } = necessary;
         let Some(units) = reversal.units.as_ref().filter(|_| reversal.scope > Scope::Lines) else {
@@ -219,25 +222,26 @@ impl Hunter<'_> {
                 Merged::Conflict => n_left += 1,
             }
         }
-        // Where most of it was rewritten since, nothing says that the rest belongs together.
+        // If most of it was rewritten since, the rest may not belong together.
         Ok(if 2 * n_left > others.len() { Merged::Conflict } else { Merged::Clean(tree, last) })
     }
 
-    /// Whether there is a suite that can tell whether a fix for `target` is worse. Cost: one run of the suite.
+    /// Whether there is a suite that can judge a fix for `target`. Cost: one run of the suite.
     async fn has_suite(&self, target: CommitId) -> Result<bool, Halt> {
         let probe = Probe::of(self.view(target)?, target, Phase::Port);
         let asked = Probe { question: Question::IsSuiteQuick, ..probe };
         Ok(self.order.has_suite && self.asker.one(asked).await.is_testable())
     }
 
-    /// Asks the checks and the suite about a fix.
+    /// Runs the checks and the suite for a fix.
     async fn ask_beside(&self, fix: &mut Fix, pair: &Pair) -> Result<(), Halt> {
         let baseline = Baseline { trees: [self.view(fix.revision)?, pair.older.tree, pair.newer.tree] };
         let probe = Probe::of(fix.probed, fix.revision, Phase::Port);
         let [complaints, _] = self.is_whole(probe, baseline, false).await;
         fix.has_complaints = complaints == Outcome::Fail;
         if !fix.has_complaints && self.has_suite(fix.revision).await? {
-            // What fails at either end of the culprit may have come to be relied on since.
+            // Newer code can depend on a test that fails at either end of the culprit, so only the target is the
+            // baseline.
             let question = Question::Suite(Baseline { trees: [baseline.trees[0]; 3] });
             fix.suite = Some(self.asker.one(Probe { question, ..probe }).await);
         }

@@ -1,8 +1,8 @@
 //! Forward port: carries the reversal of the culprit to the newest revision, tested at every step.
 //!
-//! Source: Artho, Iterative Delta Debugging, section 4.2. Deviations: the newest revision is tried at once, and where
-//! the fix stops applying or helping is found by bisection, not step by step; at a conflict the reduction
-//! starts from the merge in which the fix wins, if that passes, instead of from the whole difference.
+//! Source: Artho, Iterative Delta Debugging, section 4.2. Deviations: the newest revision is tried at once. The
+//! revision at which the fix stops applying or working is found by bisection, not step by step. At a conflict, the
+//! reduction starts from the merge in which the fix wins, if that passes, and not from the whole difference.
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
@@ -20,20 +20,20 @@ use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
-/// A fix that has grown beyond this many times the culprit's size is no longer carried.
+/// A fix that has grown to more than this many times the culprit's size is not carried further.
 const MAX_GROWTH: usize = 10;
 
-/// Sizes below this never end a port: a tiny culprit may well need a fix of some lines.
+/// A fix of at most this size is always carried further: a tiny culprit can need a fix of some lines.
 const MIN_GROWTH_LINES: usize = 40;
 
-/// What carrying the fix to one revision came to.
+/// The result of carrying the fix to one revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carry {
-    /// It applies by these means and the test passes; the tree with the fix.
+    /// It applies by this method, and the test passes; the tree with the fix.
     Works(TreeId, Rung),
     /// It does not apply.
     Conflict,
-    /// It applies, but the test says this.
+    /// It applies, but the test has this outcome.
     Shows(Outcome),
 }
 
@@ -42,15 +42,15 @@ enum Carry {
 struct Reversal {
     base: TreeId,
     patched: TreeId,
-    /// The last rung that was needed to get it.
+    /// The last method that was needed to get it.
     rung: Rung,
 }
 
 impl Hunter<'_> {
     /// Carries the reversal of `necessary` from the first bad revision to the target of the order.
     ///
-    /// Returns the fix as far as it went, and the commits found on the way to break the test again. Cost: one probe if
-    /// it applies and helps at once; else log2(n) probes and one reduction for each revision where it stops.
+    /// Returns the fix at the last revision that was reached, and the commits on the way that break the test again.
+    /// Cost: one probe if it works at once; else log2(n) probes, and one reduction for each revision where it stops.
     pub(super) async fn port(&self, necessary: &Change, first_bad: CommitId) -> Result<(Fix, Vec<CommitId>), Halt> {
         let mut fix = Reversal { base: necessary.newer, patched: necessary.older, rung: Rung::Merge };
         let mut culprits = Vec::new();
@@ -133,7 +133,8 @@ impl Hunter<'_> {
         }
     }
 
-    /// Finds the fix anew at a revision where it stopped: the smallest part of (revision -> mended neighbour) that passes.
+    /// Finds the fix again at a revision where it stopped: the smallest part of (revision -> repaired neighbour) that
+    /// passes.
     ///
     /// `None` if nothing passes there.
     async fn renew(&self, fix: Reversal, mended: Reversal, revision: CommitId) -> Result<Option<Reversal>, Halt> {
@@ -153,16 +154,16 @@ impl Hunter<'_> {
         Ok(patched.map(|patched| Reversal { base: bare, patched, rung: Rung::Reduced }))
     }
 
-    /// Writes down how far the fix got, for a hunt that is stopped while it is carried on.
+    /// Records how far the fix was carried, for a hunt that is stopped in the meantime.
     fn keep_fix(&self, revision: CommitId, reversal: Reversal) -> Result<(), Halt> {
         let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, Outcome::Pass)?;
         self.board.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
         Ok(())
     }
 
-    /// Describes the fix at the revision it reached, with held paths and the overlay taken out again.
+    /// Describes the fix at its last revision, without held paths and the overlay.
     ///
-    /// - `(base, probed)`: the tree that `probed` is a patch of, and the tree that was tested.
+    /// - `(base, probed)`: the tree without the fix, and the tree that was tested.
     pub(super) fn describe_fix(
         &self,
         revision: CommitId,

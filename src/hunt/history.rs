@@ -1,14 +1,14 @@
-//! The history that is hunted through: a directed graph of revisions, and lines through it.
+//! The searched history: a directed graph of revisions, and lines through it.
 
 use crate::revision::{CommitId, Revision};
 use std::collections::{HashMap, HashSet};
 
-/// Two commits of one author are one step if their committer times are at most this far apart, in seconds.
+/// Two commits of one author are one step if their committer times are at most this many seconds apart.
 ///
 /// Source: Artho, Iterative Delta Debugging, section 5.3, where five minutes recover the revisions of CVS.
 const BURST_SECONDS: u64 = 5 * 60;
 
-/// All revisions that matter to one hunt.
+/// All revisions of one hunt.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// Children before parents.
@@ -79,7 +79,7 @@ impl History {
         reached
     }
 
-    /// A line of parent links from `newer` (index 0) down to `older` (last), first parents wherever they lead there.
+    /// A line of parent links from `newer` (index 0) down to `older` (last); first parents wherever they lead there.
     ///
     /// `None` if `older` is not an ancestor of `newer`. Cost: one pass over the history.
     pub fn path(&self, newer: CommitId, older: CommitId) -> Option<Vec<CommitId>> {
@@ -107,8 +107,8 @@ impl History {
         reached
     }
 
-    /// A commit that both can reach: one of the two if it can, else the newest one, on the first-parent line of `ours`
-    /// if there is one.
+    /// A common ancestor: one of the two if it is an ancestor of the other, else the newest one, preferably on the
+    /// first-parent line of `ours`.
     pub fn merge_base(&self, ours: CommitId, theirs: CommitId) -> Option<CommitId> {
         let (own, reachable) = (self.ancestors(ours), self.ancestors(theirs));
         if own.contains(&theirs) {

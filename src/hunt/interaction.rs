@@ -1,4 +1,4 @@
-//! Interaction: older commits that the culprit needs before it can break the test.
+//! Interaction: older commits without which the culprit does not break the test.
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
@@ -14,9 +14,10 @@ use crate::outcome::Outcome;
 use std::collections::HashMap;
 
 impl Hunter<'_> {
-    /// Looks for older commits that the culprit needs: if its lines alone do not break an older pass, others take part.
+    /// Searches older commits that the culprit needs. If its lines alone do not break an older pass, other commits take
+    /// part.
     ///
-    /// Then the union difference from that pass is reduced, and each line is labelled with its commit.
+    /// Then the whole difference from that pass is reduced, and each line is labelled with its commit.
     pub(super) async fn interaction(&self, pair: &Pair, sufficient: &Change) -> Result<Option<(Change, Tested)>, Halt> {
         if pair.older.repair.is_some() || pair.newer.repair.is_some() {
             return Ok(None);
@@ -36,10 +37,11 @@ impl Hunter<'_> {
         Ok(Some((change, oldest)))
     }
 
-    /// Looks back 1, 2, 4, ... revisions for a pass that the sufficient change alone does not break.
+    /// Tests revisions 1, 2, 4, ... before the pair, and returns a pass that the sufficient change alone does not
+    /// break.
     ///
     /// Ends where the change no longer applies, or where the result cannot be tested. Revisions before one given as
-    /// good are left alone: the user has bounded the search. Cost: at most log2(n) + 1 probes.
+    /// good are not tested: the user has bounded the search. Cost: at most log2(n) + 1 probes.
     async fn pass_without_partner(&self, pair: &Pair, sufficient: &Change) -> Result<Option<Tested>, Halt> {
         let mut line = self.history.first_parents(pair.older.revision);
         if let Some(bound) = line.iter().position(|id| self.order.goods.contains(id)) {
@@ -58,7 +60,7 @@ impl Hunter<'_> {
         };
         for (index, stop) in stops.iter().copied().enumerate() {
             let Some((probe, is_bare)) = with_change(stop)? else { return Ok(None) };
-            // As a rule nothing takes part, so that all of them are asked.
+            // Usually no other commit takes part, so all of them are asked.
             let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
                 let further = stops[index + 1..].iter().map_while(|stop| with_change(*stop).ok().flatten());
                 let probes = further.map(|(probe, _)| probe);

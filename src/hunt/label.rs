@@ -1,4 +1,4 @@
-//! Labelling: which commit brought which part of a difference that spans several commits.
+//! Labels the parts of a difference over several commits with the commit of each part.
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
@@ -12,8 +12,8 @@ use std::collections::HashSet;
 impl Hunter<'_> {
     /// Labels each part of `change` with the newest commit of `commits` (newest first) that makes the same edit.
     ///
-    /// Merges count only for what none of the other commits makes. A part that no commit makes alone (its text was
-    /// edited twice on the way) keeps its label. Cost: no probe; one difference for each commit looked at.
+    /// A merge gets only parts that no other commit makes. A part that no commit makes alone (its text was edited
+    /// twice) keeps its label. Cost: no probe; one difference for each compared commit.
     pub(super) fn label(&self, change: &mut Change, commits: &[CommitId]) -> Result<(), Halt> {
         let (merges, plain): (Vec<CommitId>, Vec<CommitId>) =
             commits.iter().partition(|id| self.history.get(**id).parents.len() > 1);
@@ -39,7 +39,7 @@ impl Hunter<'_> {
         Ok(())
     }
 
-    /// The commits that a change is labelled with, newest first, without repetition.
+    /// The commits in the labels of a change, newest first, each once.
     pub(super) fn labels(change: &Change, commits: &[CommitId]) -> Vec<CommitId> {
         let named: HashSet<CommitId> = change.units.iter().map(|unit| unit.commit).collect();
         commits.iter().copied().filter(|id| named.contains(id)).collect()

@@ -1,7 +1,8 @@
-//! The walk of a noisy test: not a bracket that shrinks, but a probability for each place of a line.
+//! The walk for a noisy test: it does not shrink a bracket, but computes a probability for each place of a line.
 //!
-//! See [`Belief`] for the method. What is found is run again as claims are (clean, and by no run of the search), and these runs
-//! are added to the belief: the answer stands when the runs of both ends agree with it, and its probability is reached.
+//! See [`Belief`] for the method. Both ends of the result are run again as claims (in fresh worktrees, and not counting
+//! earlier runs). These runs are added to the belief. The answer stands when they agree with it and its probability is
+//! reached.
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
@@ -19,16 +20,17 @@ use crate::hunt::walk::Bracket;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
-/// The ends are run as claims from this probability on: those runs are wanted anyway, and tell as much as others.
+/// From this probability on, the ends are run as claims: these runs are needed anyway, and have as much information as
+/// others.
 const WORTH_A_CLAIM: f64 = 0.8;
 
-/// A search among n places is given up after log2(n) + 4 times so many runs: rates that ask for more are too near to each other.
+/// A search among n places ends after log2(n) + 4 times this many runs: then the two rates are too similar.
 const MAX_RUNS: u32 = 24;
 
-/// The runs of the bad revision that reproduced the failure.
+/// The number of runs of the bad revision that reproduced the failure.
 const N_REPRODUCED: u32 = 2;
 
-/// A line that is searched, and what its runs have shown.
+/// A searched line with its runs.
 struct Line {
     /// Newest first.
     revisions: Vec<CommitId>,
@@ -37,7 +39,7 @@ struct Line {
     n_runs: Vec<u32>,
     /// Indices with a run that passed or failed with the signature.
     tested: Vec<usize>,
-    /// Places whose runs as claims contradicted them.
+    /// Places that their runs as claims have contradicted.
     refuted: Vec<usize>,
 }
 
@@ -57,19 +59,20 @@ impl Line {
 }
 
 impl Hunter<'_> {
-    /// Says how noisy the test is taken to be from now on, if it is noisy.
+    /// Reports the assumed noise of the test, if it is noisy.
     pub(super) fn expect_noise(&self) {
         if let Some(Noisy { rate, .. }) = self.order.noisy {
             self.tell(Event::Noise { noise: Noise::expected(rate) });
         }
     }
 
-    /// Finds the pair that the runs of a noisy test make likely enough.
+    /// Finds the pair that has the required probability.
     ///
-    /// Ends the hunt if all revisions fail, or if the confidence is not reached. Where revisions that cannot be tested are in
-    /// the way, the rest is left to [`bisect`](Self::bisect), with verdicts of several runs.
+    /// Ends the hunt if all revisions fail, or if the confidence is not reached. If untestable revisions are in the
+    /// way, [`bisect`](Self::bisect) does the rest, with verdicts of several runs.
     ///
-    /// Cost: in the mean 1.6 to 2.5 times the bound log2(n) / C, n = length of the line, C = capacity of one run in bits.
+    /// Cost: in the mean 1.6 to 2.5 times the bound log2(n) / C, n = length of the line, C = capacity of one run in
+    /// bits.
     pub(super) async fn likely_pair(&self, noisy: Noisy) -> Result<Pair, Halt> {
         let (revisions, is_bounded) = self.line_to_search()?;
         if revisions.len() < 2 {
@@ -116,14 +119,14 @@ impl Hunter<'_> {
         Err(Halt::Concluded(Conclusion::NotReproducible))
     }
 
-    /// The walk with a verdict for each revision, where there is no line to be weighed.
+    /// The walk with one verdict for each revision, if there is no line to compute probabilities for.
     async fn surely_pair(&self) -> Result<Pair, Halt> {
         let bracket = self.bracket().await?;
         self.bisect(bracket).await
     }
 
-    /// The line from the bad revision to the nearest merge base with one that is said to pass, else to the root; and whether
-    /// its last revision is said to pass.
+    /// The line from the bad revision to the nearest merge base with a revision given as good, or else to the root; and
+    /// whether its last revision was given as good.
     fn line_to_search(&self) -> Result<(Vec<CommitId>, bool), Halt> {
         let bad = self.order.bad;
         let lines = self.order.goods.iter().filter_map(|good| {
@@ -136,7 +139,7 @@ impl Hunter<'_> {
         }
     }
 
-    /// Runs a revision of the line once more, and leaves it out if it cannot be tested.
+    /// Runs a revision of the line once more. Excludes it if it cannot be tested.
     async fn run_once(&self, line: &mut Line, index: usize) -> Result<(), Halt> {
         let run = Some(line.n_runs[index]);
         let probe = Probe { run, ..self.bare_probe(line.revisions[index])? };
@@ -149,7 +152,7 @@ impl Hunter<'_> {
         Ok(())
     }
 
-    /// Runs both ends of a place as claims, until each has a verdict, and returns whether these are pass and fail.
+    /// Runs both ends of a place as claims until each has a verdict. Returns whether these are pass and fail.
     async fn ends_agree(&self, line: &mut Line, ends: [usize; 2]) -> Result<bool, Halt> {
         let noise = line.belief.noise();
         self.tell(Event::Noise { noise });
@@ -173,7 +176,7 @@ impl Hunter<'_> {
         Ok(agree)
     }
 
-    /// What no place of the line explains: all of it fails, or its older part cannot be tested.
+    /// The conclusion if no place of the line fits: all of it fails, or its older part cannot be tested.
     async fn nothing_first(&self, line: &Line, place: usize, is_bounded: bool) -> Result<Pair, Halt> {
         let last = line.last();
         if place < last {
@@ -187,7 +190,7 @@ impl Hunter<'_> {
         Err(Halt::Concluded(Conclusion::NeverPassed))
     }
 
-    /// The pair of two indices of the line; revisions between them that cannot be tested are repaired.
+    /// The pair of two indices of the line. Untestable revisions between them are repaired.
     async fn pair_of(&self, line: &Line, [older, newer]: [usize; 2]) -> Result<Pair, Halt> {
         self.write_belief(line);
         let tested = |index: usize, outcome| {
@@ -199,9 +202,9 @@ impl Hunter<'_> {
         self.bisect(Bracket { line: line.revisions[newer..=older].to_vec(), bad, good }).await
     }
 
-    /// Writes down what is likely so far.
+    /// Records the most likely places so far.
     fn write_belief(&self, line: &Line) {
-        /// Candidates that are named hold the culprit with all but this probability.
+        /// The culprit is one of the named candidates, except with this probability.
         const REST: f64 = 0.05;
         let places = line.belief.interval(REST);
         let (_, probability) = line.belief.likeliest();
@@ -247,7 +250,7 @@ mod tests {
         CommitId::sha1([position; 20])
     }
 
-    /// Answers each run by the position of its revision and the number of runs made so far, and remembers it.
+    /// Answers each run by the position of its revision and the number of runs so far, and records it.
     struct Runs<R> {
         run: R,
         known: HashMap<Probe, Outcome>,

@@ -1,8 +1,8 @@
 //! The linear walk: one revision after the other, with a reduction whenever the outcome changes.
 //!
-//! Source: Artho, Iterative Delta Debugging, Figure 2, followed to the letter, including its target: the reduction keeps
-//! the *original failure*, also where the older revision passes. Deviation: a patch is carried by three-way merge
-//! instead of the patch tool; where it conflicts, the outcome is `does-not-apply`.
+//! Source: Artho, Iterative Delta Debugging, Figure 2, followed exactly, including its target: the reduction keeps the
+//! *original failure*, even if the older revision passes. Deviation: a patch is carried by a three-way merge, not by
+//! the patch tool; if it conflicts, the outcome is `does-not-apply`.
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
@@ -23,9 +23,9 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 
 impl Hunter<'_> {
-    /// Walks back on the first-parent line until a revision passes, carrying the patch that keeps the failure alive.
+    /// Walks back on the first-parent line until a revision passes, and carries the patch that preserves the failure.
     ///
-    /// Proves that the pass found is the newest on that line. Cost: one probe a revision, and one reduction for each
+    /// Proves that this pass is the newest on the line. Cost: one probe for each revision, and one reduction for each
     /// revision whose outcome is not the original failure.
     pub(super) async fn linear(&self) -> Result<Pair, Halt> {
         let line = self.history.first_parents(self.order.bad);

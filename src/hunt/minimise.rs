@@ -1,4 +1,5 @@
-//! Minimising inside the culprit: what suffices to break the good tree, and what mends the bad one.
+//! Minimises the culprit: the change that is sufficient to break the good tree, and the change that is necessary to
+//! break the bad one.
 
 use crate::change::ChangeSet;
 use crate::change::Grain;
@@ -29,7 +30,7 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Which way a change set leads.
+/// The direction of a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From good to bad.
@@ -38,28 +39,28 @@ pub(super) enum Direction {
     Backward,
 }
 
-/// What a reduction is for, and what its candidates are asked.
+/// The aim of a reduction, and the questions about its candidates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     phase: Phase,
     what: &'static str,
-    /// What the test is asked.
+    /// The question for the test.
     question: Question,
-    /// What a hit may be as bad as; `None` if nothing but the test is asked.
+    /// The trees that a hit may be as bad as; `None` if only the test is run.
     baseline: Option<Baseline>,
-    /// Whether the suite is asked about hits, too.
+    /// Whether the suite is run for hits, too.
     asks_suite: bool,
-    /// Which change of the finding the best candidate so far is.
+    /// The change of the finding that stores the best candidate so far.
     keeps: Option<Direction>,
-    /// After so many candidates the best so far is the result.
+    /// The reduction ends with its best candidate after this many candidates.
     max_asked: Option<usize>,
-    /// Nothing smaller than a group of this level is taken out alone.
+    /// The finest level: only groups of this level or larger are removed alone.
     finest: Level,
     is_reversed: bool,
 }
 
 impl Aim {
-    /// A reduction that asks the test alone.
+    /// A reduction that runs only the test.
     pub(super) fn of(phase: Phase, what: &'static str) -> Self {
         Self {
             phase,
@@ -74,7 +75,7 @@ impl Aim {
         }
     }
 
-    /// A reduction of a repair, which ends after so many candidates.
+    /// A reduction of a repair, which ends after `max_asked` candidates.
     pub(super) fn repair(max_asked: Option<usize>) -> Self {
         Self { max_asked, ..Self::of(Phase::Repair, "the repair") }
     }
@@ -85,24 +86,24 @@ impl Aim {
         Self { question, baseline, keeps: Some(keeps), ..Self::of(Phase::Reduce, what) }
     }
 
-    /// A reduction of a fix for `bare`, out of what leads to `mended`.
+    /// A reduction of a fix for `bare`, from the difference to `mended`.
     pub(super) fn fix(bare: TreeId, mended: TreeId) -> Self {
         let baseline = Some(Baseline { trees: [bare, mended, mended] });
         Self { baseline, ..Self::of(Phase::Port, "the fix") }
     }
 }
 
-/// Of a result of more parts than this none is tried alone.
+/// If a result has more parts, they are not tried alone.
 const MAX_PARTS: usize = 16;
 
-/// Where a reduction begins.
+/// The start of a reduction.
 pub(super) struct Start<'s> {
     set: &'s ChangeSet,
-    /// The tree that candidates are put into.
+    /// The tree to which candidates are applied.
     base: TreeId,
-    /// Known to give the wanted outcome.
+    /// A set that is known to give the wanted outcome.
     units: Subset,
-    /// Units that stay.
+    /// Units that are always kept.
     pinned: Subset,
 }
 
@@ -112,20 +113,20 @@ impl<'s> Start<'s> {
         Self { set, base, units: set.full(), pinned: set.empty() }
     }
 
-    /// From a part of the change, with units that stay.
+    /// From a part of the change, with units that are always kept.
     pub(super) fn pinned(set: &'s ChangeSet, base: TreeId, units: &Subset, pinned: Subset) -> Self {
         Self { set, base, units: units.difference(&pinned), pinned }
     }
 }
 
-/// A change that was reduced, with what it is a part of.
+/// A reduced change, with its change set.
 pub(super) struct Reduced {
     pub(super) set: Rc<ChangeSet>,
     pub(super) kept: Subset,
     pub(super) change: Change,
 }
 
-/// Judges subsets by probing the trees they make.
+/// Judges subsets by probes of their trees.
 struct Probing<'h, 'a, W> {
     hunter: &'h Hunter<'a>,
     set: &'h ChangeSet,
@@ -133,20 +134,20 @@ struct Probing<'h, 'a, W> {
     revision: CommitId,
     aim: Aim,
     pinned: &'h Subset,
-    /// The ends of the change, if a check before the build may refuse a candidate.
+    /// The ends of the change, if a precheck may reject a candidate.
     precheck: Option<Ends>,
     wanted: W,
     n_asked: usize,
-    /// What was answered of the trees of a repair: many a subset gives the same one.
+    /// The answers for the trees of a repair: several subsets give the same tree.
     answered: HashMap<TreeId, bool>,
-    /// The trees of candidates, guesses too.
+    /// The trees of candidates, including speculative ones.
     composed: RefCell<HashMap<Subset, Option<TreeId>>>,
 }
 
-/// What is tested for a subset.
+/// The subset that is tested for `subset`.
 ///
-/// A repair adds a file or a function whole: cut down to what the test just accepts, it would answer otherwise than the real one, and
-/// that can look like the failure.
+/// A repair adds a file or a function as a whole. If it were cut down to the part that the test just accepts, it would
+/// behave differently from the real one, and that can look like the failure.
 fn candidate(set: &ChangeSet, phase: Phase, subset: &Subset) -> Subset {
     if phase == Phase::Repair { set.with_whole_additions(subset) } else { subset.clone() }
 }
@@ -154,7 +155,7 @@ fn candidate(set: &ChangeSet, phase: Phase, subset: &Subset) -> Subset {
 impl<W: Fn(Outcome) -> bool> Probing<'_, '_, W> {
     /// The probe of a candidate; `None` if its units do not fit into one tree.
     fn probe(&self, subset: &Subset) -> Result<Option<Probe>, Halt> {
-        /// What was composed is kept as long as it may be asked for soon.
+        /// A composed tree is stored as long as it may be needed soon.
         const MAX_KEPT: usize = 1000;
         if let Some(tree) = self.composed.borrow().get(subset) {
             return Ok(tree.map(|tree| self.probe_of(tree)));
@@ -195,7 +196,7 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
         self.n_asked += 1;
         let outcome = {
             let this = &*self;
-            // A guess that cannot be composed is nobody's error before it is asked about.
+            // If a speculative candidate cannot be composed, that is no error until it is asked for.
             let of_guess = |subset: &Subset| this.probe(subset).ok().flatten();
             let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
                 let known = |subset: &Subset| match of_guess(subset) {
@@ -225,10 +226,10 @@ impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
     }
 }
 
-/// The first part of a reduced subset that is enough alone; else all of it.
+/// The first part of a reduced subset that is enough alone; else the whole subset.
 ///
-/// A reduction only ever takes out, and what is left can be a cause with two edits that make up for each other: none of them goes
-/// alone. Cost: at most one probe for each part.
+/// A reduction only removes units. So its result can contain two edits that compensate for each other: neither of them
+/// can be removed alone. Cost: at most one probe for each part.
 async fn one_part<J: Judge>(set: &ChangeSet, kept: Subset, finest: Level, judge: &mut J) -> Result<Subset, J::Error> {
     let part = |group| set.close(&set.subset(group).intersection(&kept));
     let mut parts: Vec<Subset> = set.groups(finest).iter().map(part).filter(|part| !part.is_empty()).collect();
@@ -245,7 +246,7 @@ async fn one_part<J: Judge>(set: &ChangeSet, kept: Subset, finest: Level, judge:
 }
 
 impl Hunter<'_> {
-    /// Keeps what a reduction has come to: should the hunt be stopped, that is a valid answer, only not a minimal one.
+    /// Stores the current state of a reduction: if the hunt is stopped, it is a valid answer, but not a minimal one.
     fn keep_best(&self, direction: Direction, base: TreeId, tree: TreeId) {
         let best = |older, newer| Some(Change { older, newer, n_lines: 0, units: Vec::new(), is_minimal: false });
         let finding = &mut self.board.borrow_mut().finding;
@@ -255,8 +256,8 @@ impl Hunter<'_> {
         }
     }
 
-    /// Whether a hit is as good as the trees that it is compared with, beside what the test says. Cost: at most one run of the
-    /// checks, and one of the suite.
+    /// Whether a hit passes the checks and the suite, compared with its baseline. Cost: at most one run of the checks,
+    /// and one of the suite.
     async fn accepts(&self, hit: Probe, aim: Aim) -> bool {
         let Some(baseline) = aim.baseline else { return true };
         if baseline.trees.contains(&hit.tree) {
@@ -265,7 +266,8 @@ impl Hunter<'_> {
         self.is_whole(Probe { precheck: None, ..hit }, baseline, aim.asks_suite).await == [Outcome::Pass, Outcome::Pass]
     }
 
-    /// What the checks and the suite say of a tree; what is not asked passes. The suite is not asked about what has complaints.
+    /// The result of the checks and the suite for a tree; those that are not asked count as passed. The suite is not
+    /// run if there are new warnings.
     pub(super) async fn is_whole(&self, probe: Probe, baseline: Baseline, asks_suite: bool) -> [Outcome; 2] {
         let mut said = [Outcome::Pass; 2];
         if self.order.asks_complaints {
@@ -277,21 +279,22 @@ impl Hunter<'_> {
         said
     }
 
-    /// The difference of two trees, in whole edits unless the order asks for less.
+    /// The difference of two trees, in whole edits unless the order asks for finer ones.
     pub(super) fn edits(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, Halt> {
         let set = self.trees.change_set(older, newer)?;
         let is_plain = self.order.reducer.is_plain() || self.order.level == Level::HalfLine;
         Ok(if is_plain { set } else { Rc::new(set.with_whole_edits()) })
     }
 
-    /// Reduces a part of a change set, known to give a wanted outcome, to a 1-minimal subset that still does.
+    /// Reduces a part of a change set that gives a wanted outcome to a 1-minimal subset that still gives it.
     ///
-    /// Candidates are the base with the subset put in. If the order says so the culprit is reduced a second time with all
-    /// lists turned round, and the result with fewer lines is kept, of equal ones the first. What both ask is probed once.
+    /// Candidates are the base with the subset applied. If the order says so, the culprit is reduced a second time with
+    /// all lists reversed, and the result with fewer lines is kept, or the first of equal ones. Probes of both
+    /// reductions run once.
     ///
-    /// A change set of half lines is what a reduction has left. It is reduced depth first, which finds the same in it with
-    /// fewer probes, and with all lists turned round: where one half of a replaced line will do, whichever it is, that is the
-    /// new line beside the old one, and not the old one gone.
+    /// A change set of half lines is the result of an earlier reduction. It is reduced depth first, which finds the
+    /// same result with fewer probes, and with all lists reversed: if either half of a replaced line is enough, the
+    /// result is the new line beside the old one, and not the deletion of the old one.
     pub(super) async fn reduce_units(
         &self,
         start: Start<'_>,
@@ -324,14 +327,14 @@ impl Hunter<'_> {
             is_plausible
         };
         let mut kept = reduce::reduce(set, units.clone(), &options, &is_plausible, &mut judge).await?;
-        // Artho's reduction is one pass, repeated to its fix-point only at the last revision (his section 3.5).
+        // Artho's reduction is one pass; it is repeated to its fix-point only at the last revision (his section 3.5).
         let has_fix_point = phase == Phase::Reduce && matches!(options.reducer, Reducer::Artho | Reducer::ArthoFlat);
         let mut n_units = usize::MAX;
         while has_fix_point && kept.len() < n_units {
             n_units = kept.len();
             kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
         }
-        // What was refused before its build is asked again: nothing that is promised rests on that check.
+        // Candidates that the precheck rejected are tested now: no promise may depend on the precheck.
         if judge.precheck.take().is_some() {
             kept = reduce::reduce(set, kept, &options, &is_plausible, &mut judge).await?;
         }
@@ -339,7 +342,7 @@ impl Hunter<'_> {
             kept = one_part(set, kept, finest, &mut judge).await?;
         }
         if self.order.is_retried && phase == Phase::Reduce {
-            // Until the second result is there, the first one is the best.
+            // Until the second result exists, the first one is the best.
             judge.aim.keeps = None;
             let options = reduce::Options { is_reversed: !options.is_reversed, ..options };
             let other = reduce::reduce(set, units, &options, &is_plausible, &mut judge).await?;
@@ -364,7 +367,7 @@ impl Hunter<'_> {
         Ok(kept)
     }
 
-    /// Tells the trees of refused candidates, each once.
+    /// Reports the trees of rejected candidates, each once.
     fn tell_refused(&self, set: &ChangeSet, older: TreeId, refused: &[Subset]) -> Result<(), Halt> {
         let mut told = BTreeSet::new();
         for subset in refused {
@@ -377,23 +380,24 @@ impl Hunter<'_> {
         Ok(())
     }
 
-    /// A minimal change that, taken out of the newer tree, makes the test pass.
+    /// A minimal change that makes the test pass if it is taken out of the newer tree.
     ///
-    /// It is sought first, because to pass is the stronger question: many a mutant fails alike, few pass. Reduced on the reverse
-    /// difference, so that taking out a line of an added file does not need the file to go.
+    /// It is searched first, because a pass is the stronger condition: many wrong candidates fail in the same way, few
+    /// pass. The reduction uses the reverse difference, so that a line of an added file can be removed without the
+    /// file.
     ///
-    /// With a suite a hit fails no test of it that neither end fails, and leaves the tests that came with the culprit as they are:
-    /// to take a test out is no way to make it pass. A suite that is not quick is asked about the result only, and where it is
-    /// worse the reduction ends at the next coarser level. If the suite turns down even all of the culprit but its tests, it
-    /// is not asked.
+    /// With a suite, a hit fails no test that passes at both ends, and does not change the tests of the culprit:
+    /// removing a test does not fix it. If the suite is slow, it runs only for the result of each level; if the result
+    /// is worse, the reduction ends at the next coarser level. If the suite rejects even all of the culprit but its
+    /// tests, it is not used.
     ///
-    /// Cost: one reduction; with a suite that is not quick, at most one for each level.
+    /// Cost: one reduction; with a slow suite, at most one for each level.
     pub(super) async fn necessary(&self, ends: Ends, revision: CommitId, is_reversed: bool) -> Result<Reduced, Halt> {
         let wanted = |outcome| outcome == Outcome::Pass;
         let set = self.edits(ends.newer, ends.older)?;
         let mut aim = Aim::between(ends, "the necessary change", Direction::Backward);
         aim.is_reversed = is_reversed;
-        // A second way keeps nothing before it has come to its end: the first result is complete.
+        // The second reduction stores nothing before it ends: the first result is complete.
         aim.keeps = aim.keeps.filter(|_| !is_reversed);
         let asks = |question| Probe { question, ..Probe::of(ends.newer, revision, Phase::Reduce) };
         let mut units = set.full();
@@ -429,7 +433,7 @@ impl Hunter<'_> {
             let asked = Probe { question: Question::Suite(ends.into()), ..asks(Question::Test) };
             if levels.len() == 1 || self.asker.one(Probe { tree, ..asked }).await == Outcome::Pass {
                 let mut reduced = self.taken_back(set, ends, kept, revision)?;
-                // Where the suite ended it at a coarse level, a finer part may do for the test.
+                // If the suite ended it at a coarse level, a finer part may be enough for the test.
                 reduced.change.is_minimal &= *level == levels[0];
                 return Ok(reduced);
             }
@@ -439,7 +443,7 @@ impl Hunter<'_> {
         Ok(reduced)
     }
 
-    /// Whether test and suite take all of `units`. Cost: one probe, one run of checks and suite.
+    /// Whether test and suite accept all of `units`. Cost: one probe, one run of checks and suite.
     async fn takes_all(&self, set: &ChangeSet, ends: Ends, units: &Subset, revision: CommitId) -> Result<bool, Halt> {
         let Some(tree) = self.trees.compose(set, ends.newer, &set.close(units))?.filter(|tree| *tree != ends.newer)
         else {
@@ -450,9 +454,10 @@ impl Hunter<'_> {
             && self.is_whole(probe, ends.into(), true).await == [Outcome::Pass, Outcome::Pass])
     }
 
-    /// The first edit that, taken back alone, makes the test pass; asked only of edits that can stand alone, and only if they are few.
+    /// The first edit that makes the test pass if it is reversed alone. Only edits that can be reversed alone are
+    /// tried, and only if they are few.
     ///
-    /// Most regressions are one edit, and to try each costs less than to take all others away. Cost: at most 24 probes.
+    /// Most regressions are one edit, and trying each is cheaper than removing all others. Cost: at most 24 probes.
     async fn alone(&self, set: &ChangeSet, ends: Ends, revision: CommitId, aim: Aim) -> Result<Option<Subset>, Halt> {
         const MAX_ALONE: usize = 24;
         let edits = set.independent_edits();
@@ -495,13 +500,14 @@ impl Hunter<'_> {
         })
     }
 
-    /// A minimal change that, added to the older tree, makes the test fail.
+    /// A minimal change that makes the test fail if it is added to the older tree.
     ///
-    /// - `around`: the necessary change. If it is not enough by itself it grows, by its declarations, its files, all, until it is;
-    ///   then what was added is reduced, and last of all itself.
+    /// - `around`: the necessary change. If it is not enough by itself, it grows to its declarations, its files, and
+    ///   then to everything, until it is enough. Then the added part is reduced, and last the change itself.
     ///
-    /// Source: by the duality of minimal correction sets and minimal unsatisfiable subsets the two have a unit in common if more
-    /// of a change never makes a failure vanish. Growing one around the other keeps them together where both are small.
+    /// Source: by the duality of minimal correction sets and minimal unsatisfiable subsets, the two changes have a unit
+    /// in common if a larger change never makes a failure disappear. Growing one around the other keeps them together,
+    /// and both small.
     ///
     /// Cost: at most four probes and two reductions.
     pub(super) async fn sufficient(
@@ -543,14 +549,15 @@ impl Hunter<'_> {
         })
     }
 
-    /// What a necessary and a sufficient change have in common, as a part of the sufficient one; `None` if nothing.
+    /// The common part of a necessary and a sufficient change, as a part of the sufficient one; `None` if it is empty.
     pub(super) fn common(&self, necessary: &Reduced, sufficient: &Reduced) -> Result<Option<Change>, Halt> {
         let Reduced { set, kept, change } = sufficient;
         let common = set.counterpart(&necessary.set, &necessary.kept).intersection(kept);
         if common.is_empty() {
             return Ok(None);
         }
-        // A use is shown with its definition, where the sufficient change has it and it is not the larger part of what is shown.
+        // A use is printed with its definition, if the sufficient change has the definition and it is not the larger
+        // part.
         let closed = set.close(&set.with_definitions(&common).intersection(kept));
         let is_short = set.n_lines(&closed) <= 2 * set.n_lines(&common) + MAX_DEFINITION_LINES;
         let common = if is_short { closed } else { common };
@@ -559,11 +566,12 @@ impl Hunter<'_> {
         Ok(newer.map(|newer| Change { newer, n_lines: set.n_lines(&common), units: Vec::new(), is_minimal, ..*change }))
     }
 
-    /// A sufficient change of `--level half-line`, reduced further: what is left of it is divided anew, without modified lines, and
-    /// reduced again until it stays. It shows the smallest change that ends in the same failure, which can be half a replacement.
+    /// A sufficient change of `--level half-line`, reduced further: the rest is divided again, without modified lines,
+    /// and reduced again until nothing changes. The result is the smallest change with the same failure; it can be half
+    /// of a replacement.
     ///
-    /// Cost: a reduction of what is left for each time that something goes, and one more; what was asked before is not probed
-    /// again.
+    /// Cost: one reduction of the rest each time that something is removed, and one more; known candidates are not
+    /// probed again.
     pub(super) async fn with_single_lines(
         &self,
         change: Change,
@@ -577,7 +585,7 @@ impl Hunter<'_> {
         let mut n_lines_before = usize::MAX;
         loop {
             let set = self.trees.change_set(older, change.newer)?.with_single_lines();
-            // By syntax the same difference may be divided into more lines than are left of it, time and again.
+            // The syntax can divide the same difference into more lines than the rest has, again and again.
             let n_lines = set.n_lines(&set.full());
             if n_lines >= n_lines_before {
                 return Ok(change);
@@ -600,7 +608,7 @@ impl Hunter<'_> {
         Ok(tree.expect("the tree that was just probed can be written"))
     }
 
-    /// The parts of a reduced subset, as fine as the reduction was, each with the tree that lacks it.
+    /// The parts of a reduced subset, at the level of the reduction, each with the tree without it.
     fn parts(
         &self,
         set: &ChangeSet,
@@ -626,7 +634,7 @@ impl Hunter<'_> {
     }
 }
 
-/// Definitions of so many lines are shown with any use.
+/// Definitions of at most this many lines are printed with any use.
 const MAX_DEFINITION_LINES: usize = 4;
 
 /// The units in files that look like tests.

@@ -1,12 +1,12 @@
-//! The hunt: which tree to probe next, from the failing revision to a fix for the newest one.
+//! The hunt: it decides which tree to probe next, from the failing revision to a fix for the newest one.
 //!
-//! Pure engines: they ask for [`Probe`]s through an [`Asker`] and are told [`Outcome`]s. Trees are computed by content
-//! id ([`Trees`]), which is the same in every run; hence a hunt that is started again with the same answers takes
-//! the same way, and resuming is nothing but answering from the journal.
+//! Pure engines: they ask for [`Probe`]s through an [`Asker`], and get [`Outcome`]s. Trees are computed by content id
+//! ([`Trees`]), which is the same in every run. So a hunt that is started again with the same answers takes the same
+//! path, and resuming means answering from the journal.
 //!
-//! Start reading at [`engine::hunt`]: [`walk`] finds the pair, [`verdict`] and [`repair`] say what a revision shows,
-//! [`likely`] takes the place of the walk where the test is noisy,
-//! [`minimise`] reduces the culprit, [`forward`] ports the fix, [`prove`] asks for the clean runs.
+//! Start reading at [`engine::hunt`]: [`walk`] finds the pair, [`verdict`] and [`repair`] find the verdict on a
+//! revision, [`likely`] replaces the walk if the test is noisy, [`minimise`] reduces the culprit, [`forward`] ports the
+//! fix, [`prove`] asks for the clean runs.
 
 pub mod belief;
 mod border;
@@ -63,23 +63,23 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// One question to the world: what does this tree show?
+/// One question to the world: what is the outcome of this tree?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Probe {
-    /// The tree, held paths and overlay already put in.
+    /// The tree, with held paths and overlay.
     pub tree: TreeId,
-    /// The revision it belongs to, for progress and for tests that are told.
+    /// Its revision, for progress and for `IDD_COMMIT`.
     pub revision: CommitId,
     /// What it is for.
     pub phase: Phase,
-    /// Whether the answer backs a claim, so that only a run in a fresh worktree will do.
+    /// Whether the answer supports a claim, so only a run in a fresh worktree counts.
     pub is_claim: bool,
-    /// For a candidate that a check which costs less than the build may refuse, the change it is part of; never where
-    /// something rests on the answer.
+    /// For a candidate that a precheck may reject: the change that it is a part of. `None` if a result depends on the
+    /// answer.
     pub precheck: Option<Ends>,
-    /// What is asked of the tree.
+    /// The question.
     pub question: Question,
-    /// Asks for the outcome of one run, the one with this number, instead of a verdict.
+    /// Asks for the outcome of the run with this number, not for a verdict.
     pub run: Option<u32>,
 }
 
@@ -89,38 +89,37 @@ impl Probe {
         Self { tree, revision, phase, is_claim: false, precheck: None, question: Question::Test, run: None }
     }
 
-    /// Asks for the test in a fresh worktree, to prove what `question` says.
+    /// Asks for the test in a fresh worktree, to prove the answer to `question`.
     fn claim(tree: TreeId, revision: CommitId, question: Question) -> Self {
         Self { is_claim: true, question, ..Self::of(tree, revision, Phase::Verify) }
     }
 }
 
-/// What is asked of a tree. One test underdetermines a program, so a hit of a reduction is asked more than one thing.
+/// A question about a tree. One test says little about a program, so a hit of a reduction is asked several questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// What the test shows; it fails if the failure has the signature of the hunt.
+    /// The outcome of the test; it fails if the failure has the signature of the hunt.
     Test,
-    /// What the test shows; it fails if the failure is exactly that of the newer end, and no line is printed that neither end
-    /// prints.
+    /// The outcome of the test; it fails if the failure is exactly that of the newer end, and every printed line is one
+    /// that either end prints.
     Exact(Ends),
-    /// Whether compiler or interpreter have nothing to complain of that they do not complain of in any of these trees: passes, or
-    /// fails. Passes where nobody can be asked.
+    /// Whether compiler and interpreter print no warning that they do not print for any of these trees: passes, or
+    /// fails. Passes if there is no checker.
     Complaints(Baseline),
-    /// Whether the suite fails nothing that it does not fail in any of these trees: passes, or fails.
+    /// Whether the suite has no failure that it does not have in any of these trees: passes, or fails.
     Suite(Baseline),
-    /// Whether the suite is quick enough to be asked for each hit: passes, or fails. Unresolved if it cannot tell whether another
-    /// tree is worse than this one.
+    /// Whether the suite is fast enough for each hit: passes, or fails. Unresolved if it cannot compare two trees.
     IsSuiteQuick,
 }
 
 impl Question {
-    /// Whether it is the test that answers.
+    /// Whether the test answers it.
     pub fn is_of_test(self) -> bool {
         matches!(self, Self::Test | Self::Exact(_))
     }
 }
 
-/// The trees that a candidate may be as bad as; some may be the same.
+/// The trees that a candidate may be as bad as; they may be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Baseline {
     /// In no particular order.
@@ -136,70 +135,70 @@ impl From<Ends> for Baseline {
 /// The two trees whose difference is reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ends {
-    /// What candidates begin with.
+    /// The tree without the change.
     pub older: TreeId,
-    /// With everything put in.
+    /// The tree with the whole change.
     pub newer: TreeId,
 }
 
 /// How history is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Walk {
-    /// Gallop, then bisect, repairing what cannot be tested.
+    /// Gallop, then bisect; untestable revisions are repaired.
     Auto,
     /// One revision after the other, as in Artho's Figure 2.
     Linear,
 }
 
-/// What the user asked for.
+/// The wishes of the user.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes of the user")]
 pub struct Order {
     /// The revision where the test fails.
     pub bad: CommitId,
-    /// Revisions said to pass; each is verified.
+    /// Revisions that the user gave as good; each is verified.
     pub goods: Vec<CommitId>,
     /// The revision that the fix is for.
     pub target: CommitId,
     /// How history is walked.
     pub walk: Walk,
-    /// Whether side branches are left alone.
+    /// Whether side branches are ignored.
     pub first_parent: bool,
-    /// Whether the tests of repairs are bounded by what a search costs.
+    /// Whether the number of tests of repairs is limited by the cost of a search.
     pub bounds_repairs: bool,
     /// How the culprit is reduced.
     pub reducer: Reducer,
-    /// How far down it is reduced.
+    /// The finest level of the reduction.
     pub level: Level,
     /// Whether the culprit is reduced from both ends, for the smaller result.
     pub is_retried: bool,
-    /// Whether the trees are told that a reduction refused without a probe, see [`Event::Refused`].
+    /// Whether the trees are reported that a reduction rejected without a probe, see [`Event::Refused`].
     pub is_audited: bool,
-    /// What is to be found.
+    /// The stage at which the hunt ends.
     pub until: Stage,
     /// Whether the fix is carried to the target.
     pub port: bool,
-    /// Whether a culprit that touches only tests is taken for an empty pass, see [`Again::Hold`].
+    /// Whether a culprit that touches only tests counts as an empty pass, see [`Again::Hold`].
     pub check_vacuous: bool,
-    /// Whether the held files may be let go if nothing passes with them, see [`Again::HoldNothing`].
+    /// Whether the held files may be released if nothing passes with them, see [`Again::HoldNothing`].
     pub may_release: bool,
-    /// Whether the signature may be widened to the ending alone, see [`Again::SignatureIsExit`].
+    /// Whether the signature may be reduced to the exit code, see [`Again::SignatureIsExit`].
     pub may_widen: bool,
     /// Whether every probe is made in a fresh worktree already.
     pub is_clean: bool,
-    /// Whether candidates of a reduction may be refused by a check before their build.
+    /// Whether a precheck may reject candidates of a reduction.
     pub has_precheck: bool,
-    /// Whether hits are asked for complaints of compiler or interpreter.
+    /// Whether hits are checked for new warnings of compiler or interpreter.
     pub asks_complaints: bool,
-    /// Whether there is a suite to ask.
+    /// Whether there is a suite.
     pub has_suite: bool,
     /// Whether the project seems to have a suite that was not given.
     pub could_ask_suite: bool,
-    /// Whether runs of one tree disagree, and what to do then.
+    /// Whether runs of one tree disagree, and the parameters for that case.
     pub noisy: Option<Noisy>,
 }
 
-/// How a hunt goes on where runs of one tree disagree.
+/// How a hunt continues if runs of one tree disagree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noisy {
     /// The share of runs that show the wrong outcome, if the user gives it.
@@ -208,13 +207,13 @@ pub struct Noisy {
     pub confidence: f64,
 }
 
-/// Why an engine ends before its last line.
+/// The reason why an engine ends before its last line.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
-    /// The hunt is over; the board holds what was learned.
+    /// The hunt is over; the board has the results.
     #[error("the hunt is over")]
     Concluded(Conclusion),
-    /// The same hunt is to be started again under a changed plan; the cache makes the way back short.
+    /// The same hunt must start again with a changed plan; the cache answers known probes.
     #[error("the hunt starts again")]
     Again(Again),
     /// The object store failed.
@@ -222,44 +221,48 @@ pub enum Halt {
     Trees(#[from] TreesError),
 }
 
-/// How the plan changes before a hunt starts again.
+/// The change of the plan before a hunt starts again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Again {
-    /// These test files are held too: without them a pass was empty (RULES: vacuous passes).
+    /// These test files are held too. Older revisions passed only because they lack the tests, so their pass was empty.
     Hold(Vec<Vec<u8>>),
-    /// Nothing is held: with the held files no revision passes.
+    /// Nothing is held, because no revision passes with the held files.
     HoldNothing,
-    /// Only the exit code makes the signature: the failure line made most revisions another failure.
+    /// Only the exit code is the signature, because most revisions fail with another failure line.
     SignatureIsExit,
-    /// The same, because the test asked to be skipped: its exit codes tell three outcomes apart, and its author is believed.
+    /// The same, because the test asked to be skipped: it distinguishes three outcomes by its exit code, so the exit
+    /// code is enough.
     TestSkips,
-    /// Every probe is made in a fresh worktree: a clean run disagreed with an incremental one, see [`Board::doubt`].
+    /// Every probe runs in a fresh worktree, because a clean run disagreed with an incremental one, see
+    /// [`Board::doubt`].
     Clean,
-    /// One probe runs at a time: those at the same time disturbed each other. The driver decides so; engines do not ask for it.
+    /// One probe runs at a time, because simultaneous ones disturbed each other. The driver decides this, not the
+    /// engines.
     Alone,
-    /// A single run is no verdict any more: two clean runs of one tree disagreed.
+    /// A single run is no longer a verdict, because two clean runs of one tree disagreed.
     Noisy,
 }
 
-/// What engines write down as they go; the driver reads it between probes.
+/// The state that engines write; the driver reads it between probes.
 #[derive(Debug)]
 pub struct Board {
-    /// What is known so far.
+    /// The results so far.
     pub finding: Finding,
-    /// What happened since the driver looked last.
+    /// The events since the driver last took them.
     pub events: Vec<Event>,
-    /// Candidates that were refused without a probe: they fit into no tree, or their syntax tells that they cannot do.
+    /// Candidates that were rejected without a probe: they fit into no tree, or do not compile according to their
+    /// syntax.
     pub n_refused: usize,
-    /// Candidates of repairs that were asked for, whoever answered.
+    /// Candidates of repairs that were asked for, including cached ones.
     n_asked_for_repairs: usize,
-    /// Whether the time for reductions is used up: no further candidate is probed then.
+    /// Whether the time for reductions is used up: then no further candidate is probed.
     pub is_effort_spent: bool,
     tested: HashMap<CommitId, Tested>,
-    /// What the walk stands before, if it was told.
+    /// The state of the walk, for speculation.
     outlook: Option<Outlook>,
-    /// The clean run that contradicted an earlier one of the same tree, if that is why the hunt starts again.
+    /// The clean run that contradicted an earlier one of the same tree, if the hunt starts again for this reason.
     pub doubt: Option<Probe>,
-    /// Why revisions could not be tested in a fresh worktree either.
+    /// Reasons for which a revision could not be tested in a fresh worktree either.
     confirmed: HashSet<Reason>,
     carried: Option<Rc<Carried>>,
     port_target: Option<CommitId>,
@@ -284,7 +287,7 @@ impl Board {
     }
 }
 
-/// What every engine of the hunt works with; cheap to clone.
+/// The context of every engine of the hunt; cheap to clone.
 #[derive(Clone)]
 pub struct Hunter<'a> {
     asker: Asker<Probe, Outcome>,
@@ -295,7 +298,7 @@ pub struct Hunter<'a> {
 }
 
 impl<'a> Hunter<'a> {
-    /// Brings together what a hunt needs.
+    /// A context for a hunt.
     pub fn new(
         asker: Asker<Probe, Outcome>,
         trees: &'a dyn Trees,
@@ -318,7 +321,7 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// The tree of a revision as it is tested.
+    /// The tested form of a revision's tree.
     fn view(&self, revision: CommitId) -> Result<TreeId, Halt> {
         Ok(self.trees.view(self.history.get(revision).tree)?)
     }
@@ -328,12 +331,13 @@ impl<'a> Hunter<'a> {
         self.asker.one(Probe::of(tree, revision, phase)).await
     }
 
-    /// Asks for a wider signature once most revisions show "another" failure and no repair helps.
+    /// Asks for a simpler signature if most revisions fail with "another" failure and no repair helps.
     ///
-    /// A revision that was repaired counts as testable: there the other failure is a defect of its own. One before which none can be
-    /// tested does not count: it may lie before a border of history, as all that are older do, and wait for its repair.
+    /// A repaired revision counts as testable: there, the other failure is a defect of its own. A revision with no
+    /// testable one before it does not count: it can be before a border of history, as all older ones, and need a
+    /// repair.
     fn judge_signature(&self) -> Result<(), Halt> {
-        /// Fewer verdicts than this say nothing about a share.
+        /// With fewer verdicts, no share is computed.
         const MIN_JUDGED: usize = 6;
         let board = self.board.borrow();
         if !self.order.may_widen || board.carried.is_some() {

@@ -1,29 +1,29 @@
-//! Noise: how often a test shows the wrong outcome, and how many runs a verdict takes then.
+//! Noise: how often a test has the wrong outcome, and the number of runs that a verdict then takes.
 //!
-//! Once two runs of one tree disagree, a single run is evidence, not a verdict.
+//! After two runs of one tree have disagreed, a single run is evidence, not a verdict.
 
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 
-/// How often a test shows the wrong outcome. Both are shares of runs, in 0..1.
+/// How often a test has the wrong outcome. Both are shares of runs, in 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// Of the runs of revisions without the cause of the failure, the share that fails.
+    /// The share of failing runs among the runs of revisions without the cause of the failure.
     pub false_fails: f64,
-    /// Of the runs of revisions with the cause, the share that passes.
+    /// The share of passing runs among the runs of revisions with the cause.
     pub false_passes: f64,
 }
 
 impl Noise {
-    /// What is assumed before anything was measured: the mean of the prior of [`crate::hunt::belief::Belief`].
+    /// The assumed noise before any measurement: the mean of the prior of [`crate::hunt::belief::Belief`].
     ///
-    /// - `rate`: what the user says, if anything.
+    /// - `rate`: the rate that the user gave, if any.
     pub fn expected(rate: Option<f64>) -> Self {
         let rate = rate.unwrap_or(UNKNOWN_RATE);
         Self { false_fails: rate, false_passes: rate }
     }
 
-    /// Returns how much one run speaks for the cause being in the tree, in nats; negative for a pass.
+    /// Returns the evidence of one run for the cause being in the tree, in nats; negative for a pass.
     ///
     /// A rate below [`MIN_RATE`] counts as that one, because few runs cannot show a smaller rate.
     pub fn weight(self, is_fail: bool) -> f64 {
@@ -32,23 +32,24 @@ impl Noise {
     }
 }
 
-/// The mean of a rate about which nothing is known.
+/// The mean of an unknown rate.
 pub const UNKNOWN_RATE: f64 = 0.2;
 
-/// No verdict assumes a rate below this one, so each takes two runs or more.
+/// No verdict assumes a rate below this one, so each takes at least two runs.
 const MIN_RATE: f64 = 0.02;
 
-/// A verdict is wrong with at most this probability. It is far below what is left open for the whole hunt, because a hunt
-/// rests on many verdicts.
+/// The maximum probability that a verdict is wrong. It is far below the error allowed for the whole hunt, because a
+/// hunt depends on many verdicts.
 const MAX_ERROR: f64 = 0.002;
 
-/// A verdict that takes more runs than this is none.
+/// If a verdict needs more runs than this, there is none.
 const MAX_RUNS: u32 = 400;
 
 /// The runs of one tree, weighed until they give a verdict.
 ///
-/// Source: Wald 1945, the sequential probability ratio test with equal errors of both kinds. A third outcome, unresolved, is
-/// believed once it was seen twice and more often than the two others together; a build that fails is believed at once.
+/// Source: Wald 1945, the sequential probability ratio test with equal errors of both kinds. A third outcome,
+/// unresolved, is the verdict if it occurs at least twice, and more often than the two others together. A failed build
+/// is a verdict at once.
 #[derive(Debug, Clone, Copy)]
 pub struct Weighing {
     noise: Noise,
@@ -124,7 +125,7 @@ mod tests {
         check((0.1, 0.001), "FPPP", Some(Outcome::Pass));
         check((0.3, 0.3), "FFFFFFF", None);
         check((0.3, 0.3), "FFFFFFFF", Some(Outcome::Fail));
-        // A failure that comes now and then: a pass says little, a failure nearly all.
+        // A failure that occurs now and then: a pass says little, a failure nearly everything.
         check((0.001, 0.7), "PPPPPFFF", Some(Outcome::Fail));
     }
 

@@ -1,7 +1,7 @@
-//! What a walk may ask next, before it knows: the stops of both ways out of every stop.
+//! The probes that a walk may ask next: for each stop, the stops that follow after a pass and after a failure.
 //!
-//! With several workers the revisions that may be wanted soon are tested ahead of time. An answer counts only when the
-//! walk comes to ask for it, so guessing costs runs, never rightness.
+//! With several workers, revisions that may be needed soon are tested ahead of time. An answer counts only when the
+//! walk asks for it, so a wrong guess costs a run, but never changes the result.
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
@@ -13,16 +13,16 @@ use crate::search::Course;
 use crate::search::ahead;
 use std::collections::HashMap;
 
-/// Where a walk stands on a line: see [`crate::hunt::walk`].
+/// The position of a walk on a line: see [`crate::hunt::walk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
-    /// A revision that is said to pass, at `good`, is verified.
+    /// A revision that was given as good, at `good`, is verified.
     Verify { good: usize },
-    /// Galloping: the revision at `near` fails, the one at `stop` is asked for.
+    /// Galloping: the revision at `near` fails, the one at `stop` is next.
     Gallop { near: usize, stop: usize },
     /// Bisecting between a failing index and a passing one.
     Bisect { bad: usize, good: usize },
-    /// What follows is not foreseen.
+    /// The following probes cannot be predicted.
     Over,
 }
 
@@ -64,7 +64,7 @@ impl Course for Walking {
         Self { position, ..*self }
     }
 
-    /// What lies between a failing revision and an older failing one fails as a rule; it is asked all the same.
+    /// The probability that a stop fails. A revision between two failing ones usually fails; it is asked anyway.
     fn odds(&self) -> f64 {
         const AS_A_RULE: f64 = 0.99;
         let (fails, passes) = self.known;
@@ -76,7 +76,7 @@ impl Course for Walking {
     }
 }
 
-/// What a walk stands before.
+/// The prediction for a walk.
 #[derive(Debug, Clone)]
 pub(super) struct Outlook {
     line: Vec<CommitId>,
@@ -84,7 +84,7 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Between which two stops the first failure lies, if the walk is at a bisection and what was overheard is as a rule.
+    /// The two stops around the first failure, for a walk that bisects, if early answers are typical.
     fn known_by(&self, overheard: &HashMap<Probe, Outcome>) -> (usize, usize) {
         let Position::Bisect { bad, good } = self.position else { return (0, usize::MAX) };
         let mut known = (bad, good);
@@ -105,19 +105,19 @@ impl Outlook {
 }
 
 impl Hunter<'_> {
-    /// Says where the walk on `line` stands when the next revision is asked for.
+    /// Records the position of the walk on `line` when it asks for the next revision.
     pub(super) fn look_ahead(&self, line: &[CommitId], position: Position) {
         self.board.borrow_mut().outlook = Some(Outlook { line: line.to_vec(), position });
     }
 
-    /// What may be asked after the revision at which `outlook` stands: at most `n` probes, `asked` not among them.
+    /// At most `n` probes that the walk may ask after the current one, without those in `asked`.
     pub(super) fn guesses(
         &self,
         outlook: &Outlook,
         asked: &Probe,
         (overheard, n): (&HashMap<Probe, Outcome>, usize),
     ) -> Vec<Probe> {
-        // A guess whose tree cannot be read is nobody's error before it is asked for.
+        // If the tree of a predicted stop cannot be read, that is no error until it is asked for.
         let probe = |stop: usize| self.bare_probe(outlook.line[stop]).ok();
         let known = |stop: &usize| {
             let tested = self.board.borrow().tested.get(&outlook.line[*stop]).map(|tested| tested.outcome);
@@ -129,11 +129,11 @@ impl Hunter<'_> {
         let walking = Walking { position: outlook.position, last, known: outlook.known_by(overheard) };
         let stops = ahead(walking, known).filter(is_open);
         let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
-        // Where histories are short, guesses run out.
+        // In short histories there are few predictions.
         stops.filter_map(probe).filter(is_new).take(n).collect()
     }
 
-    /// The probe of a revision as it is. Cost: none, it is only named.
+    /// The probe of a revision without a repair. Cost: none, it is not run.
     pub(super) fn bare_probe(&self, revision: CommitId) -> Result<Probe, Halt> {
         let tree = self.view(revision)?;
         Ok(Probe::of(tree, revision, Phase::Search))

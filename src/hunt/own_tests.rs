@@ -1,4 +1,4 @@
-//! The tests that the culprit changed: evidence that what it does is wanted.
+//! The tests that the culprit changed: evidence that its behaviour is wanted.
 
 use crate::change::ChangeSet;
 use crate::change::FilePair;
@@ -13,10 +13,10 @@ use crate::revision::TreeId;
 use std::collections::HashSet;
 
 impl Hunter<'_> {
-    /// The tests that the culprit changed, where at least half of its changes still stand in the tree `newest`, but for those that
-    /// are the cause.
+    /// The tests that the culprit changed, without those that are the cause, if at least half of the changes still
+    /// exist in the tree `newest`.
     ///
-    /// To take back what such a commit did is likely to fail these tests. Returns their paths in that tree. Costs no probe.
+    /// A reversal of such a commit probably makes these tests fail. Returns their paths in that tree. Costs no probe.
     pub(super) fn own_tests(&self, cause: &Change, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
         let culprit = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
         let since = self.trees.change_set(pair.newer.tree, newest)?;
@@ -48,7 +48,7 @@ impl Hunter<'_> {
     }
 }
 
-/// The units in files that look like tests, and those that name such a file: they are what makes a test run.
+/// The units in files that look like tests, and units that name such a file: they make a test run.
 pub(super) fn tests_and_calls(set: &ChangeSet) -> Subset {
     let names_test = |text: &[u8]| {
         let is_of_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
@@ -63,7 +63,7 @@ pub(super) fn tests_and_calls(set: &ChangeSet) -> Subset {
     tests
 }
 
-/// The lines of a text without indentation; those without a letter or digit say nothing.
+/// The lines of a text without indentation, and without lines that have no letter or digit.
 fn lines(side: Option<&FileSide>) -> HashSet<&[u8]> {
     let text = side.and_then(FileSide::text).unwrap_or_default();
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);

@@ -1,7 +1,7 @@
 //! The pair: a revision that passes and its neighbour that fails, both with the same repair.
 //!
-//! A first-bad pair is believed only if the older one passes and the newer one fails with the same repair; otherwise
-//! the difference between them also holds the difference between two repairs.
+//! A pair counts only if both sides have the same repair. Otherwise the difference between them also contains the
+//! difference between two repairs.
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
@@ -24,7 +24,7 @@ use crate::revision::TreeId;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// Two trees that differ by the culprit, and what they stand for.
+/// Two trees that differ by the culprit, and their revisions.
 #[derive(Debug, Clone)]
 pub struct Pair {
     /// The newest revision found to pass.
@@ -33,9 +33,9 @@ pub struct Pair {
     pub older: Tested,
     /// The failing side.
     pub newer: Tested,
-    /// Commits that count as one step with the newer revision.
+    /// Commits that are one step together with the newer revision.
     pub joined: Vec<CommitId>,
-    /// Whether both sides carry the same repair, so that the newer revision is the culprit.
+    /// Whether both sides have the same repair, so that the newer revision is the culprit.
     pub is_exact: bool,
 }
 
@@ -46,18 +46,18 @@ impl Pair {
     }
 }
 
-/// What the alignment of a pair came to.
+/// The result of aligning a pair.
 pub enum Aligned {
     /// A pair to reduce.
     Pair(Pair),
-    /// The culprit lay inside the repair, which was replaced; search again.
+    /// The culprit was inside the repair, which was replaced; search again.
     Again,
 }
 
 impl Hunter<'_> {
-    /// Gives both sides of a pair the same repair, and controls it.
+    /// Gives both sides of a pair the same repair, and checks it.
     ///
-    /// Cost: at most two probes; one reduction if the control flips.
+    /// Cost: at most two probes; one reduction if the verdict changes.
     pub(super) async fn align(&self, pair: Pair) -> Result<Aligned, Halt> {
         match (pair.older.repair, pair.newer.repair) {
             (None, None) => Ok(Aligned::Pair(pair)),
@@ -78,10 +78,10 @@ impl Hunter<'_> {
         }
     }
 
-    /// Puts the repair of the passing side on the failing one, which must still fail; else gives the passing side what the failing one
-    /// has of the repairs, and it must still pass.
+    /// Applies the repair of the passing side to the failing one, which must still fail. If that is not possible,
+    /// applies the repairs of the failing side to the passing one, which must still pass.
     ///
-    /// Cost: at most two probes, and what [`flipped`](Self::flipped) costs.
+    /// Cost: at most two probes, and the cost of [`flipped`](Self::flipped).
     async fn align_newer(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
         let bare = self.view(pair.newer.revision)?;
         let alone = self.with_repair(repair, bare)?;
@@ -106,7 +106,7 @@ impl Hunter<'_> {
             }
             (None, Some(own)) => self.without_pair(own, pair).await,
             (None, None) => {
-                // The newer revision has outgrown the repair: it holds that change in a later form.
+                // The newer revision has the repair already: it contains that change in a later form.
                 let is_exact = alone.is_none() && self.is_contained(repair, pair.newer.revision);
                 if is_exact {
                     self.hold([Some(repair), None]);
@@ -121,8 +121,8 @@ impl Hunter<'_> {
         self.history.path(revision, source).is_some()
     }
 
-    /// The passing side with those edits of the difference that a repair of one of the two sides makes, so that both sides have the
-    /// same repairs; `None` if there is no such tree. Costs no probe.
+    /// The passing side with the edits of the difference that are part of a repair of either side, so that both sides
+    /// have the same repairs; `None` if there is no such tree. Costs no probe.
     fn evened(&self, pair: &Pair) -> Result<Option<TreeId>, Halt> {
         let set = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
         let mut of_repairs = set.empty();
@@ -141,7 +141,7 @@ impl Hunter<'_> {
         Ok(self.trees.compose(&set, pair.older.tree, &set.close(&of_repairs))?)
     }
 
-    /// Writes down that these repairs do not decide the verdict.
+    /// Records that these repairs do not decide the verdict.
     fn hold(&self, repairs: [Option<usize>; 2]) {
         let mut board = self.board.borrow_mut();
         for repair in repairs.into_iter().flatten() {
@@ -149,7 +149,7 @@ impl Hunter<'_> {
         }
     }
 
-    /// The culprit lies inside the repair: reduces it for the failure and takes that part out of the repair.
+    /// The culprit is inside the repair: reduces the repair for the failure, and removes that part from it.
     async fn flipped(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
         let Some(with) = self.with_repair(repair, pair.older.tree)? else {
             return Ok(Aligned::Pair(Pair { is_exact: false, ..pair }));
@@ -171,10 +171,10 @@ impl Hunter<'_> {
         self.without_pair(repair, pair).await
     }
 
-    /// Goes on where the repair of the failing side cannot be told from the culprit.
+    /// Continues if the repair of the failing side cannot be separated from the culprit.
     ///
-    /// The older neighbour may give another repair. If not, the culprit lies anywhere between the passing side and the
-    /// revision that the repair came from, which fails by itself.
+    /// The older neighbour can give another repair. If not, the culprit is anywhere between the passing side and the
+    /// revision from which the repair came, which fails by itself.
     async fn without_pair(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
         let newer = self.failing_source(repair).await?.unwrap_or(pair.newer);
         if self.repair_from_older(&pair, newer).await? {
@@ -188,7 +188,7 @@ impl Hunter<'_> {
         Ok(Aligned::Pair(Pair { newer, is_exact: false, joined: Vec::new(), ..pair }))
     }
 
-    /// The revision that a repair goes back to, if it fails; one that fails without a repair if there is one on the way.
+    /// The revision from which a repair came, if it fails; preferably one on the way that fails without a repair.
     async fn failing_source(&self, repair: usize) -> Result<Option<Tested>, Halt> {
         let mut failing = None;
         let mut repair = Some(repair);
@@ -205,10 +205,10 @@ impl Hunter<'_> {
         Ok(failing)
     }
 
-    /// Repairs the failing side from its older, passing neighbour instead, and drops verdicts made with the old repair.
+    /// Repairs the failing side from its older, passing neighbour instead, and drops verdicts with the old repair.
     ///
-    /// Control: put on the nearest known failure (`fail`) such a repair must still fail, else it undoes the culprit.
-    /// Cost: one reduction and one probe.
+    /// Check: applied to the nearest known failure (`fail`), such a repair must still fail; otherwise it reverses the
+    /// culprit. Cost: one reduction and one probe.
     async fn repair_from_older(&self, pair: &Pair, fail: Tested) -> Result<bool, Halt> {
         let before = self.board.borrow().carried.clone();
         let Some(tested) = self.repair(pair.newer.revision, pair.older).await? else { return Ok(false) };
@@ -228,7 +228,7 @@ impl Hunter<'_> {
         Ok(is_held)
     }
 
-    /// Takes `with` -> `without` out of a repair if a revision that needs the repair stays testable and passes.
+    /// Removes `with` -> `without` from a repair, if a revision that needs the repair stays testable and passes.
     async fn replace_repair(
         &self,
         repair: usize,
@@ -256,12 +256,12 @@ impl Hunter<'_> {
         Ok(true)
     }
 
-    /// Every commit between the two sides, newest first: the candidates while the pair is not exact.
+    /// All commits between the two sides, newest first: the candidates if the pair is not exact.
     pub(super) fn candidates(&self, pair: &Pair) -> Vec<CommitId> {
         self.history.between(pair.older.revision, pair.newer.revision)
     }
 
-    /// Whether a change touches nothing but files that look like tests.
+    /// Whether a change touches only files that look like tests.
     pub(super) fn is_only_tests(change: &Change) -> bool {
         !change.units.is_empty() && change.units.iter().all(|unit| is_test_path(&unit.path))
     }

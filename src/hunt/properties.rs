@@ -1,4 +1,4 @@
-//! Properties of whole hunts over random histories, against what is true of them by construction.
+//! Properties of whole hunts over random histories, compared with the construction of the histories.
 
 use crate::hunt::Board;
 use crate::hunt::Halt;
@@ -26,19 +26,20 @@ use std::ops::Range;
 /// Lines of noise in the program; each commit edits some of them.
 const N_NOISE: usize = 12;
 
-/// A straight history by what is wrong in it. Positions count from the root (0) to HEAD (`n` - 1).
+/// A linear history with its defects. Positions count from the root (0) to HEAD (`n` - 1).
 #[derive(Debug, Clone)]
 struct Story {
     n: usize,
-    /// The first position with the bug; 0 means that it was always there.
+    /// The first position with the bug; 0 means every position.
     culprit: usize,
-    /// Positions that do not build; none holds the root or HEAD.
+    /// Positions that do not build, without the root and HEAD.
     windows: Vec<Range<usize>>,
-    /// The first position with what the test needs.
+    /// The first position with the function that the test needs.
     api: usize,
     /// The first position with a target that runs the test.
     target: usize,
-    /// The first position with something else that the test asks for; without it, it fails otherwise, unless the bug is there.
+    /// The first position with another feature that the test needs. Without it the test fails in another way, unless
+    /// the bug is present.
     feature: usize,
     /// For each position, the noise lines that it edits.
     edits: Vec<Vec<usize>>,
@@ -94,7 +95,8 @@ impl Story {
     }
 }
 
-/// What the test says: it needs a program that builds, the function it calls, and a target; which can be empty.
+/// The outcome of the test: it needs a program that builds, the function that it calls, and a target, which can be
+/// empty.
 fn judge(files: &Files) -> Outcome {
     let text = |path: &[u8]| String::from_utf8_lossy(files.get(path).map_or(&[], Vec::as_slice)).into_owned();
     let (program, makefile) = (text(b"program.c"), text(b"Makefile"));
@@ -147,8 +149,8 @@ fn stories(with_trouble: bool) -> impl Strategy<Value = Story> {
     })
 }
 
-/// What every finding must show: the true culprit, its one line with the one that it replaces, and a reversal that mends HEAD. It is
-/// recommended if all that the culprit changed at that place can still be taken back.
+/// The properties of every finding: the true culprit, its one line with the line that it replaces, and a reversal that
+/// fixes HEAD. It is recommended if everything that the culprit changed there can still be reversed.
 fn check_culprit(story: &Story, finding: &Finding) -> Result<(), TestCaseError> {
     let is_recommended = finding.fix.as_ref().is_some_and(|fix| fix.is_complete);
     let conclusion = if is_recommended { Conclusion::Found } else { Conclusion::Unported };

@@ -1,4 +1,4 @@
-//! Proof: the clean runs behind the finding.
+//! Proof: the clean runs that support the finding.
 
 use crate::hunt::Again;
 use crate::hunt::Halt;
@@ -16,17 +16,17 @@ use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
-/// Kept units are re-run one by one up to this many; beyond it the first ones are a sample.
+/// Up to this many units are re-run one by one; if there are more, the first ones are a sample.
 const MAX_UNITS: usize = 50;
 
-/// The unit that a claim is about: of the sufficient change or of the necessary one, and its index there.
+/// The unit of a claim: of the sufficient change or of the necessary one, with its index there.
 #[derive(Clone, Copy)]
 struct UnitOf {
     is_sufficient: bool,
     index: usize,
 }
 
-/// A claim that is to be shown.
+/// A claim to prove.
 struct Claim {
     text: String,
     revision: CommitId,
@@ -39,8 +39,8 @@ struct Claim {
 impl Hunter<'_> {
     /// Re-runs every claim of the finding in a fresh worktree.
     ///
-    /// On a disagreement the hunt ends as [`contradicted`](Self::contradicted) says. Cost: six probes, and one for each kept unit
-    /// up to fifty a change.
+    /// On a disagreement the hunt ends as [`contradicted`](Self::contradicted) says. Cost: six probes, and one for each
+    /// unit, up to fifty for each change.
     pub(super) async fn prove(&self, pair: &Pair) -> Result<(), Halt> {
         let claims = self.claims(pair)?;
         let disagreements = self.show(claims).await;
@@ -55,12 +55,13 @@ impl Hunter<'_> {
         Err(self.contradicted(*claim, *seen).await)
     }
 
-    /// Says how a hunt ends, or starts again, after a clean run that contradicts what was seen of the same tree before.
+    /// Decides how a hunt ends or starts again after a clean run that contradicts an earlier run of the same tree.
     ///
-    /// If what was seen before was clean as well, or if a second clean run disagrees with the first, the test is noisy. Otherwise
-    /// products of earlier builds misled the search. What contradicts a noisy hunt with clean probes is not reproducible.
+    /// If the earlier run was clean as well, or if a second clean run disagrees with the first, the test is noisy.
+    /// Otherwise products of earlier builds misled the search. A contradiction in a noisy hunt with clean probes means
+    /// that the test is not reproducible.
     ///
-    /// - `claim`: the probe of the clean run, which showed `seen`.
+    /// - `claim`: the probe of the clean run, with the outcome `seen`.
     ///
     /// Cost: at most one run.
     pub(super) async fn contradicted(&self, claim: Probe, seen: Outcome) -> Halt {
@@ -76,15 +77,15 @@ impl Hunter<'_> {
         Halt::Again(if is_noisy { Again::Noisy } else { Again::Clean })
     }
 
-    /// Runs both ends of a pair three times in fresh worktrees before anything is built on them.
+    /// Runs both ends of a pair three times in fresh worktrees before other results depend on them.
     ///
-    /// Cost: six probes; [`prove`](Self::prove) is then spared two. See [`check`](Self::check).
+    /// Cost: six probes; [`prove`](Self::prove) then needs two fewer. See [`check`](Self::check).
     pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
         self.check(&[pair.older, pair.newer]).await
     }
 
-    /// Runs both ends of a pair once more, because the reversal of what was found does not mend the newest revision: there may
-    /// be a second culprit, or this is none. Cost: two probes.
+    /// Runs both ends of a pair once more, because the reversal of the result does not fix the newest revision: there
+    /// may be a second culprit, or the pair may be wrong. Cost: two probes.
     pub(super) async fn check_again(&self, pair: &Pair) -> Result<(), Halt> {
         if self.order.noisy.is_some() {
             return Ok(());
@@ -92,18 +93,18 @@ impl Hunter<'_> {
         self.see(&[pair.older, pair.newer], &[Some(3)]).await
     }
 
-    /// Runs revisions three times in fresh worktrees, because a single run shows too little of a test that fails or passes now
-    /// and then; in a noisy hunt a verdict rests on several runs anyway.
+    /// Runs revisions three times in fresh worktrees, because a single run says too little about a flaky test. In a
+    /// noisy hunt, a verdict has several runs anyway.
     ///
-    /// If a run does not show the outcome of its revision, the hunt ends as [`contradicted`](Self::contradicted) says.
+    /// If a run does not have the outcome of its revision, the hunt ends as [`contradicted`](Self::contradicted) says.
     ///
-    /// Cost: three probes for each revision; [`prove`](Self::prove) is then spared one of them.
+    /// Cost: three probes for each revision; [`prove`](Self::prove) then needs one fewer for each.
     pub(super) async fn check(&self, revisions: &[Tested]) -> Result<(), Halt> {
         let runs: &[Option<u32>] = if self.order.noisy.is_none() { &[None, Some(1), Some(2)] } else { &[None] };
         self.see(revisions, runs).await
     }
 
-    /// Makes these clean runs of these revisions; ends the hunt if one does not show the outcome of its revision.
+    /// Makes these clean runs of these revisions; ends the hunt if one does not have the outcome of its revision.
     async fn see(&self, revisions: &[Tested], runs: &[Option<u32>]) -> Result<(), Halt> {
         let of_run = |run: &Option<u32>| {
             let run = *run;
@@ -116,7 +117,7 @@ impl Hunter<'_> {
         match wrong.next() {
             None => Ok(()),
             Some(((claim, seen), _)) if claim.run.is_none() => Err(self.contradicted(*claim, seen).await),
-            // The first run was as it should be.
+            // The first run had the expected outcome.
             Some(((claim, _), _)) => {
                 self.board.borrow_mut().doubt = Some(*claim);
                 Err(Halt::Again(Again::Noisy))
@@ -124,7 +125,8 @@ impl Hunter<'_> {
         }
     }
 
-    /// Runs the claims in clean worktrees, writes the evidence down and returns those that do not hold with what they showed.
+    /// Runs the claims in clean worktrees, records the evidence, and returns the claims that do not hold, with their
+    /// outcomes.
     async fn show(&self, claims: Vec<Claim>) -> Vec<(Probe, Outcome)> {
         let probe = |claim: &Claim| Probe::claim(claim.tree, claim.revision, claim.question);
         let probes: Vec<Probe> = claims.iter().map(probe).collect();
@@ -152,7 +154,7 @@ impl Hunter<'_> {
         disagreements
     }
 
-    /// What a tree shows in which the test shows what is wanted: if the reduction turned it down, why.
+    /// The reason why the reduction rejected a tree with the wanted test outcome, or `seen` if it did not.
     ///
     /// Cost: none, since the reduction has asked.
     async fn shown_beside(&self, probe: Probe, seen: Outcome) -> Outcome {
@@ -174,9 +176,9 @@ impl Hunter<'_> {
         }
     }
 
-    /// Notes what was seen without the units that are too many to be run again: the reduction has asked about each.
+    /// Records the outcomes without the units that are too many to run again, from the reduction.
     ///
-    /// Cost: no run, because only reducers whose last round asks about every unit are trusted with it.
+    /// Cost: no run. Only reducers whose last round asks about every unit can be used in this way.
     async fn recall(&self, pair: &Pair) {
         if !self.order.reducer.is_exact() {
             return;
@@ -224,7 +226,7 @@ impl Hunter<'_> {
             claim("without the necessary change it passes", newer.revision, change.older, Expected::Pass, exact);
         }
         if let Some(fix) = &finding.fix {
-            // A culprit that was repaired is no other tree without the fix.
+            // If the culprit was repaired, the tree without the fix is the repaired tree.
             let bare = if fix.revision == newer.revision { newer.tree } else { self.view(fix.revision)? };
             if bare != newer.tree {
                 claim(

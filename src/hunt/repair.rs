@@ -1,8 +1,8 @@
-//! Repairs: the smallest part of a testable neighbour's difference that makes a revision testable.
+//! Repairs: the smallest part of the difference to a testable neighbour that makes a revision testable.
 //!
 //! Source: Artho, Iterative Delta Debugging, section 4. Deviation: a repair is reduced for "testable" (a pass, or the
-//! hunted failure), not for "still fails": a reduction for the failure may delete what the test needs to ever pass
-//! (his section 5.2). A repair can still contain the culprit, so its verdicts are controlled.
+//! hunted failure), not for "still fails": a reduction for the failure can delete code that the test needs to pass at
+//! all (his section 5.2). A repair can still contain the culprit, so its verdicts are checked.
 
 use crate::change::ChangeSet;
 use crate::change::Level;
@@ -25,10 +25,10 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::rc::Rc;
 
-/// The repair that is put on further revisions.
+/// The repair that is tried on further revisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// The tree it was found at.
+    /// The tree in which it was found.
     pub base: TreeId,
     /// That tree with the repair.
     pub patched: TreeId,
@@ -37,10 +37,11 @@ pub struct Carried {
 }
 
 impl Hunter<'_> {
-    /// Reduces (`revision` -> `source` as it was tested) to what makes `revision` testable, and carries it from now on.
+    /// Reduces (`revision` -> tested tree of `source`) to a part that makes `revision` testable, and carries it from
+    /// now on.
     ///
-    /// The new repair replaces the old one; it may contain it, as the neighbour was tested with it. `None` if no
-    /// smaller tree than the neighbour's own can be written. Cost: one reduction.
+    /// The new repair replaces the old one, and can contain it, because the neighbour was tested with it. `None` if no
+    /// tree that is smaller than the neighbour's own can be written. Cost: one reduction.
     pub(super) async fn repair(&self, revision: CommitId, source: Tested) -> Result<Option<Tested>, Halt> {
         let base = self.view(revision)?;
         let set = self.trees.change_set(base, source.tree)?;
@@ -77,10 +78,12 @@ impl Hunter<'_> {
         Ok(Some(self.record(Tested { revision, tree: patched, outcome, repair: Some(index) })))
     }
 
-    /// Where a repair is sought again that leaves the tests in, if the one that passes (`kept`) passes only without them.
+    /// The start of a second search for a repair that keeps the tests, if the first one (`kept`) passes only without
+    /// them.
     ///
-    /// The whole difference fails, and a part of it passes: either the culprit was left out, or the test. A repair that adds an empty
-    /// target to a makefile makes any revision pass. Cost: one probe, if the difference has tests, or calls them, that `kept` lacks.
+    /// The whole difference fails, and a part of it passes: that part lacks either the culprit or the test. A repair
+    /// that adds an empty target to a makefile makes any revision pass. Cost: one probe, if the difference has tests,
+    /// or calls of tests, that `kept` lacks.
     async fn unless_with_tests<'s>(
         &self,
         set: &'s ChangeSet,
@@ -110,7 +113,7 @@ impl Hunter<'_> {
         (repair.base, repair.patched)
     }
 
-    /// Puts a repair on a tree; `None` where it does not apply.
+    /// Applies a repair to a tree; `None` if it does not apply.
     pub(super) fn with_repair(&self, repair: usize, tree: TreeId) -> Result<Option<TreeId>, Halt> {
         let (base, patched) = self.repair_trees(repair);
         match self.trees.merge(base, tree, patched, Favor::Neither)? {
@@ -119,9 +122,9 @@ impl Hunter<'_> {
         }
     }
 
-    /// Puts those units of a repair on a tree that apply; says whether all that it adds is among them.
+    /// Applies the units of a repair that fit to a tree; also returns whether all its additions are among them.
     ///
-    /// A line that it deletes and that is not there anyway is none that could bring the culprit.
+    /// A line that the repair deletes and that is absent anyway cannot add the culprit.
     fn with_parts(&self, repair: usize, tree: TreeId) -> Result<(TreeId, bool), Halt> {
         let (base, patched) = self.repair_trees(repair);
         let set = self.trees.change_set(base, patched)?;
@@ -147,9 +150,9 @@ impl Hunter<'_> {
         Ok((tree, is_whole))
     }
 
-    /// Controls the repair behind a verdict: on a known pass it must still pass. Cost: at most one probe.
+    /// Checks the repair of a verdict: applied to a known pass, it must still pass. Cost: at most one probe.
     ///
-    /// A repair from a newer revision may contain the culprit; then the pass turns into the failure.
+    /// A repair from a newer revision can contain the culprit; then the pass becomes a failure.
     pub(super) async fn control(&self, repair: usize, pass: Tested) -> Result<Control, Halt> {
         let (tree, is_whole) = match self.with_repair(repair, pass.tree)? {
             Some(tree) => (tree, true),

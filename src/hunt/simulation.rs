@@ -1,4 +1,4 @@
-//! How long a search takes with many workers, in time that only passes in this file.
+//! Measures the time of a search with many workers, in simulated time.
 
 use crate::hunt::Board;
 use crate::hunt::Probe;
@@ -28,14 +28,14 @@ fn id(position: usize) -> CommitId {
     CommitId::sha1(bytes)
 }
 
-/// Workers that take as long for a probe as its place in history says; those in excess are called back at once.
+/// Simulated workers: the time of a probe depends on its position in history. Excess probes are cancelled at once.
 struct Workers {
     n: usize,
     /// The position of a tree in history.
     positions: HashMap<TreeId, usize>,
     culprit: usize,
     clock: f64,
-    /// What runs, and until when.
+    /// The running probes, with their end times.
     running: Vec<(Probe, f64)>,
     known: HashMap<Probe, Outcome>,
     n_starts: usize,
@@ -43,7 +43,7 @@ struct Workers {
 }
 
 impl Workers {
-    /// Mean 1, standard deviation 0.5, the same for the same probe; the ends are known from before.
+    /// Mean 1, standard deviation 0.5, the same for the same probe; the ends are known from the beginning.
     fn duration(&self, probe: &Probe) -> f64 {
         let position = self.positions[&probe.tree];
         if position == 0 || position == N_REVISIONS {
@@ -105,7 +105,7 @@ impl Laboratory for Workers {
     }
 }
 
-/// Mean time of a search, in tests, and mean number of tests begun.
+/// Mean time of a search, in tests, and mean number of started tests.
 fn searched(n_workers: usize) -> (f64, f64) {
     let trees = MemoryTrees::default();
     let files = |position: usize| Files::from([(b"n".to_vec(), position.to_string().into_bytes())]);
@@ -148,7 +148,7 @@ fn searched(n_workers: usize) -> (f64, f64) {
     (time / n, n_starts / n)
 }
 
-/// A search by k workers at once cannot take less than log n / log (k + 1) tests after each other.
+/// A search with k workers needs at least log n / log (k + 1) tests one after the other.
 #[test]
 fn a_search_comes_near_what_any_number_of_workers_can_do() {
     let mut table = String::new();

@@ -14,30 +14,31 @@ use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use std::collections::BTreeSet;
 
-/// What a hunt is to find.
+/// The last stage of a hunt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The first bad commit.
     Commit,
-    /// The minimal change inside it, too.
+    /// Also the minimal change inside it.
     Change,
-    /// A fix, too.
+    /// Also a fix.
     Fix,
 }
 
 impl Hunter<'_> {
-    /// Says that the first bad commit is proved, before anything in it is reduced; ends there if no more is asked for.
+    /// Reports that the first bad commit is proved, before it is reduced. Ends the hunt if no more is asked for.
     ///
     /// - `candidates`: the commits between the two sides of the pair, whose ends were run in fresh worktrees.
     ///
-    /// Nothing is said where only the reduction can tell commits apart, or where the tests of the commit fail by themselves, so that
-    /// the pass before it was empty. Cost: one probe if the commit changes tests and something else.
+    /// Reports nothing if only the reduction can distinguish the commits, or if the tests of the commit fail by
+    /// themselves, so that the pass before it was empty. Cost: one probe if the commit changes tests and something
+    /// else.
     pub(super) async fn end_with_commit(&self, pair: &Pair, candidates: &[CommitId]) -> Result<(), Halt> {
         let is_last = self.order.until == Stage::Commit;
         if let Some(paths) = self.failing_tests(pair).await? {
             return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(()) };
         }
-        // A merge that fails while its parents pass stays the first bad commit, whatever it brought together.
+        // If a merge fails while its parents pass, it stays the first bad commit.
         let is_merge = pair.is_exact && self.history.get(pair.newer.revision).parents.len() > 1;
         let is_one = candidates.len() < 2 || is_merge;
         if is_one {
@@ -63,7 +64,7 @@ impl Hunter<'_> {
         Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Found }))
     }
 
-    /// The test files of a pair's difference if they alone, put into the passing side, make it fail.
+    /// The test files in the difference of a pair, if they alone make the passing side fail.
     async fn failing_tests(&self, pair: &Pair) -> Result<Option<Vec<Vec<u8>>>, Halt> {
         if !self.order.check_vacuous {
             return Ok(None);
@@ -93,7 +94,7 @@ impl Hunter<'_> {
     }
 }
 
-/// What the runs of both ends have shown.
+/// The evidence from the runs of both ends.
 fn ends(pair: &Pair) -> Vec<Evidence> {
     let shown = |claim: &str, revision, tree, expected, seen| Evidence {
         claim: claim.to_owned(),

@@ -1,4 +1,5 @@
-//! A world in memory for tests of the engines: trees of small files, and a laboratory that knows what each tree shows.
+//! A world in memory for tests of the engines: trees of small files, and a laboratory that computes the outcome of each
+//! tree.
 
 use crate::change::ChangeSet;
 use crate::change::Content;
@@ -40,7 +41,7 @@ pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 #[derive(Default)]
 pub struct MemoryTrees {
     trees: RefCell<HashMap<TreeId, Files>>,
-    /// A file that every change set takes away and brings back, as a division that is not the shortest does with lines.
+    /// A file that every change set deletes and adds again, as a division that is not the shortest does with lines.
     pub rewritten: Option<Vec<u8>>,
 }
 
@@ -71,8 +72,8 @@ fn side(path: &[u8], content: &[u8]) -> FileSide {
 
 /// Merges line by line if no side adds or removes lines; otherwise two changed sides conflict.
 ///
-/// A merge by hunks (git's, diffy's) takes edits of neighbouring lines for a conflict. The files here are lists of facts: with it
-/// repairs would not fit, and no property of the engines would be tested by that.
+/// A merge by hunks (git's, diffy's) reports a conflict for edits of adjacent lines. The files here are lists of facts:
+/// with such a merge, repairs would not fit, and the tests would cover less.
 fn merge_file(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     if base == theirs || ours == theirs {
         return Some(ours.to_vec());
@@ -164,20 +165,20 @@ impl Trees for MemoryTrees {
     }
 }
 
-/// A laboratory that computes what a tree shows.
+/// A laboratory that computes the outcome of a tree.
 pub struct Oracle<'t, J> {
     trees: &'t MemoryTrees,
     judge: J,
     width: usize,
     n_asked: usize,
-    /// Whether compiler or interpreter would complain of a tree.
+    /// Whether there is a new warning for a tree.
     pub complains: Option<fn(&Files) -> bool>,
-    /// Used probes in order, each tree of a phase once: what a cache would not have answered.
+    /// Used probes in order, each tree of a phase once: the probes that a cache would not have answered.
     pub used: Vec<(Phase, TreeId)>,
 }
 
 impl<'t, J: Fn(&Files) -> Outcome> Oracle<'t, J> {
-    /// Is asked up to `width` probes at once, and answers now one, now several of them, now one out of turn.
+    /// Takes up to `width` probes at once, and answers sometimes one, sometimes several, sometimes one out of turn.
     pub fn new(trees: &'t MemoryTrees, judge: J, width: usize) -> Self {
         Self { trees, judge, width, n_asked: 0, complains: None, used: Vec::new() }
     }
@@ -223,7 +224,7 @@ impl<J: Fn(&Files) -> Outcome> Laboratory for Oracle<'_, J> {
     fn tell(&mut self, _: &[Event]) {}
 }
 
-/// What a plain hunt is told: everything is done, and nothing special.
+/// The order of a plain hunt: all stages, no special wishes.
 pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
     Order {
         bad,

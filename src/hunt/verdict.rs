@@ -1,7 +1,7 @@
-//! The verdict on one revision: bare if it can be tested, else with a repair.
+//! The verdict on one revision: without a repair if it can be tested, else with one.
 //!
-//! The order is fixed: bare; with the carried repair; with the part of the carried repair that still applies; then
-//! a new repair from the testable neighbour (see [`crate::hunt::repair`]).
+//! The order is fixed: without a repair; with the carried repair; with the part of the carried repair that still
+//! applies; with a new repair from the testable neighbour (see [`crate::hunt::repair`]).
 
 use crate::change::Level;
 use crate::change::trees::Favor;
@@ -19,23 +19,23 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::collections::HashMap;
 
-/// What a revision showed, and the tree that showed it.
+/// The outcome of a revision, and the tree that was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tested {
     /// The revision.
     pub revision: CommitId,
-    /// The tree that was probed: bare, or with the repair.
+    /// The tree that was probed, with the repair if there is one.
     pub tree: TreeId,
-    /// What it showed.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Index of the repair in the finding, if one was needed.
     pub repair: Option<usize>,
 }
 
-/// What came of examining a revision on a line.
+/// The result of examining a revision on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Examined {
-    /// The revision at this index of the line has a verdict; not always the one asked for.
+    /// The revision at this index of the line has a verdict; not always the requested one.
     Verdict {
         /// Index on the line.
         index: usize,
@@ -47,9 +47,9 @@ pub enum Examined {
 }
 
 impl Hunter<'_> {
-    /// Tests a revision bare, then with the carried repair.
+    /// Tests a revision without a repair, then with the carried repair.
     ///
-    /// The outcome is unresolved if neither helps. Cost: at most three probes; nothing when known.
+    /// The outcome is unresolved if neither helps. Cost: at most three probes; none if known.
     pub(super) async fn as_tested(&self, revision: CommitId) -> Result<Tested, Halt> {
         let known = self.board.borrow().tested.get(&revision).copied();
         if let Some(tested) = known
@@ -96,11 +96,12 @@ impl Hunter<'_> {
         Ok(tested)
     }
 
-    /// Runs a bare revision that gives no verdict again in a fresh worktree: old build products may be to blame.
+    /// Runs an unrepaired revision that gives no verdict again in a fresh worktree, because old build products can be
+    /// the reason.
     ///
-    /// Ends the hunt, which then starts again with clean probes only, if it can be tested there. Where the fresh worktree
-    /// agrees once, others that fail for the same reason are believed: a broken window would cost a clean run for each of
-    /// its revisions, and what is built on them is proved in the end. Cost: one clean run for each reason.
+    /// If it can be tested there, the hunt ends, and starts again with clean probes only. If the fresh worktree agrees
+    /// once, later revisions with the same reason are not run again: a window of broken revisions would cost a clean
+    /// run for each of them, and all results are proved in the end. Cost: one clean run for each reason.
     async fn suspect(&self, probe: Probe, outcome: Outcome) -> Result<(), Halt> {
         let Outcome::Unresolved(reason) = outcome else { return Ok(()) };
         if self.order.is_clean || !reason.may_be_stale() || self.board.borrow().confirmed.contains(&reason) {
@@ -115,7 +116,7 @@ impl Hunter<'_> {
         Ok(())
     }
 
-    /// Writes a verdict down and tells it.
+    /// Records a verdict and reports it.
     pub(super) fn record(&self, tested: Tested) -> Tested {
         let mut board = self.board.borrow_mut();
         board.tested.insert(tested.revision, tested);
@@ -129,13 +130,14 @@ impl Hunter<'_> {
         tested
     }
 
-    /// Gives the revision at `target` of `line` a verdict; `near` (< `target`) is the nearest newer index known testable.
+    /// Gives the revision at `target` of `line` a verdict; `near` (< `target`) is the nearest newer index that is known
+    /// to be testable.
     ///
-    /// Where revisions stop being testable is found by bisection between `near` and `target`; the one commit there is
-    /// reduced to a repair, which is carried on to `target`; so on until `target` is testable. A pass found on the
-    /// way is newer than `target` and ends the work, since it answers more than was asked.
+    /// A bisection between `near` and `target` finds the border of testability. The one commit there is reduced to a
+    /// repair, which is carried on to `target`; this repeats until `target` is testable. A pass on the way is newer
+    /// than `target` and ends the work, because it answers more than the question.
     ///
-    /// Cost: for each layer of trouble, log2(`target` - `near`) revisions and one reduction of one commit.
+    /// Cost: for each border, log2(`target` - `near`) revisions and one reduction of one commit.
     pub(super) async fn examine(&self, line: &[CommitId], target: usize, near: usize) -> Result<Examined, Halt> {
         let mut near = near;
         let tested = self.as_tested(line[target]).await?;
@@ -187,7 +189,7 @@ impl Hunter<'_> {
         }
     }
 
-    /// Carries a repair to a bare tree: whole, then only the files of it that apply. At most two trees, none twice.
+    /// Applies a repair to a tree: all of it, then only those of its files that apply. At most two different trees.
     fn carry(&self, carried: &Carried, bare: TreeId) -> Result<Vec<TreeId>, Halt> {
         let mut trees = Vec::new();
         let whole = self.trees.merge(carried.base, bare, carried.patched, Favor::Neither)?;
@@ -203,7 +205,7 @@ impl Hunter<'_> {
         Ok(trees)
     }
 
-    /// The files of a repair that apply one by one; obsolete ones vanish.
+    /// The files of a repair that apply one by one; obsolete ones are dropped.
     fn carry_by_file(&self, carried: &Carried, bare: TreeId) -> Result<Option<TreeId>, Halt> {
         let set = self.trees.change_set(carried.base, carried.patched)?;
         let mut tree = bare;

@@ -1,8 +1,8 @@
 //! The walk: gallop back until a revision passes, then bisect down to a pair.
 //!
-//! A *line* is a list of revisions, newest first, each a parent of the one before. The bad end has index 0. Any line from
-//! a failing revision to a passing one holds a pair of neighbours that pass and fail, so a search on one line is
-//! right whatever the rest of the graph does; side branches are entered later (see [`crate::hunt::culprit`]).
+//! A *line* is a list of revisions, newest first, each a parent of the one before. The bad end has index 0. Any line
+//! from a failing revision to a passing one contains a pair of neighbours that pass and fail. So a search on one line
+//! is right for every graph; side branches are entered later (see [`crate::hunt::culprit`]).
 
 use crate::hunt::Again;
 use crate::hunt::Halt;
@@ -55,7 +55,7 @@ impl Hunter<'_> {
         }
     }
 
-    /// The line to a revision that is said to pass, verified. `None` if it cannot bound the search.
+    /// The line to a revision that was given as good, verified. `None` if it cannot bound the search.
     async fn bracket_from(&self, good: CommitId, bad: Tested) -> Result<Option<Bracket>, Halt> {
         let base = self.history.merge_base(bad.revision, good);
         let line = base.and_then(|base| self.history.path(bad.revision, base));
@@ -101,8 +101,8 @@ impl Hunter<'_> {
 
     /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes.
     ///
-    /// A revision that cannot be tested is repaired only if the next stop cannot be tested either: a broken window
-    /// is jumped over, an end of testability is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
+    /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
+    /// skipped, a border is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
     async fn gallop(&self, bad: Tested) -> Result<Bracket, Halt> {
         let line = self.in_scope(&self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
@@ -141,7 +141,8 @@ impl Hunter<'_> {
         self.never_passed(&line, near).await
     }
 
-    /// Nothing passes: the oldest failure is run again clean, three times, and once without the held files; then the hunt ends.
+    /// Nothing passes: runs the oldest failure again clean, three times, and once without the held files; then the hunt
+    /// ends.
     pub(super) async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
         let near = {
@@ -175,8 +176,8 @@ impl Hunter<'_> {
         Err(Halt::Concluded(Conclusion::NeverPassed))
     }
 
-    /// Writes down how far back the failure is seen without a repair. With one it may be the repair that brings it, and no pass is
-    /// known that it could be put on.
+    /// Records how far back the failure occurs without a repair. In older revisions the repair may cause it, and there
+    /// is no known pass on which to check this.
     fn end_of_evidence(&self, line: &[CommitId], near: usize) {
         let bare = {
             let board = self.board.borrow();
@@ -220,7 +221,8 @@ impl Hunter<'_> {
 
     /// Narrows a bracket to two neighbours of its line.
     ///
-    /// The pair is exact unless a revision between the two could not be tested at all. Cost: log2(n) revisions, n = length of the line, and the repairs of those that cannot be tested.
+    /// The pair is exact unless a revision between the two could not be tested at all. Cost: log2(n) revisions, n =
+    /// length of the line, and the repairs of untestable ones.
     pub(super) async fn bisect(&self, bracket: Bracket) -> Result<Pair, Halt> {
         let Bracket { mut line, mut bad, mut good } = bracket;
         let mut bad_index = 0;
@@ -262,7 +264,7 @@ impl Hunter<'_> {
         Ok(Pair { last_good: good.revision, older: good, newer: bad, joined, is_exact: is_decided })
     }
 
-    /// Takes the untestable commits of a burst out of the line: they count as one step with its newest commit.
+    /// Removes the untestable commits of a burst from the line: they are one step together with its newest commit.
     fn join_step(&self, line: &mut Vec<CommitId>, end: usize, index: usize, good: &mut usize) -> Vec<CommitId> {
         let mut oldest = index;
         while oldest + 1 < *good && self.history.burst_end(line, oldest + 1) <= end {

@@ -16,7 +16,7 @@ use crate::outcome::Reason;
 use crate::revision::Revision;
 use std::collections::HashSet;
 
-/// Lines that a test needs, all of them, in the stories of a large repair.
+/// The number of lines that a test needs in the stories of a large repair; it needs all of them.
 const N_NEEDED: usize = 60;
 
 fn id(number: usize) -> CommitId {
@@ -25,7 +25,7 @@ fn id(number: usize) -> CommitId {
     CommitId::sha1(bytes)
 }
 
-/// A history of commits, each by its number, its parents and its program; children first.
+/// A history of commits, each with its number, its parents and its program; children first.
 struct Told {
     trees: MemoryTrees,
     revisions: Vec<Revision>,
@@ -74,7 +74,7 @@ impl Told {
     }
 }
 
-/// The program builds if it is not broken and has all that the test needs, as far as it needs anything.
+/// The program builds if it is not broken and has everything that the test needs.
 fn judge(files: &Files) -> Outcome {
     let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).into_owned();
     if text.contains("broken") || text.contains("lacking") {
@@ -86,7 +86,7 @@ fn judge(files: &Files) -> Outcome {
     }
 }
 
-/// Three lines that say what a commit is like, and some that each commit changes.
+/// Three lines that describe the commit, and some lines that each commit changes.
 fn program(number: usize, is_broken: bool, is_lacking: bool, has_defect: bool) -> Vec<String> {
     let mut lines = vec![
         if is_broken { "broken" } else { "sound" }.to_owned(),
@@ -103,7 +103,7 @@ fn program(number: usize, is_broken: bool, is_lacking: bool, has_defect: bool) -
 fn an_isolated_untestable_revision_is_gone_around() {
     let mut told = Told::new();
     told.linear(100, |number| {
-        // The bisection of what the gallop leaves stops at some of them.
+        // The bisection after the gallop stops at some of them.
         let is_broken = number % 4 == 0;
         program(number, is_broken, false, number >= 30)
     });
@@ -121,7 +121,7 @@ fn an_untestable_revision_beside_the_culprit_is_repaired_after_all() {
     assert_eq!(finding.repairs.len(), 1);
 }
 
-/// 50 merges a branch of 20 commits, of which one brings what the test needs; the culprit is long before.
+/// 50 merges a branch of 20 commits, one of which adds what the test needs; the culprit is much older.
 #[test]
 fn a_border_inside_a_side_branch_is_narrowed_to_one_commit() {
     let mut told = Told::new();
@@ -143,7 +143,7 @@ fn a_border_inside_a_side_branch_is_narrowed_to_one_commit() {
     assert!(n_repair <= 30, "{n_repair}");
 }
 
-/// A program that lacks many lines until 20; all of them are needed, so no part of them can be left out.
+/// A program without many lines until 20. The test needs all of them, so no part of them can be left out.
 fn with_a_large_repair() -> Told {
     let mut told = Told::new();
     told.linear(30, |number| {
@@ -158,7 +158,7 @@ fn with_a_large_repair() -> Told {
 #[test]
 fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
     let mut told = with_a_large_repair();
-    // Nothing passes: all of it fails from the beginning.
+    // Nothing passes: every revision fails.
     for revision in &mut told.revisions {
         let mut files = told.trees.files(revision.tree);
         let text = String::from_utf8_lossy(&files[&b"program.c"[..]]).replace("fine", "defect");
@@ -174,7 +174,8 @@ fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
     }
 }
 
-/// At 20 comes the function that the test needs. Cut down to its first line it makes every program fail like the culprit.
+/// 20 adds the function that the test needs. Reduced to its first line, the function makes every program fail like the
+/// culprit.
 #[test]
 fn a_repair_is_not_cut_down_to_what_fails_for_itself() {
     let mut told = Told::new();
@@ -208,7 +209,7 @@ fn revisions_before_a_border_do_not_widen_the_signature() {
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
 }
 
-/// The culprit can be tested only with a repair, and its reversal is carried nowhere.
+/// The culprit can be tested only with a repair, and its reversal is not carried.
 #[test]
 fn the_claims_of_a_fix_that_is_not_carried_rest_on_the_repaired_culprit() {
     let mut told = Told::new();

@@ -23,7 +23,7 @@ use std::hash::Hasher;
 const GOOD: CommitId = CommitId::sha1([1; 20]);
 const BAD: CommitId = CommitId::sha1([2; 20]);
 
-/// A pair of revisions: a file with the lines of `good`, and with those of `bad`.
+/// A pair of revisions: a file with the lines of `good`, and one with the lines of `bad`.
 fn history(trees: &MemoryTrees, good: &[&str], bad: &[&str]) -> History {
     let tree = |lines: &[&str]| {
         let text = lines.iter().flat_map(|line| [*line, "\n"]).collect::<String>();
@@ -58,7 +58,7 @@ fn order() -> Order {
     }
 }
 
-/// Reduces a pair whose bad side has `lines`, its good side none.
+/// Reduces a pair: the bad side has `lines`, the good side has none.
 fn minimized(order: &Order, lines: &[&str], judge: impl Fn(&str) -> Outcome) -> Finding {
     minimized_pair(&MemoryTrees::default(), order, (&[], lines), judge)
 }
@@ -108,7 +108,7 @@ fn the_sufficient_change_is_grown_around_the_necessary_one() {
 
 #[test]
 fn two_changes_without_a_common_line_are_told() {
-    // Taking out `a` mends it, and `b` alone breaks it: such a test is not monotone.
+    // Removing `a` fixes it, and `b` alone breaks it: this test is not monotone.
     let judge = |text: &str| match text {
         "" | "b\nc\n" => Outcome::Pass,
         "a\n" | "c\n" => Outcome::Unresolved(Reason::Build),
@@ -128,7 +128,7 @@ fn hits_that_the_suite_or_the_compiler_turn_down_are_none() {
     let history = history(&trees, &[], &["a", "b", "c"]);
     let judge = |files: &Files| judge(std::str::from_utf8(&files[&b"f"[..]]).unwrap());
     let mut oracle = Oracle::new(&trees, judge, 2);
-    // What is left without `a` must not have `b` either: somebody would complain of it.
+    // Without `a`, the rest must not have `b` either: there would be a new warning.
     oracle.complains = Some(|files| files[&b"f"[..]].starts_with(b"b"));
     let board = Board::new(BAD);
     let order = Order { asks_complaints: true, ..order() };
@@ -205,7 +205,7 @@ fn what_is_divided_anew_and_is_no_smaller_is_not_reduced_for_ever() {
     assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"c\n");
 }
 
-/// Lines of two sides, no two alike on one side, the common ones in the same order.
+/// Lines of two sides. The lines of one side all differ; common ones are in the same order.
 fn sides() -> impl Strategy<Value = (Vec<&'static str>, Vec<&'static str>)> {
     const LINES: [&str; 9] = ["a = 1", "b = 1", "c", "a = 2", "d", "b = 2", "e", "f", "g = b"];
     let on = || prop::sample::select(vec![(true, false), (false, true), (true, true), (true, false), (false, true)]);
