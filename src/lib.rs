@@ -1,8 +1,8 @@
 //! A regression hunter: from "this test fails today" to a minimal change that makes it fail and a tested fix.
 //!
-//! The modules stand in the order of the story. Vocabulary comes first, then what is known of languages, the model of a change, the engines
-//! that decide what to try next, the world in which it is tried, and the edge where people and programs read it.
-//! Engines never touch the world: they ask for probes and are told outcomes (see [`search`]).
+//! The modules are in the order of a hunt: vocabulary first, then languages and the model of a change, the engines that
+//! decide what to try next, the world in which it is tried, and the edge that people and programs read. Engines never
+//! touch the world: they ask for probes and receive outcomes (see [`search`]).
 
 pub mod outcome;
 

@@ -1,25 +1,25 @@
-//! Outcomes: what one probe says about one tree.
+//! Outcomes: the meaning of one probe of one tree.
 //!
-//! An [`Observation`] is what was seen (how the command ended, how long it took, what it printed); it is what the cache
-//! and the journal keep. An [`Outcome`] is what that means for one hunt. The step between the two is a pure function
-//! ([`crate::world::run::classify`]) and is taken again on every read, so a better rule never needs a second run.
+//! An [`Observation`] is the raw result (how the command ended, how long it took, what it printed); the cache and the
+//! journal store it. An [`Outcome`] is its meaning for one hunt. A pure function ([`crate::world::run::classify`])
+//! computes the outcome, and does so again on every read. So a better rule never needs a second run.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What one probe means for the hunt.
+/// The meaning of one probe for the hunt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The test passes.
     Pass,
     /// The test fails with the signature of the hunt.
     Fail,
-    /// Neither; nothing can be said about the failure that is hunted.
+    /// Neither: the probe says nothing about the hunted failure.
     Unresolved(Reason),
 }
 
 impl Outcome {
-    /// Whether the outcome decides something: `Pass`, or `Fail` with the signature.
+    /// Whether the outcome is a verdict: `Pass`, or `Fail` with the signature.
     pub fn is_testable(self) -> bool {
         !matches!(self, Self::Unresolved(_))
     }
@@ -35,12 +35,12 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Why a probe decides nothing.
+/// Why a probe gives no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The build command failed, or a single command failed in a way that only builds do.
     Build,
-    /// The command was cut at its time limit, and the failure that is hunted is not a hang.
+    /// The command reached its time limit, and the hunted failure is not a hang.
     Timeout,
     /// The command died of a signal that is not the hunted failure.
     Signal,
@@ -54,17 +54,17 @@ pub enum Reason {
     DoesNotApply,
     /// The tree holds a path that cannot or must not be written here.
     Path,
-    /// The repository lacks an object of the tree, or has it damaged.
+    /// The repository lacks an object of the tree, or the object is damaged.
     Object,
     /// The repository lacks a submodule of the tree.
     Submodule,
     /// The test asked to be skipped (exit code 125).
     Skip,
-    /// The test passed without having tested anything, or is not there at all.
+    /// The test passed without testing anything, or does not exist.
     TestAbsent,
-    /// The test shows what is wanted, but compiler or interpreter complain of something anew.
+    /// The test has the wanted outcome, but compiler or interpreter print a new warning.
     Complaint,
-    /// The test shows what is wanted, but the suite fails anew.
+    /// The test has the wanted outcome, but the suite has a new failure.
     Suite,
 }
 
@@ -87,12 +87,12 @@ impl Reason {
         Self::Suite,
     ];
 
-    /// Whether products of an earlier build could be to blame, and not the tree itself. A build that fails was made again already.
+    /// Whether products of an earlier build can be the reason, and not the tree. A failed build was already repeated.
     pub fn may_be_stale(self) -> bool {
         matches!(self, Self::Signal | Self::Assertion | Self::Memory | Self::Other)
     }
 
-    /// The stable word for it, as in JSON.
+    /// The stable word for it, as used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Build => "build",
@@ -124,9 +124,9 @@ impl fmt::Display for Reason {
 pub enum Ending {
     /// It exited with this code, 0 to 255.
     Exit(i32),
-    /// It was killed by this signal, or a shell reported so (exit code 128 + n of a shell line stays an exit code).
+    /// It was killed by this signal, or a shell reported so. (Exit code 128 + n of a shell line is an exit code.)
     Signal(i32),
-    /// It was cut at the time limit.
+    /// It was killed at the time limit.
     Timeout,
     /// It was never started: the tree could not be written, or the working directory is not in it.
     NotRun(Reason),
@@ -143,7 +143,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Which of the user's commands ended the probe.
+/// The user's command that ended the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The `--precheck` command, which failed; neither build nor test was started.
@@ -154,27 +154,27 @@ pub enum Stage {
     Test,
 }
 
-/// What was seen in one probe; independent of what is hunted.
+/// The raw result of one probe; independent of the hunted failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// Which command ended the probe.
+    /// The command that ended the probe.
     pub stage: Stage,
     /// How it ended.
     pub ending: Ending,
     /// Wall time of build and test together.
     pub duration: Duration,
-    /// The time limit that was in force for each command.
+    /// The time limit of each command.
     pub limit: Duration,
-    /// Combined output of the command that ended the probe: lossy UTF-8, the worktree's path replaced by
-    /// `<worktree>`, at most 128 KiB (head and tail, the cut marked by a line `[... n bytes cut ...]`).
+    /// Combined output of the command that ended the probe: lossy UTF-8, with the worktree's path replaced by
+    /// `<worktree>`, at most 128 KiB (head and tail; a line `[... n bytes cut ...]` marks the cut).
     pub output: String,
-    /// Whether it was made in a freshly written worktree.
+    /// Whether it ran in a freshly written worktree.
     pub is_clean: bool,
     /// Whether the command changed tracked files of its worktree.
     pub is_tampered: bool,
 }
 
-/// What makes two failures the same failure (taken from two runs at the bad revision).
+/// The common part of failures that count as the same (from two runs at the bad revision).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// How the test ended.

@@ -1,11 +1,11 @@
-//! Numbers of things in sentences.
+//! Counts of things in sentences.
 
 use std::fmt::Display;
 
 /// `0 lines`, `1 line`, `2 lines`, `1 old journal`.
 ///
-/// - `number`: however it is written, as long as one is `1`.
-/// - `noun`: takes an `s` at its end.
+/// - `number`: in any notation in which one is `1`.
+/// - `noun`: its plural must end with an `s`.
 pub fn count(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
     let ending = if number == "1" { "" } else { "s" };

@@ -1,4 +1,4 @@
-//! Revisions: ids of trees and commits, and what is known of a commit.
+//! Revisions: ids of trees and commits, and the data of a commit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -121,7 +121,7 @@ impl CommitId {
     }
 }
 
-/// A commit, as far as the hunt needs it.
+/// The data of a commit that a hunt needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revision {
     /// The commit.

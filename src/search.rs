@@ -1,9 +1,9 @@
-//! The ask/tell protocol between what decides and what tries.
+//! The ask/tell protocol between an engine that decides and a driver that runs experiments.
 //!
-//! A [`Search`] asks for probes and is told answers; it does no I/O. Engines are written as plain `async` functions over
-//! an [`Asker`], so that a search inside a search (a repair inside a revision's verdict inside the walk) is an
-//! ordinary nested call, and [`Asking`] turns the outermost one into a `Search`. No runtime is involved: the only
-//! thing such a function ever waits for is the next [`Search::tell`].
+//! A [`Search`] asks for probes and receives answers; it does no I/O. Engines are plain `async` functions over an
+//! [`Asker`], so a search inside a search (a repair inside a revision's verdict inside the walk) is an ordinary nested
+//! call. [`Asking`] turns the outermost one into a `Search`. There is no async runtime: such a function only ever waits
+//! for the next [`Search::tell`].
 
 mod ahead;
 
@@ -17,36 +17,36 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// What a search wants next.
+/// The next wish of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<Q, F> {
-    /// Answer these, best first; never empty. Those behind the first are speculation.
+    /// Answer these queries, best first; never empty. Those after the first are speculation.
     Probe(Vec<Q>),
     /// The search is over.
     Found(F),
 }
 
-/// Something that decides what to try next.
+/// Decides what to try next.
 ///
-/// Answers are consumed in the order asked, never in the order finished: the result does not depend on the width.
+/// Answers are used in the order asked, never in the order finished: the result does not depend on the width.
 pub trait Search {
     /// A subset of units, a tree at a revision, ...
     type Query;
     /// An outcome, a person's feedback, ...
     type Answer;
-    /// What the search is for.
+    /// The result of the search.
     type Found;
 
-    /// Returns at most `width` queries (`width` >= 1), best first; all but the first are speculation. Asking again without
-    /// telling asks the same, unless something was overheard.
+    /// Returns at most `width` queries (`width` >= 1), best first; all but the first are speculation. A second call
+    /// without [`tell`](Self::tell) returns the same, unless there was a call of [`overhear`](Self::overhear).
     fn ask(&mut self, width: usize) -> Step<Self::Query, Self::Found>;
 
-    /// Takes the answers to the first `answers.len()` queries of the last [`ask`](Self::ask); returns how many were used,
-    /// the rest was speculation.
+    /// Takes the answers to the first `answers.len()` queries of the last [`ask`](Self::ask); returns how many were
+    /// used. The others were speculation.
     fn tell(&mut self, answers: &[Self::Answer]) -> usize;
 
-    /// Takes an answer out of turn, to a query behind the first. Nothing is decided by it before its turn comes; till then it
-    /// is not asked again, and what is asked ahead takes it into account.
+    /// Takes an early answer, to a query after the first. It decides nothing before its turn. Until then its query is
+    /// not asked again, and speculation takes it into account.
     fn overhear(&mut self, query: Self::Query, answer: Self::Answer);
 }
 
@@ -59,7 +59,7 @@ struct Mailbox<Q, A> {
 }
 
 impl<Q: Clone + Eq + Hash, A> Mailbox<Q, A> {
-    /// Asks for `query`, and for what of `guesses` is still open as far as the width allows.
+    /// Asks for `query`, and for open ones of `guesses` as far as the width allows.
     fn ask(&mut self, query: Q, guesses: impl Iterator<Item = Q>) {
         self.asked = vec![query];
         for guess in guesses {
@@ -72,7 +72,7 @@ impl<Q: Clone + Eq + Hash, A> Mailbox<Q, A> {
         }
     }
 
-    /// Takes the answer to the first query; those to the others count only if `next` is the second.
+    /// Takes the answer to the first query; the other answers count only if `next` is the second query.
     fn take(&mut self, next: Option<&Q>) -> Option<A> {
         let answer = self.told.pop_front()?;
         self.used += 1;
@@ -84,7 +84,7 @@ impl<Q: Clone + Eq + Hash, A> Mailbox<Q, A> {
     }
 }
 
-/// The engine's end of the protocol: a handle to ask through, cheap to clone.
+/// The engine's end of the protocol: a handle for questions, cheap to clone.
 pub struct Asker<Q, A> {
     mailbox: Rc<RefCell<Mailbox<Q, A>>>,
 }
@@ -101,10 +101,10 @@ impl<Q: Clone + Eq + Hash, A> Asker<Q, A> {
         self.one_before(query, |_, _| Vec::new()).await
     }
 
-    /// Asks for one answer, and as speculation for what may be asked next.
+    /// Asks for one answer, and speculates on the next queries.
     ///
-    /// - `ahead`: is given what was overheard and how many guesses are welcome, at least one; returns them, best first. It is
-    ///   called again whenever there is news. What guesses show counts once they are asked for.
+    /// - `ahead`: receives the early answers and the number of useful guesses, at least one; returns guesses, best
+    ///   first. It is called again whenever there is a new answer. The answer to a guess counts when it is asked for.
     pub async fn one_before(&self, query: Q, ahead: impl Fn(&HashMap<Q, A>, usize) -> Vec<Q>) -> A {
         poll_fn(|_| {
             let mut mailbox = self.mailbox.borrow_mut();
@@ -136,7 +136,7 @@ impl<Q: Clone + Eq + Hash, A> Asker<Q, A> {
     }
 }
 
-/// An `async` function seen as a [`Search`].
+/// An `async` function as a [`Search`].
 pub struct Asking<'a, Q, A, F> {
     mailbox: Rc<RefCell<Mailbox<Q, A>>>,
     future: Option<Pin<Box<dyn Future<Output = F> + 'a>>>,
@@ -144,7 +144,7 @@ pub struct Asking<'a, Q, A, F> {
 }
 
 impl<'a, Q, A, F> Asking<'a, Q, A, F> {
-    /// Prepares `engine`; nothing of it runs before the first [`Search::ask`].
+    /// Prepares `engine`; it does not run before the first [`Search::ask`].
     pub fn new<E, Fut>(engine: E) -> Self
     where
         E: FnOnce(Asker<Q, A>) -> Fut,
@@ -189,7 +189,7 @@ impl<Q: Clone + Eq + Hash, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
         let used_before = {
             let mut mailbox = self.mailbox.borrow_mut();
             mailbox.told.extend(answers.iter().cloned());
-            // No guess is drawn while answers are consumed; the next `ask` says how many it wants.
+            // No guess is drawn while answers are used; the next `ask` sets the width.
             mailbox.width = 1;
             mailbox.used
         };
@@ -208,7 +208,7 @@ impl<Q: Clone + Eq + Hash, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
 mod tests {
     use super::*;
 
-    /// Drives `search` with `answer`; returns what it found and the queries whose answers were used.
+    /// Runs `search` with `answer`; returns its result and the queries whose answers were used.
     fn drive<F: Clone>(
         mut search: Asking<'_, u32, u32, F>,
         width: usize,

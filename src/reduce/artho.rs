@@ -5,12 +5,12 @@ use crate::reduce::Judge;
 use crate::reduce::descent::Descent;
 use crate::reduce::session::Session;
 
-/// Bisects over files; a file that cannot go as a whole over its hunks, a hunk over its lines.
+/// Bisects over files. If a file cannot be removed as a whole, bisects over its hunks; then over the lines of a hunk.
 ///
 /// Cost: at most 2n - 1 probes, n = groups of `finest`.
 ///
-/// Source and deviations: see [`Descent`]. One pass, as there; for the fix-point that the paper takes at its last
-/// revision the caller reduces the result again until it stays.
+/// Source and deviations: see [`Descent`]. It makes one pass, as there. For the fix-point that the paper computes at
+/// its last revision, the caller reduces the result again until nothing changes.
 pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
     let coarse = [Level::File, Level::Hunk].into_iter().filter(|level| *level < finest);
     let levels: Vec<_> = coarse.chain([finest]).map(|level| session.groups(level)).collect();
@@ -18,7 +18,7 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
     Ok(())
 }
 
-/// Bisects over the groups of `finest` alone: figure 3 to the letter.
+/// Bisects over the groups of `finest` only: exactly figure 3.
 ///
 /// Cost: at most 2n - 1 probes, n = groups of `finest`.
 pub(super) async fn run_flat<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {

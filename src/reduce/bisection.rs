@@ -4,7 +4,7 @@ use crate::change::Group;
 use crate::change::Subset;
 use crate::reduce::plan::{Plan, without};
 
-/// Which end of the window a search cuts.
+/// The end of the window that a search cuts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The shortest prefix of the window that is still interesting.
@@ -13,35 +13,36 @@ enum End {
     Front,
 }
 
-/// This many searches in a row may drop fewer groups than they ask questions.
+/// The number of consecutive searches that may drop fewer groups than they ask questions.
 ///
-/// Three, because among few groups one search often drops less than it asks and the next one all the rest: with two, two
-/// lines in 6 files of 8 hunks of 6 lines took 36 probes instead of 26.
+/// Three, because among few groups one search often drops less than it asks, and the next one drops the rest: with two,
+/// two lines in 6 files of 8 hunks of 6 lines took 36 probes instead of 26.
 const PATIENCE: usize = 3;
 
-/// Finds the window that matters by binary search from the back and from the front, then looks inside it.
+/// Finds the window that matters by binary search from the back and from the front, and then searches inside it.
 ///
-/// The groups stand in source order; all lie in the window at first. A search drops as much as it can from one end of
-/// the window: everything is tried first, then binary search. The group at which it stops is kept and leaves the window,
-/// and the other end is next. Over when the window is empty, or when three searches in a row each dropped fewer groups
-/// than they asked questions: then the answer is dense, or the judge is not monotone, and another engine is better.
+/// The groups are in source order; at first all are in the window. A search drops as many groups as it can from one end
+/// of the window: first everything, then by binary search. The group at which it stops is kept and leaves the window,
+/// and the other end is next. The plan ends when the window is empty, or when three searches in a row each dropped
+/// fewer groups than they asked questions: then the answer is dense, or the judge is not monotone, and another engine
+/// is better.
 ///
-/// Result: exactly the groups that matter where each matters by itself and the engine was not stopped; not 1-minimal in
-/// general.
+/// Result: exactly the groups that matter, if each matters by itself and the engine was not stopped. In general it is
+/// not 1-minimal.
 ///
 /// Cost: a search of n groups is at most 2 + log2 n candidates, so m groups that matter cost about m (1 + log2 n); at
 /// most 4n + 3 (2 + log2 n) in any case.
 ///
-/// Source: the shortest failing prefix is binary search as in bisection of a history; keeping the group at its end and
-/// going on with the rest is Junker's `QuickXplain` (2004) without its recursion.
+/// Source: the shortest failing prefix is binary search as in bisection of a history. Keeping the group at its end and
+/// continuing with the rest is Junker's `QuickXplain` (2004) without its recursion.
 #[derive(Clone)]
 pub(super) struct Bisection {
-    /// The window; what is kept outside it is not here.
+    /// The window, without the kept groups outside of it.
     groups: Vec<Group>,
     end: End,
-    /// Dropping this many groups (or more) from the end is refused; one more than there are: nothing is known.
+    /// Dropping this many groups (or more) from the end is rejected. One more than there are if nothing is known.
     too_many: usize,
-    /// `too_many` before the candidate named last was taken for refused.
+    /// `too_many` before the last candidate was assumed to be rejected.
     too_many_before: usize,
     n_asked: usize,
     n_dropped: usize,
@@ -54,12 +55,12 @@ impl Bisection {
         Self { groups, end: End::Back, too_many, too_many_before: too_many, n_asked: 0, n_dropped: 0, n_idle: 0 }
     }
 
-    /// Whether it ended because its searches gave too little.
+    /// Whether it ended because its searches dropped too little.
     pub(super) fn has_given_up(&self) -> bool {
         !self.groups.is_empty()
     }
 
-    /// Keeps the group at which the search stopped and turns to the other end.
+    /// Keeps the group at which the search stopped, and continues at the other end.
     fn turn(&mut self) {
         self.n_idle = if self.n_dropped < self.n_asked { self.n_idle + 1 } else { 0 };
         match self.end {
@@ -99,7 +100,7 @@ impl Plan for Bisection {
         self.groups.retain(|group| current.has_any_of(group));
         let n_dropped = n_before - self.groups.len();
         self.n_dropped += n_dropped;
-        // What was refused before counted these groups in. With closing it is a guess, and only the cost depends on it.
+        // Earlier rejections counted these groups too. With closing this is a guess, and only the cost depends on it.
         self.too_many = self.too_many_before.saturating_sub(n_dropped).clamp(1, self.groups.len() + 1);
     }
 }

@@ -4,27 +4,27 @@ use crate::change::Group;
 use crate::change::Subset;
 use crate::reduce::plan::{Plan, without};
 
-/// How many groups to take out at once, by how often each of them was tried in vain.
+/// The number of groups to remove at once, by the number of failed attempts for each of them.
 ///
-/// The s that makes s(1-p)^s greatest for p = p0 / (1-1/e)^count and p0 = 0.1, the larger of two that are within a
-/// thousandth of each other.
+/// It is the s that maximises s(1-p)^s for p = p0 / (1-1/e)^count and p0 = 0.1, and the larger of two if they differ by
+/// less than a thousandth.
 const SIZES: [usize; 5] = [10, 6, 4, 2, 1];
 
-/// Takes out groups, those that were tried least often first and of equal ones the last ones, fewer at a time the more often
-/// they were tried.
+/// Removes groups: those with the fewest attempts first, and of equal ones the last ones; fewer at a time after more
+/// attempts.
 ///
-/// A group that was tried alone in vain is done. Result: not 1-minimal by itself (a later success can free an earlier
-/// group), see [`Singles`](super::singles::Singles).
+/// A group that failed alone is done. The result is not 1-minimal by itself, because a later success can make an
+/// earlier group removable; see [`Singles`](super::singles::Singles).
 ///
-/// Cost: every group is tried at most once for each of the sizes 10, 6, 4, 2, 1: at most 2.02 n + 5 candidates that fail
-/// and n that succeed, n = groups.
+/// Cost: every group is tried at most once for each of the sizes 10, 6, 4, 2, 1: at most 2.02 n + 5 candidates that
+/// fail and n that succeed, n = groups.
 ///
 /// Source: counter-based delta debugging (Zhang et al. 2025), the deterministic form of probabilistic delta debugging
 /// (Wang et al. 2021); complements only, as there. Deviation: the sizes are the table above.
 #[derive(Clone)]
 pub(super) struct Counting {
     groups: Vec<Counted>,
-    /// Indices of the groups that were taken out last.
+    /// Indices of the groups that were removed last.
     taken: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ impl Counting {
         Self::tried(groups, 0)
     }
 
-    /// For groups of which little can be expected: tries pairs, then each group alone.
+    /// For groups that can probably not be removed: tries pairs, then each group alone.
     pub(super) fn again(groups: Vec<Group>) -> Self {
         Self::tried(groups, SIZES.len() - 2)
     }
@@ -55,7 +55,7 @@ impl Counting {
         Self { groups, taken: Vec::new() }
     }
 
-    /// At the end of the plan: the groups that are left, each of which was tried alone in vain.
+    /// At the end of the plan: the remaining groups, none of which can be removed alone.
     pub(super) fn into_refused(self) -> impl Iterator<Item = Group> {
         self.groups.into_iter().map(|group| group.units)
     }

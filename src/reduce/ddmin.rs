@@ -7,11 +7,10 @@ use crate::reduce::session::Session;
 
 /// Shrinks to a subset that is 1-minimal at `level` by ddmin.
 ///
-/// Cost: at most n² + 3n probes, n = groups of `level`; about 2 log2 n when the answer is one group.
+/// Cost: at most n² + 3n probes, n = groups of `level`; about 2 log2 n if the answer is one group.
 ///
-/// Source: Zeller and Hildebrandt 2002, algorithm ddmin, with subsets and complements. Deviations: none in the order;
-/// candidates are closed, so that the units which need a group that is taken out go with it; no candidate is asked
-/// twice.
+/// Source: Zeller and Hildebrandt 2002, algorithm ddmin, with subsets and complements. Deviations: none in the order.
+/// Candidates are closed, so units are removed together with a group that they need. No candidate is asked twice.
 pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, level: Level) -> Result<(), J::Error> {
     let groups = session.groups(level);
     session.run(&mut Ddmin { groups, granularity: 2, at: 0 }).await?;
@@ -22,7 +21,7 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, level: Level) ->
 struct Ddmin {
     groups: Vec<Group>,
     granularity: usize,
-    /// How many candidates of this granularity were named: first the subsets, then the complements.
+    /// The number of candidates of this granularity so far: first the subsets, then the complements.
     at: usize,
 }
 

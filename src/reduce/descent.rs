@@ -9,25 +9,25 @@ use crate::change::Subset;
 use crate::change::UnitId;
 use crate::reduce::plan::{Plan, without};
 
-/// Starts from everything and drops parts: a list that cannot be dropped is halved, its second half first, and a single
-/// group that cannot be dropped is opened at once into its parts on the next rung.
+/// Starts from everything and drops parts. A list that cannot be dropped is halved, its second half first. A single
+/// group that cannot be dropped is divided at once into its parts on the next rung.
 ///
 /// Result: one pass; 1-minimal only if every superset of an interesting subset is interesting.
 ///
 /// Cost: at most 2n - 1 candidates that were not judged before, n = groups of the last rung after all rungs are nested.
 ///
-/// Source: Artho 2011, sections 3.1 to 3.5 and figure 3. Deviations: candidates are closed, so that a unit never stays
-/// without one that it needs; an inner node whose part was judged before is not judged again.
+/// Source: Artho 2011, sections 3.1 to 3.5 and figure 3. Deviations: candidates are closed, so no unit is kept without
+/// one that it needs; an inner node whose part was judged before is not judged again.
 #[derive(Clone)]
 pub(super) struct Descent {
     rungs: Rc<Vec<Rung>>,
     /// Lists still to be tried, the next one last.
     open: Vec<List>,
-    /// The list that was named last.
+    /// The list that was tried last.
     tried: Option<List>,
 }
 
-/// A partition, and where in the next one the parts of each group stand.
+/// A partition, and for each group the range of its parts in the next one.
 struct Rung {
     groups: Vec<Group>,
     parts: Vec<Range<usize>>,
@@ -41,8 +41,8 @@ struct List {
 }
 
 impl Descent {
-    /// - `rungs`: partitions of the same units, coarse to fine, each in the order that its groups are to be tried in,
-    ///   last to first. A group that lies across groups of the rung before is divided there.
+    /// - `rungs`: partitions of the same units, coarse to fine, each in reverse order of the attempts. A group that
+    ///   overlaps several groups of the rung before is divided there.
     pub(super) fn new(rungs: impl IntoIterator<Item = Vec<Group>>) -> Self {
         let mut nested: Vec<Rung> = Vec::new();
         for groups in rungs {
@@ -59,7 +59,7 @@ impl Descent {
         Self { rungs: Rc::new(nested), open: Vec::from_iter(open), tried: None }
     }
 
-    /// Opens what a list that cannot be dropped consists of.
+    /// Pushes the parts of a list that cannot be dropped.
     fn descend(&mut self, List { rung, groups }: &List) {
         if groups.len() > 1 {
             let middle = groups.start + groups.len() / 2;
@@ -71,8 +71,8 @@ impl Descent {
     }
 }
 
-/// What is left of `groups` when none may lie across two groups of `above`, sorted by those; and for each group of `above`
-/// where its parts are.
+/// The parts of `groups`, divided so that none overlaps two groups of `above`, and sorted by those; and for each group
+/// of `above` the range of its parts.
 fn divided(above: &[Group], groups: &[Group]) -> (Vec<Group>, Vec<Range<usize>>) {
     let ids = |group: &Group| group.spans().iter().flat_map(|span| span.clone().map(UnitId)).collect::<Vec<_>>();
     let mut above_of: BTreeMap<UnitId, usize> = BTreeMap::new();
@@ -107,7 +107,7 @@ impl Plan for Descent {
         loop {
             let list = self.open.pop()?;
             let groups = &self.rungs[list.rung].groups[list.groups.clone()];
-            // Units that went with what they needed leave lists with nothing to drop.
+            // Units that were removed with others leave lists that have nothing to drop.
             if groups.iter().any(|group| current.has_any_of(group)) {
                 let rest = without(current, groups);
                 self.tried = Some(list);

@@ -1,4 +1,4 @@
-//! The cheap way: depth first.
+//! The cheap algorithm: depth first.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use crate::reduce::singles::Singles;
 /// Shrinks to a subset that is 1-minimal at `finest`, with few probes.
 ///
 /// 1. One [`Descent`] over all rungs.
-/// 2. What is left of each group alone, rung by rung from files downwards, with the lines that change with one name behind
-///    the files, round and round until none gives anything. It costs little and finds what depth first misses: what can
-///    only go as a whole.
-/// 3. [`Singles`]; then once more without the filter, so that 1-minimality does not rest on it.
+/// 2. Each remaining group alone, rung by rung from files downwards, repeated until nothing changes. Lines that change
+///    with one name come after the files. This costs little, and finds what depth first misses: parts that can only be
+///    removed as a whole.
+/// 3. [`Singles`]; then once more without the filter, so that 1-minimality does not depend on it.
 ///
 /// Cost in probes, n = units (or names, if those are more), R = rungs with the two of names: at most 2n - 1 for the
-/// descent, (R - 1) n (n + 1) / 2 + n for the rounds, n (n + 1) for the singles; at least one for each unit that is left. About 2 m log2 n where m units matter and each matters by
-/// itself.
+/// descent, (R - 1) n (n + 1) / 2 + n for the rounds, n (n + 1) for the singles; at least one for each remaining unit.
+/// About 2 m log2 n where m units matter and each matters by itself.
 ///
-/// Source: depth first as Artho 2011, figure 3, on all rungs; the rest makes the result minimal where the judge is not
+/// Source: depth first as Artho 2011, figure 3, on all rungs; the rest makes the result minimal if the judge is not
 /// monotone.
 pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
     session.is_filtered = true;
@@ -42,7 +42,7 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
     Ok(())
 }
 
-/// Tries each group of each rung alone, one that stands on several rungs once; returns whether anything was taken out.
+/// Tries each group of each rung alone; a group of several rungs once. Returns whether anything was removed.
 async fn sweep<J: Judge>(session: &mut Session<'_, J>, rungs: &[Vec<Group>]) -> Result<bool, J::Error> {
     let mut is_changed = false;
     let mut tried: HashSet<Group> = HashSet::new();

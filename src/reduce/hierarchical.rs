@@ -14,36 +14,36 @@ use crate::reduce::singles::Singles;
 
 /// Shrinks to a subset that is 1-minimal at `finest`, one rung after the other from files downwards.
 ///
-/// 1. The coarse rungs (all but the finest) in turn until none gives anything. Finer groups stay out until then: freed too
-///    early, they trap the search in a larger answer. A rung that is seen for the first time gets a [`Bisection`], unless
-///    one gave up before, and then [`Counting`]; after that only pairs and each group alone. A group that stands on
-///    several rungs is tried on the coarsest of them only.
-/// 2. The finest rung likewise, then [`Singles`] on it; if either gave anything, again from 1.
-/// 3. [`Singles`] without the filter; if that gave anything, again from 1. Else the result is exactly 1-minimal: the
-///    filter had no part in that.
+/// 1. The coarse rungs (all but the finest) in turn, until none removes anything. Finer groups wait until then: removed
+///    too early, they lead to a larger answer. On the first visit, a rung gets a [`Bisection`], or [`Counting`] if a
+///    bisection gave up before. Later visits try only pairs and each group alone. A group of several rungs is tried
+///    only on the coarsest of them.
+/// 2. The finest rung in the same way, then [`Singles`] on it. If either removed anything, again from 1.
+/// 3. [`Singles`] without the filter. If that removed anything, again from 1. Otherwise the result is exactly
+///    1-minimal, independent of the filter.
 ///
-/// Behind the files come the lines that change with one name, wherever they stand, as two rungs that divide nothing:
-/// joined where they share a line, then name by name. On a change of one signature in ten files 988 runs of a hunt became
+/// After the files come the lines that change with one name, at any place, as two rungs that are not partitions: first
+/// joined if they share a line, then name by name. On a change of one signature in ten files, 988 runs of a hunt became
 /// 26.
 ///
-/// What stands last in its list is tried first, because later code uses what earlier code declares.
+/// The last group of a list is tried first, because later code uses declarations of earlier code.
 ///
 /// Cost in probes, n = units (or names, if those are more), R = rungs with the two of names: at most (1.1R + 1.5) n² +
-/// (14R + 3) n + 11R, since every round but the last drops a unit: in each a rung costs 2.02n + 5 and the singles 2n, and
-/// each hit of the singles n more. At least one for each unit that is left. About m log2 n where m units matter and each
-/// matters by itself.
+/// (14R + 3) n + 11R, since every round but the last drops a unit: in each a rung costs 2.02n + 5 and the singles 2n,
+/// and each hit of the singles n more. At least one for each remaining unit. About m log2 n where m units matter and
+/// each matters by itself.
 ///
-/// Source: hierarchical delta debugging (Misherghi and Su 2006) on the hierarchy of a patch (Artho 2011, section 3.4);
-/// deviations in what runs on a level. Bisection comes first because it is cheap where the answer is small, and it stops at
-/// the first rung where it does not pay. In a dense change most probes would go into large parts of groups known to be
-/// needed: hence no large parts after the first visit, and no group on two rungs.
+/// Source: hierarchical delta debugging (Misherghi and Su 2006) on the hierarchy of a patch (Artho 2011, section 3.4).
+/// Deviations are in the algorithm of a level. Bisection comes first because it is cheap if the answer is small; it
+/// ends at the first rung where it does not pay. In a dense change most probes would test large parts of groups that
+/// are known to be needed. So there are no large parts after the first visit, and no group on two rungs.
 ///
-/// Measured on synthetic change sets, mean probes of 12 seeds, and those of Artho's bisection to its fix-point: one hunk of
-/// 1000 lines of which 1, 2, 3, 8 matter: 12, 23, 35, 96 and 17, 32, 44, 105; 128 hunks of which 2 matter: 18 and 23; 20
-/// files of 5 hunks of 10 lines of which 1, 2, 3, 8 matter: 14, 29, 60, 159 and 18, 32, 48, 108. It is dearer where much
-/// matters and nothing is untestable (30 of the 1000 lines in 20 files: 455 and 318), and where units are untestable
-/// without others drawn at random (200 such pairs there, 3 lines matter: 1030 and 733): the price of going rung by rung,
-/// which keeps it out of larger answers where what is untestable follows the syntax.
+/// Measured on synthetic change sets, mean probes of 12 seeds, and those of Artho's bisection to its fix-point: one
+/// hunk of 1000 lines of which 1, 2, 3, 8 matter: 12, 23, 35, 96 and 17, 32, 44, 105; 128 hunks of which 2 matter: 18
+/// and 23; 20 files of 5 hunks of 10 lines of which 1, 2, 3, 8 matter: 14, 29, 60, 159 and 18, 32, 48, 108. It is more
+/// expensive if many lines matter and nothing is untestable (30 of the 1000 lines in 20 files: 455 and 318), and if
+/// units are untestable without others drawn at random (200 such pairs there, 3 lines matter: 1030 and 733). This is
+/// the price of going rung by rung, which avoids larger answers if untestable units follow the syntax.
 pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
     let mut rungs = session.rungs(finest);
     if finest >= Level::Line {
@@ -62,27 +62,29 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
     }
 }
 
-/// Steps 1 and 2, as one plan: what comes behind each answer can be foreseen over the borders of rungs.
+/// Steps 1 and 2 as one plan, so speculation can continue from one rung to the next.
 #[derive(Clone)]
 struct Rounds {
     /// Coarse before fine.
     rungs: Rc<Vec<Vec<Group>>>,
     /// Units of the whole change.
     n_units: usize,
-    /// Rungs visited so far; they are visited in order for the first time.
+    /// The number of rungs visited so far; the first visits are in order.
     n_seen: usize,
-    /// Whether a bisection gave up: too much of the change matters, or answers are not monotone. Finer rungs are no better.
+    /// Whether a bisection gave up: too much of the change matters, or answers are not monotone. Finer rungs are no
+    /// better.
     is_dense: bool,
-    /// The groups that were tried alone in vain, and on which rung first.
+    /// The groups that cannot be removed alone, with the first rung on which they were tried.
     tried_on: Rc<HashMap<Group, usize>>,
-    /// The rung that is visited.
+    /// The current rung.
     rung: usize,
-    /// Whether anything was taken out in this round over the coarse rungs, this visit of the finest one, or by the singles.
+    /// Whether anything was removed in this round over the coarse rungs, this visit of the finest one, or by the
+    /// singles.
     is_changed: bool,
     stage: Stage,
 }
 
-/// What runs on a rung.
+/// The algorithm that runs on a rung.
 #[derive(Clone)]
 enum Stage {
     /// Nothing yet.
@@ -113,12 +115,12 @@ impl Rounds {
         self.tried_on.get(group).is_none_or(|first| *first == self.rung)
     }
 
-    /// What a visit of a rung begins with.
+    /// The first stage of a visit of a rung.
     fn visit(&mut self, current: &Subset) -> Stage {
         let groups = &self.rungs[self.rung];
         let is_first = self.rung == self.n_seen;
         let left = left_of(groups, current);
-        // Only what divides the change is bisected: groups of names overlap.
+        // Only partitions are bisected: groups of names overlap.
         let is_divided = self.n_units == groups.iter().map(Group::n_units).sum::<usize>();
         if is_first && is_divided && !self.is_dense && left.iter().any(|group| self.is_open(group)) {
             return Stage::Bisection(Bisection::new(left));
@@ -133,7 +135,7 @@ impl Rounds {
         Stage::Counting(if is_first { Counting::new(left) } else { Counting::again(left) })
     }
 
-    /// Goes on to the next rung, the next round, or the singles.
+    /// Continues with the next rung, the next round, or the singles.
     fn leave(&mut self, current: &Subset) {
         let finest = self.finest();
         if self.rung + 1 < finest {

@@ -1,10 +1,10 @@
-//! The engines that shrink a change to what matters, asking for one experiment after the other.
+//! The engines that shrink a change to the units that matter, by one experiment after the other.
 //!
-//! [`reduce`] takes an interesting subset of a [`ChangeSet`] and asks a [`Judge`] about smaller ones. What "interesting"
-//! means (still fails, passes again, can be tested at all) is the judge's affair; an unresolved outcome is plainly "not
-//! interesting". Every engine is a plan: a sequence of parts to take out. One session runs them all,
-//! keeps what is known, and tells the judge what may be asked next after either answer, so that several candidates can be
-//! tried at once without changing the result.
+//! [`reduce`] takes an interesting subset of a [`ChangeSet`] and asks a [`Judge`] about smaller ones. The judge defines
+//! "interesting" (still fails, passes again, can be tested at all); an unresolved outcome is "not interesting". Every
+//! engine is a plan: a sequence of parts to remove. One session runs them all, stores what is known, and tells the
+//! judge which candidates can follow either answer. So several candidates can be tried at once without changing the
+//! result.
 
 mod artho;
 mod bisection;
@@ -30,39 +30,39 @@ use thiserror::Error;
 use crate::change::{ChangeSet, Level, Subset};
 use crate::reduce::session::Session;
 
-/// Says which candidates are interesting.
+/// Decides which candidates are interesting.
 pub trait Judge {
-    /// What stops the work (not: a candidate that cannot be tested; that one is not interesting).
+    /// An error that ends the work. A candidate that cannot be tested is no error; it is not interesting.
     type Error;
 
     /// Returns whether a candidate is interesting.
     ///
     /// - `candidate`: a closed subset, never the same twice.
-    /// - `ahead`: what may be asked next, for those who can try several candidates at once.
+    /// - `ahead`: the candidates that can follow, for judges that can try several at once.
     ///
-    /// The last candidate accepted is the best result so far; a judge that gives up by an error keeps it itself.
+    /// The last accepted candidate is the best result so far. A judge that gives up with an error must store it.
     fn is_interesting(
         &mut self,
         candidate: &Subset,
         ahead: Ahead<'_>,
     ) -> impl Future<Output = Result<bool, Self::Error>>;
 
-    /// Is told how many candidates the filter refused on the way to the next one.
+    /// Receives the number of candidates that the filter rejected before the next one.
     ///
-    /// None is counted twice, and none that was only looked at ahead.
+    /// No candidate is counted twice, and speculative ones are not counted.
     fn note_refused(&mut self, n_refused: usize);
 }
 
-/// What is known of a candidate before its turn: whether it is interesting.
+/// The known answer for a candidate before its turn: whether it is interesting.
 pub type Known<'a> = &'a dyn Fn(&Subset) -> Option<bool>;
 
-/// At most so many candidates that may be asked about next, the likeliest first, given what is known already.
+/// At most this many candidates that may be asked next, the likeliest first, given the known answers.
 pub type Ahead<'a> = &'a dyn Fn(Known<'_>, usize) -> Vec<Subset>;
 
-/// Says of a closed candidate whether it is worth asking the judge. Asked lazily, in the order of the candidates.
+/// Whether a closed candidate is worth a question to the judge. Called lazily, in the order of the candidates.
 pub type Filter<'a> = &'a dyn Fn(&Subset) -> bool;
 
-/// Which algorithm shrinks.
+/// The algorithm of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reducer {
     /// Rung by rung from files to lines: bisection, counting, and singles at the end (`default`).
@@ -74,23 +74,23 @@ pub enum Reducer {
     Ddmin,
     /// Artho's bisection over files, hunks, lines (`artho`).
     Artho,
-    /// Artho's bisection over the finest level alone (`artho-flat`).
+    /// Artho's bisection over the finest level only (`artho-flat`).
     ArthoFlat,
 }
 
 impl Reducer {
-    /// Whether a result is 1-minimal whatever the judge answers, each removal of a single group having been judged.
+    /// Whether a result is 1-minimal for every judge: each removal of a single group has been judged.
     pub fn is_exact(self) -> bool {
         matches!(self, Self::Hierarchical | Self::Fast | Self::Ddmin)
     }
 
-    /// Whether it works on files, hunks and lines alone, as its paper has it: for change sets in which syntax has no part.
+    /// Whether it uses only files, hunks and lines, as its paper says: for change sets without syntax.
     pub fn is_plain(self) -> bool {
         matches!(self, Self::Ddmin | Self::Artho | Self::ArthoFlat)
     }
 }
 
-/// A word that names no reducer.
+/// A word that is not the name of a reducer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no reducer is called `{0}`; there are `default`, `fast`, `ddmin`, `artho` and `artho-flat`")]
 pub struct UnknownReducer(String);
@@ -110,14 +110,14 @@ impl FromStr for Reducer {
     }
 }
 
-/// How to shrink.
+/// The options of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// The algorithm.
     pub reducer: Reducer,
-    /// Nothing smaller than a group of this level is taken out alone.
+    /// The finest level: only groups of this level or larger are removed alone.
     pub finest: Level,
-    /// Whether every list of groups is turned round: another way through the same change set, to another result perhaps.
+    /// Whether every list of groups is reversed. This can lead to another result.
     pub is_reversed: bool,
 }
 
@@ -130,20 +130,20 @@ impl Default for Options {
 /// Shrinks `start` to a smaller subset that is still interesting.
 ///
 /// - `start`: closed and interesting; it is not asked again.
-/// - Result: a closed, interesting part of `start`. For an exact reducer it is 1-minimal at `options.finest`:
-///   taking out any one group of that level, with the units that need it, is no longer interesting, whatever the judge
-///   answers. For `Artho` and `ArthoFlat` that holds only if every superset of an interesting subset is interesting.
-///   Empty only if the empty subset is interesting.
-/// - `filter`: candidates that it refuses are passed over; the last round asks about them all the same, so that nothing
-///   that is promised rests on it. `Ddmin`, `Artho` and `ArthoFlat` do not use it.
+/// - Result: a closed, interesting part of `start`. For an exact reducer it is 1-minimal at `options.finest`: if any
+///   one group of that level is removed, with the units that need it, the rest is not interesting, for every judge. For
+///   `Artho` and `ArthoFlat` this holds only if every superset of an interesting subset is interesting. Empty only if
+///   the empty subset is interesting.
+/// - `filter`: rejected candidates are skipped. The last round asks about them anyway, so the promise does not depend
+///   on the filter. `Ddmin`, `Artho` and `ArthoFlat` do not use it.
 ///
-/// The empty subset is asked first, alone. No subset is asked twice. The result and the candidates consumed are a
-/// function of the answers: they do not depend on how far ahead the judge looks.
+/// The empty subset is asked first, alone. No subset is asked twice. The result and the used candidates depend only on
+/// the answers, not on speculation.
 ///
-/// Cost in probes, n = units of `start`, R = rungs down to `finest` with the two of names: `Hierarchical` about m log2 n
-/// when m units matter, each by itself, and at most (1.1R + 1.5) n² + (14R + 3) n + 11R, whatever the filter says; `Fast`
-/// at most (R + 1) n (n + 1) / 2 + 3n. With n = groups of `finest`: `Ddmin` at most n² + 3n; `Artho` and `ArthoFlat` at most
-/// 2n - 1 (one pass; reduce the result again until it stays for a fix-point).
+/// Cost in probes, n = units of `start`, R = rungs down to `finest` with the two of names: `Hierarchical` about m log2
+/// n when m units matter, each by itself, and at most (1.1R + 1.5) n² + (14R + 3) n + 11R, for every filter; `Fast` at
+/// most (R + 1) n (n + 1) / 2 + 3n. With n = groups of `finest`: `Ddmin` at most n² + 3n; `Artho` and `ArthoFlat` at
+/// most 2n - 1 (one pass; for a fix-point, reduce the result again until nothing changes).
 pub async fn reduce<J: Judge>(
     change_set: &ChangeSet,
     start: Subset,

@@ -1,4 +1,4 @@
-//! What every engine is: a sequence of parts to take out.
+//! The common form of every engine: a sequence of parts to remove.
 
 use crate::change::Group;
 use crate::change::Subset;
@@ -6,15 +6,15 @@ use crate::change::UnitId;
 
 /// The state of one engine.
 ///
-/// Each call of [`next`](Self::next) takes it that the candidate before was not interesting, unless [`hit`](Self::hit) was
-/// called. A clone can be run ahead of the answers: it names the candidates to come if they are as it is told.
+/// Each call of [`next`](Self::next) assumes that the previous candidate was not interesting, unless [`hit`](Self::hit)
+/// was called. A clone can run ahead of the answers: it returns the candidates that follow from assumed answers.
 pub(super) trait Plan {
-    /// What to leave of `current` in the next candidate (not yet closed); `None` when there is nothing more to try.
+    /// The part of `current` that the next candidate keeps (not yet closed); `None` if there is nothing more to try.
     ///
     /// Always a proper part of `current`.
     fn next(&mut self, current: &Subset) -> Option<Subset>;
 
-    /// The candidate named last was interesting; closed, it is `current` now.
+    /// The last candidate was interesting; its closure is now `current`.
     fn hit(&mut self, current: &Subset);
 }
 
@@ -25,7 +25,7 @@ pub(super) fn without<'a>(current: &Subset, groups: impl IntoIterator<Item = &'a
     rest
 }
 
-/// What is left of `groups`: their units in the current subset, without those groups that have none.
+/// The remaining units of `groups` in the current subset, without empty groups.
 pub(super) fn left_of(groups: &[Group], current: &Subset) -> Vec<Group> {
     let left = |group: &Group| {
         let ids = group.spans().iter().flat_map(|span| span.clone().map(UnitId));

@@ -1,4 +1,4 @@
-//! What holds for every reducer: small answers are cheap, results are minimal, nothing depends on the width.
+//! Properties of every reducer: small answers are cheap, results are minimal, nothing depends on the width.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -101,10 +101,10 @@ fn reducers_are_called_by_word() {
 const REDUCERS: [Reducer; 5] =
     [Reducer::Hierarchical, Reducer::Fast, Reducer::Ddmin, Reducer::Artho, Reducer::ArthoFlat];
 
-/// Those that use the filter.
+/// The reducers that use the filter.
 const FILTERED: [Reducer; 2] = [Reducer::Hierarchical, Reducer::Fast];
 
-/// How many probes are promised, and for how many groups or units.
+/// The promised maximum number of probes, and the number of groups or units.
 fn bound(change_set: &ChangeSet, Options { reducer, finest, .. }: Options) -> (usize, usize) {
     let n_rungs = change_set.rungs(finest).count() + change_set.named_together().len();
     let n = match reducer {
@@ -142,7 +142,7 @@ fn closed_subsets(change_set: &ChangeSet) -> Vec<Subset> {
     (0..1_u64 << n_units).map(subset).filter(|subset| change_set.close(subset) == *subset).collect()
 }
 
-/// How many candidates `plan` names for `n` units that need no other.
+/// The number of candidates of `plan` for `n` units without needs.
 fn n_named(mut plan: impl Plan, n: u32, is_interesting: impl Fn(&Subset) -> bool) -> usize {
     let mut current = Subset::full(n);
     let mut n_named = 0;

@@ -1,4 +1,4 @@
-//! The one loop that runs every engine, and what it remembers.
+//! The loop that runs every engine, and its memory.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -11,35 +11,35 @@ use crate::reduce::plan::{Plan, left_of};
 use crate::reduce::{Filter, Judge, Known};
 use crate::search::{Course, ahead};
 
-/// Guesses are looked for among so many candidates at most.
+/// The maximum number of candidates that are searched for speculative ones.
 const MAX_FORESEEN: usize = 64;
 
-/// Behind so many candidates in a row that are known or refused nothing is foreseen: the filter takes its time, too.
+/// Speculation ends after this many consecutive candidates that are known or rejected, because the filter takes time.
 const MAX_PASSED_OVER: usize = 100;
 
-/// One reduction under way.
+/// A running reduction.
 pub(super) struct Session<'a, J> {
     judge: &'a mut J,
-    /// Closed and interesting; only ever shrinks, so an interesting subset is never asked for again.
+    /// Closed and interesting; it only shrinks, so an interesting subset is never asked again.
     current: Subset,
     memory: Memory<'a>,
-    /// Whether the filter is asked at all.
+    /// Whether the filter is used.
     pub(super) is_filtered: bool,
-    /// Whether every list of groups is turned round.
+    /// Whether every list of groups is reversed.
     pub(super) is_reversed: bool,
 }
 
-/// What was learned about candidates.
+/// The known facts about candidates.
 struct Memory<'a> {
     change_set: &'a ChangeSet,
     filter: Filter<'a>,
     /// The closed subsets that were judged not interesting, by digest: whole ones would take n bits for each of n.
     judged: HashSet<u128>,
-    /// The closed subsets that the filter refused, by digest. Nothing is known of them.
+    /// The closed subsets that the filter rejected, by digest. They have no answer.
     refused: HashSet<u128>,
-    /// What the filter said, by digest: it is asked about guesses, too.
+    /// The answers of the filter, by digest; speculation uses them too.
     plausible: RefCell<HashMap<u128, bool>>,
-    /// How often of late a candidate was interesting, from 0 to 1.
+    /// The recent share of interesting candidates, from 0 to 1.
     odds: f64,
 }
 
@@ -54,7 +54,7 @@ impl Memory<'_> {
     }
 
     fn learn(&mut self, digest: u128, is_hit: bool) {
-        /// How much the last answer weighs.
+        /// The weight of the last answer.
         const WEIGHT: f64 = 0.15;
         if !is_hit {
             self.judged.insert(digest);
@@ -74,7 +74,7 @@ impl<'a, J: Judge> Session<'a, J> {
         self.current
     }
 
-    /// Asks whether nothing at all is interesting; a start that is empty is, by contract.
+    /// Asks whether the empty subset is interesting; an empty start is, by contract.
     pub(super) async fn is_empty_interesting(&mut self) -> Result<bool, J::Error> {
         let empty = self.memory.change_set.empty();
         if self.current == empty {
@@ -85,7 +85,7 @@ impl<'a, J: Judge> Session<'a, J> {
         Ok(is_hit)
     }
 
-    /// What is left of the groups of `level`.
+    /// The remaining groups of `level`.
     pub(super) fn groups(&self, level: Level) -> Vec<Group> {
         self.left_of(&self.ordered(self.memory.change_set.groups(level)))
     }
@@ -108,14 +108,14 @@ impl<'a, J: Judge> Session<'a, J> {
         self.memory.change_set.named_together().iter().map(|groups| self.ordered(groups)).collect()
     }
 
-    /// What is left of `groups`: their units in the current subset, without those groups that have none.
+    /// The remaining units of `groups` in the current subset, without empty groups.
     pub(super) fn left_of(&self, groups: &[Group]) -> Vec<Group> {
         left_of(groups, &self.current)
     }
 
-    /// Follows `plan` to its end, where it is left; returns whether anything was taken out.
+    /// Runs `plan` to its end; returns whether anything was removed.
     ///
-    /// Candidates that were judged before or are refused are passed over.
+    /// Candidates that were judged before, or are rejected by the filter, are skipped.
     pub(super) async fn run(&mut self, plan: &mut (impl Plan + Clone)) -> Result<bool, J::Error> {
         let mut is_changed = false;
         while let Some((candidate, digest)) = self.next(plan) {
@@ -164,15 +164,15 @@ impl<'a, J: Judge> Session<'a, J> {
     }
 }
 
-/// A plan as it would go on.
+/// The predicted course of a plan.
 struct Reducing<'m, P> {
     memory: &'m Memory<'m>,
     is_filtered: bool,
     plan: P,
     current: Subset,
-    /// The candidate at which it stands, with its digest.
+    /// The current candidate, with its digest.
     asked: Option<(Subset, u128)>,
-    /// Candidates on the way here that are taken for not interesting.
+    /// Candidates on the way here that are assumed not to be interesting.
     missed: Vec<u128>,
 }
 
@@ -212,7 +212,7 @@ impl<P: Plan + Clone> Course for Reducing<'_, P> {
     }
 }
 
-/// A digest of a subset that stands for it: two hashes with different beginnings.
+/// A digest that identifies a subset: two hashes with different seeds.
 fn digest(subset: &Subset) -> u128 {
     let half = |beginning: u64| {
         let mut hasher = DefaultHasher::new();

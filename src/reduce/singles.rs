@@ -4,14 +4,13 @@ use crate::change::Group;
 use crate::change::Subset;
 use crate::reduce::plan::{Plan, without};
 
-/// Takes out single groups, last to first, round and round until a full cycle without success.
+/// Removes single groups, last to first, again and again until a full cycle removes nothing.
 ///
-/// Result: 1-minimal, whatever the judge answers, because every single removal was refused for the final subset.
+/// Result: 1-minimal for every judge, because every single removal was rejected for the final subset.
 ///
-/// Cost: at most r(r+1)/2 candidates, r = groups at the start; r if nothing can go. Candidates known from before are
-/// free.
+/// Cost: at most r(r+1)/2 candidates, r = groups at the start; r if nothing can be removed. Known candidates are free.
 ///
-/// From the end, because later code uses what earlier code declares.
+/// It starts at the end, because later code uses declarations of earlier code.
 #[derive(Clone)]
 pub(super) struct Singles {
     groups: Vec<Group>,

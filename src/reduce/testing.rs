@@ -1,4 +1,5 @@
-//! What the tests of the reducers share: change sets, answers, filters, and a run that writes down what was used.
+//! Common parts of the tests of the reducers: change sets, answers, filters, and a run that records the used
+//! candidates.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -28,7 +29,7 @@ impl Judge for Asked {
     }
 }
 
-/// What a reduction came to.
+/// The result of a reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reduced {
     pub found: Subset,
@@ -92,7 +93,7 @@ pub fn side(file: usize, text: String) -> FileSide {
     FileSide { path, mode: Mode::Regular, content: Content::Bytes(text.into_bytes().into()) }
 }
 
-/// Lines that stay, with `n_lines` more behind each of them.
+/// Unchanged lines, each followed by `n_lines` added ones.
 pub fn hunks(n_hunks: usize, n_lines: usize, name: &str) -> String {
     let more = |hunk| (0..n_lines).map(move |line| format!("v{name}x{hunk}x{line}\n"));
     (0..n_hunks).flat_map(|hunk| std::iter::once(format!("same {hunk}\n")).chain(more(hunk))).collect()
@@ -112,7 +113,7 @@ pub fn of_ids(change_set: &ChangeSet, units: &[u32]) -> Subset {
     subset
 }
 
-/// A C file of `n_functions`, with `n_lines` statements in blocks in front of each end.
+/// A C file of `n_functions`, with `n_lines` statements in blocks before each end.
 fn functions(n_functions: usize, n_lines: usize) -> String {
     let block = |line| format!("    if (a) {{\n        b({line});\n    }}\n");
     let function =
@@ -120,8 +121,8 @@ fn functions(n_functions: usize, n_lines: usize) -> String {
     (0..n_functions).map(function).collect()
 }
 
-/// Change sets with needs between units: added and removed files, changed ones, a last line without terminator, and such
-/// with a syntax, whose rungs do not lie in each other.
+/// Change sets with needs between units: added, removed and changed files, a last line without terminator, and files
+/// with a syntax, whose rungs are not nested.
 pub fn change_set() -> impl Strategy<Value = ChangeSet> {
     let file = (0..6_usize, 0..4_usize, 1..3_usize).prop_map(|(kind, n_lines, n_hunks)| (kind, n_lines, n_hunks));
     prop::collection::vec(file, 1..5).prop_map(|files| {
@@ -147,10 +148,10 @@ pub fn change_set() -> impl Strategy<Value = ChangeSet> {
     })
 }
 
-/// What is interesting besides the start.
+/// The interesting subsets, in addition to the start.
 #[derive(Debug, Clone)]
 pub enum Interest {
-    /// Sets that hold one of these.
+    /// Supersets of one of these sets.
     Monotone(Vec<Vec<u32>>),
     /// The same, but testable only if for each pair the first comes with the second.
     Unresolved(Vec<Vec<u32>>, Vec<(u32, u32)>),

@@ -1,31 +1,34 @@
-//! Looking ahead: what a search may ask once it has the answers that are still out.
+//! Speculation: the queries that a search may ask after the answers that are still missing.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-/// A search as it would go on: a value that can be told a guess.
+/// The predicted course of a search: a value that can be given an assumed answer.
 pub trait Course: Sized {
-    /// What it asks.
+    /// The type of its queries.
     type Query;
 
-    /// What it asks where it stands; `None` at the end, or at the end of what can be foreseen.
+    /// Its next query; `None` at the end, or at the end of the prediction.
     fn query(&self) -> Option<Self::Query>;
 
-    /// Where it stands after the answer to [`query`](Self::query).
+    /// Its state after this answer to [`query`](Self::query).
     #[must_use]
     fn after(&self, is_yes: bool) -> Self;
 
-    /// How likely a yes is, from 0 to 1.
+    /// The probability of a yes, from 0 to 1.
     fn odds(&self) -> f64;
 }
 
-/// What may be asked after the query of `start`, which itself does not come, the likeliest first.
+/// The queries that may follow the query of `start`, the likeliest first; without that query itself.
 ///
-/// - `known`: answers that came already; such queries do not come, and only the way out that they leave is followed.
-/// - Lazy: nothing is computed that is not drawn. The same query can come more than once, from different ways.
+/// - `known`: answers that are known already. Such queries are not returned, and only the branch of the known answer is
+///   followed.
+/// - Lazy: nothing is computed before it is drawn. The same query can be returned more than once, from different
+///   branches.
 ///
-/// Source: speculative bisection with a tree of all ways; a way is as likely as its answers are together.
+/// Source: speculative bisection with a tree of all branches; the probability of a branch is the product of its
+/// answers.
 pub fn ahead<C: Course>(start: C, known: impl Fn(&C::Query) -> Option<bool>) -> impl Iterator<Item = C::Query> {
     let mut branches = Branches::default();
     branches.fork(start, 1.0);
@@ -48,7 +51,7 @@ pub fn ahead<C: Course>(start: C, known: impl Fn(&C::Query) -> Option<bool>) -> 
     })
 }
 
-/// A way out that was not followed yet.
+/// A branch that was not followed yet.
 struct Branch<C> {
     course: Rc<C>,
     is_yes: bool,
@@ -80,7 +83,7 @@ impl<C: Course> Branches<C> {
     }
 }
 
-/// The likelier first, of equal ones that which was made first.
+/// The likelier branch first; of equal ones the older.
 impl<C> Ord for Branch<C> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.likelihood.total_cmp(&other.likelihood).then(other.number.cmp(&self.number))

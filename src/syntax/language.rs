@@ -1,4 +1,4 @@
-//! The languages there are, and which files hold which.
+//! The supported languages, and the files of each.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::syntax::tree::Class;
 use crate::syntax::unseen;
 use crate::syntax::unseen::Unseen;
 
-/// The knowledge of one language as it is embedded; see `grammars/README.md`.
+/// The embedded data of one language; see `grammars/README.md`.
 struct Grammar {
     name: &'static str,
     parser: LanguageFn,
@@ -49,14 +49,14 @@ pub struct Language {
     unordered: Vec<String>,
     pub(super) atoms: Vec<String>,
     unseen: unseen::Patterns,
-    /// Kind of node to the list it is an alternative in.
+    /// For a kind of node, the list of alternatives that contains it.
     alternatives: BTreeMap<String, usize>,
     pub(super) parser: tree_sitter::Language,
     grammar: &'static Grammar,
     compiled: OnceLock<Compiled>,
 }
 
-/// What takes a tenth of a second to compile, and so is made when the first text is parsed.
+/// Compiling takes a tenth of a second, so it is done when the first text is parsed.
 pub(super) struct Compiled {
     pub(super) unseen: Unseen,
     pub(super) units: Query,
@@ -143,23 +143,23 @@ impl Language {
         self.name
     }
 
-    /// The paths that hold it by default, as git patterns.
+    /// The default paths of its files, as git patterns.
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Whether the children of a node of this kind may stand in any order.
+    /// Whether the children of a node of this kind may have any order.
     pub fn is_unordered(&self, kind: &str) -> bool {
         self.unordered.iter().any(|unordered| unordered == kind)
     }
 
-    /// Whether a word means something to the language itself, so that nothing else can have this name.
+    /// Whether a word is a keyword of the language, so nothing can have this name.
     pub(super) fn is_keyword(&self, word: &[u8]) -> bool {
         let is_word = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         is_word && std::str::from_utf8(word).is_ok_and(|word| self.parser.id_for_node_kind(word, false) != 0)
     }
 
-    /// Whether a node of one kind may stand where one of the other kind stood.
+    /// Whether a node of one kind can replace a node of the other kind.
     pub fn are_alternatives(&self, one: &str, other: &str) -> bool {
         one == other || self.alternatives.get(one).is_some_and(|list| self.alternatives.get(other) == Some(list))
     }

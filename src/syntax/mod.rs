@@ -1,8 +1,8 @@
-//! What is known of programming languages: which parts of a text are units, and what declares and uses a name.
+//! Knowledge of programming languages: the syntax units of a text, and the declarations and uses of names.
 //!
-//! The knowledge is data in `grammars/`, embedded when the program is built; this is the only module that knows of the
-//! parser. A [`Language`] turns a text into a [`Tree`], an arena of nodes with byte and line ranges; what a change or a
-//! merge does with it is not decided here. A text without a language is lines to everybody.
+//! The knowledge is data in `grammars/`, embedded when the program is built. Only this module uses the parser. A
+//! [`Language`] turns a text into a [`Tree`], an arena of nodes with byte and line ranges; changes and merges decide
+//! how they use it. A text without a language is divided into lines.
 
 mod language;
 mod parse;

@@ -1,4 +1,4 @@
-//! From a text to a tree.
+//! Parses a text into a tree.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -18,26 +18,27 @@ use crate::syntax::tree::Node;
 use crate::syntax::tree::NodeId;
 use crate::syntax::tree::Tree;
 
-/// Longer texts are lines.
+/// Longer texts are not parsed.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How often the parser may report progress for each KiB, three times what programs take: a text made to be hard is lines.
+/// The maximum number of progress reports of the parser for each KiB, three times the number for real programs. Texts
+/// that need more are not parsed.
 const MAX_REPORTS_PER_KIB: usize = 60;
 
-/// Deeper texts are lines: what asks about the nodes around a node has to end.
+/// Texts with deeper nesting are not parsed, because functions that visit the nodes around a node must end.
 const MAX_DEPTH: usize = 1000;
 
-/// So many brackets and commas in a row, with nothing between, are no program; queries take quadratic time on them.
+/// A text with this many consecutive brackets and commas is no program; queries take quadratic time on it.
 const MAX_BARE_TOKENS: usize = 1000;
 
-/// How many matches of a query may be open at once.
+/// The maximum number of matches of a query that are open at once.
 const MAX_OPEN_MATCHES: u32 = 4096;
 
 impl Language {
-    /// Parses a text; the result depends on nothing else.
+    /// Parses a text; the result depends only on the text.
     ///
-    /// `None` if it is longer than 1 MiB, holds a NUL, is more than 1000 nodes deep, or is beyond what the parser does with reasonable work. Errors
-    /// in the text are part of the tree.
+    /// `None` if it is longer than 1 MiB, contains a NUL, is nested more than 1000 nodes deep, or takes the parser too
+    /// much work. Errors in the text are part of the tree.
     pub fn parse(&self, text: &[u8]) -> Option<Tree> {
         if text.len() > MAX_BYTES || text.contains(&0) {
             return None;
@@ -51,7 +52,7 @@ impl Language {
         Some(copy.tree)
     }
 
-    /// How many places of a text the parser can make no sense of; `None` as in [`parse`](Self::parse).
+    /// The number of places that the parser cannot understand; `None` as in [`parse`](Self::parse).
     pub fn n_errors(&self, text: &[u8]) -> Option<usize> {
         if text.len() > MAX_BYTES || text.contains(&0) {
             return None;
@@ -79,7 +80,7 @@ impl Language {
     }
 
     fn mark_units(&self, parsed: &tree_sitter::Tree, text: &[u8], copy: &mut Copy) {
-        // Which pattern gave a node its class: the later one in the file wins, in whatever order they are found.
+        // The pattern that gave a node its class: the last one in the file wins, in any order of matches.
         let mut given = vec![0; copy.tree.nodes.len()];
         each_match(&self.compiled().units, parsed, text, |pattern, captures| {
             for (capture, node) in captures {
@@ -135,17 +136,17 @@ fn each_match<'tree>(
     }
 }
 
-/// A tree in the making.
+/// A tree that is being built.
 struct Copy<'a> {
     tree: Tree,
     /// From the parser's name of a node to its copy.
     ids: HashMap<usize, NodeId>,
     text: &'a [u8],
-    /// The words that the parser has not seen and that have no node yet, last first.
+    /// The hidden words that have no node yet, last first.
     hidden: Vec<Range<usize>>,
-    /// How many lines end before a byte: the last such pair.
+    /// The number of lines that end before a byte: the last such pair.
     line: (usize, u32),
-    /// Behind the last leaf.
+    /// The end of the last leaf.
     at: usize,
 }
 
@@ -177,7 +178,7 @@ impl<'a> Copy<'a> {
             let parent = open.last().copied();
             let before = if parent.is_some() { self.hidden_before(node.start_byte()) } else { Vec::new() };
             if is_inner {
-                // What stands before a node belongs to it.
+                // The text before a node belongs to it.
                 let id = self.push(&node, parent, before.first());
                 self.push_hidden(before, id);
                 self.tree.nodes[id.index()].is_leaf = false;
@@ -201,7 +202,7 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Gives what is left to the root, which is the whole text.
+    /// Adds the rest to the root, which is the whole text.
     fn finish(&mut self) {
         let rest = self.hidden_before(self.text.len());
         self.push_hidden(rest, NodeId(0));
@@ -217,7 +218,7 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Copies one node; `before`: a word that it begins with, unseen.
+    /// Copies one node; `before`: a hidden word at its start.
     fn push(&mut self, node: &tree_sitter::Node, parent: Option<NodeId>, before: Option<&Hidden>) -> NodeId {
         let id = NodeId(number(self.tree.nodes.len()));
         let is_error = node.is_error() || node.is_missing();
@@ -244,7 +245,7 @@ impl<'a> Copy<'a> {
         id
     }
 
-    /// Takes the hidden words before a byte. One inside of a leaf (a comment) is a part of that.
+    /// Takes the hidden words before a byte. A word inside of a leaf (a comment) is a part of it.
     fn hidden_before(&mut self, byte: usize) -> Vec<Hidden> {
         let mut before = Vec::new();
         while let Some(bytes) = self.hidden.pop_if(|word| word.start < byte) {
@@ -280,13 +281,13 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// A word that the parser has not seen.
+/// A word that was hidden from the parser.
 struct Hidden {
     bytes: Range<usize>,
     line: u32,
 }
 
-/// The lines that a node touches. One that ends at the very start of a line does not touch it.
+/// The lines of a node. A node that ends at the start of a line does not include that line.
 fn lines(node: &tree_sitter::Node) -> Range<u32> {
     let (start, end) = (node.start_position(), node.end_position());
     let last = if end.column == 0 && end.row > start.row { end.row } else { end.row + 1 };

@@ -13,10 +13,10 @@ impl NodeId {
     }
 }
 
-/// What kind of syntax unit a node is.
+/// The kind of a syntax unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
-    /// Something with a name, or a whole sentence of the top level.
+    /// A construct with a name, or a whole top-level construct.
     Declaration,
     /// A function or method with its body.
     Definition,
@@ -28,13 +28,13 @@ pub enum Class {
     Case,
     /// A statement.
     Statement,
-    /// A part of a statement that can go while the rest stays: `else`, `catch`.
+    /// A part of a statement that can be removed alone: `else`, `catch`.
     Clause,
     /// A formal parameter.
     Parameter,
-    /// What brings in another file.
+    /// A construct that includes another file.
     Import,
-    /// What a preprocessor conditional holds.
+    /// The content of a preprocessor conditional.
     Region,
 }
 
@@ -55,18 +55,18 @@ impl Class {
         })
     }
 
-    /// Whether such a unit is found again in another version by what it is called.
+    /// Whether such a unit is matched between versions by its name.
     pub fn is_declaration(self) -> bool {
         matches!(self, Self::Declaration | Self::Definition | Self::Field | Self::Enumerator)
     }
 }
 
-/// What a declaring node declares.
+/// The declaration of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declared {
-    /// Where its name stands, in bytes.
+    /// The byte range of its name.
     pub name: Range<usize>,
-    /// Where stands what else tells it from another of that name (its parameters), in bytes.
+    /// The byte range of the part that distinguishes it from others of that name (its parameters).
     pub signature: Option<Range<usize>>,
 }
 
@@ -78,31 +78,31 @@ pub struct Node {
     pub kind: &'static str,
     /// Half-open, in bytes.
     pub bytes: Range<usize>,
-    /// The lines it touches: half-open, 0-based; never empty.
+    /// Its lines: half-open, 0-based; never empty.
     pub lines: Range<u32>,
-    /// The node it stands in; `None` for the root.
+    /// Its parent; `None` for the root.
     pub parent: Option<NodeId>,
-    /// Behind its last descendant: nodes are numbered in preorder, so `id + 1..end` are its descendants.
+    /// The id after its last descendant: nodes are numbered in preorder, so `id + 1..end` are its descendants.
     pub end: NodeId,
     /// Has no children: a token, or nothing at all.
     pub is_leaf: bool,
     /// Has a rule of its own in the grammar (is not a bare keyword or punctuation).
     pub is_named: bool,
-    /// May stand anywhere, as a comment does.
+    /// May occur anywhere, as a comment may.
     pub is_extra: bool,
-    /// The parser could make no sense of it, or made it up.
+    /// The parser could not understand it, or inserted it.
     pub is_error: bool,
-    /// Which syntax unit it is, if it is one.
+    /// Its class, if it is a syntax unit.
     pub class: Option<Class>,
-    /// What it declares, if it is a declaration with a name.
+    /// Its declaration, if it declares a name.
     pub declared: Option<Declared>,
-    /// A leaf that is a name which may refer to a declaration.
+    /// A leaf that is a name and may refer to a declaration.
     pub is_use: bool,
 }
 
 /// A parsed text.
 ///
-/// Nodes are numbered in preorder, the root is 0. A text that is not of the language is still a tree, with errors.
+/// Nodes are numbered in preorder, the root is 0. A text that is not of the language still gives a tree, with errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     pub(super) nodes: Vec<Node>,
@@ -120,12 +120,12 @@ impl Tree {
         &self.nodes[id.index()]
     }
 
-    /// The node that holds all others.
+    /// The node that contains all others.
     pub fn root(&self) -> NodeId {
         NodeId(0)
     }
 
-    /// How many places the parser could make no sense of.
+    /// The number of places that the parser could not understand.
     pub fn n_errors(&self) -> usize {
         self.n_errors
     }
@@ -148,7 +148,7 @@ impl Tree {
         (id.0 + 1..self.node(id).end.0).map(NodeId)
     }
 
-    /// The tokens below a node, in source order: its leaves that have a text; itself if it is one.
+    /// The tokens below a node, in source order: its leaves that have a text; the node itself if it is one.
     pub fn tokens(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         (id.0..self.node(id).end.0).map(NodeId).filter(|id| {
             let node = self.node(*id);

@@ -1,5 +1,5 @@
-//! Words that a parser cannot make sense of, because another program takes them away before: calls of macros where the
-//! language has no place for a call.
+//! Words that a parser cannot understand, because the preprocessor removes them: calls of macros at places where the
+//! language allows no call.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,42 +7,42 @@ use std::ops::Range;
 use regex::bytes::Regex;
 use serde::Deserialize;
 
-/// As it stands in `language.toml`.
+/// The table in `language.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Patterns {
-    /// What no word is looked for in, such as comments.
+    /// Text in which no word is searched, such as comments.
     apart: String,
-    /// Where such words stand even in what is apart: every group of a match is one.
+    /// Patterns of such words that also match in that text; every group of a match is a word.
     #[serde(default)]
     anywhere: Vec<String>,
-    /// Where such words stand elsewhere.
+    /// Patterns of such words elsewhere.
     words: Vec<String>,
 }
 
-/// Where the words stand that the parser is not shown.
+/// Finds the words that are hidden from the parser.
 #[derive(Debug, Default)]
 pub struct Unseen {
     patterns: Vec<Regex>,
 }
 
-/// A text without its unseen words, and where they stood: ascending, apart from each other, none over two lines.
+/// A text without its hidden words, and their ranges: ascending, not adjacent, each within one line.
 pub type Hidden<'a> = (Cow<'a, [u8]>, Vec<Range<usize>>);
 
 impl Unseen {
-    /// Compiles the patterns. Each is looked for line by line (`^` and `$`), behind what was found so far.
+    /// Compiles the patterns. Each is searched line by line (`^` and `$`), after the previous match.
     pub fn new(patterns: &Patterns) -> Result<Self, regex::Error> {
         let anywhere = patterns.anywhere.iter().map(|word| format!("(?m){word}"));
-        // What is apart comes first: what it takes away cannot be a part of another match.
+        // Excluded text comes first, so it cannot be a part of another match.
         let words = patterns.words.iter().map(|word| format!("(?m){}|{word}", patterns.apart));
         Ok(Self { patterns: anywhere.chain(words).map(|word| Regex::new(&word)).collect::<Result<_, _>>()? })
     }
 
-    /// Puts blanks over the unseen words.
+    /// Replaces the hidden words by blanks.
     ///
-    /// - `is_keyword`: the words that the language itself has, which are always seen.
+    /// - `is_keyword`: the keywords of the language, which are never hidden.
     ///
-    /// Cost: linear, for each pattern; one pattern looks at what those before it have left.
+    /// Cost: linear for each pattern; a pattern searches the text that earlier patterns have left.
     pub fn hide<'a>(&self, text: &'a [u8], is_keyword: impl Fn(&[u8]) -> bool) -> Hidden<'a> {
         let mut shown = Cow::Borrowed(text);
         let mut hidden = Vec::new();

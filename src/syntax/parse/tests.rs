@@ -36,7 +36,8 @@ fn units_of_java_are_found_with_their_names() {
     insta::assert_snapshot!(units("java", text));
 }
 
-/// C as it is written: names kept from macros, macros before and in declarations, functions in the old style, conditionals.
+/// C as it is written: macros that keep names, macros before and in declarations, functions in the old style,
+/// conditionals.
 #[test]
 fn units_of_c_that_only_the_preprocessor_makes_c_are_found_with_their_names() {
     let text = "\
@@ -192,7 +193,8 @@ fn of_two_patterns_for_a_node_the_later_one_gives_the_class() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the text: preorder, children inside of their parents and apart from each other, and no visible byte in no token.
+    /// For every text: nodes are in preorder, children are inside their parents and do not overlap, and every visible
+    /// byte is in a token.
     #[test]
     fn a_tree_is_nested_and_its_tokens_are_the_text(
         words in prop::collection::vec(
@@ -214,7 +216,7 @@ proptest! {
                     let bytes = &tree.node(child).bytes;
                     prop_assert!(at <= bytes.start && bytes.end <= node.bytes.end, "{} {:?} in {:?}", node.kind, bytes, node.bytes);
                     prop_assert_eq!(tree.node(child).parent, Some(id));
-                    // What has no bytes may stand on the line behind its parent.
+                    // An empty node can be on the line after its parent.
                     let lines = &tree.node(child).lines;
                     prop_assert!(node.lines.start <= lines.start && (lines.end <= node.lines.end || bytes.is_empty()));
                     at = bytes.end;
