@@ -1,8 +1,9 @@
 //! The model of a change: the difference of two trees as units that can be applied one by one.
 //!
-//! A [`ChangeSet`] is made from [`FilePair`]s (the files that differ). It holds [`Unit`]s in source order (file > hunk
-//! > line), knows which unit needs which others ([`ChangeSet::close`]), and turns a [`Subset`] of them back into files
-//! ([`ChangeSet::render`]). Nothing here knows repositories, processes or outcomes. Start reading at [`ChangeSet`].
+//! A [`ChangeSet`] is made from [`FilePair`]s (the files that differ). It holds [`Unit`]s in source order (by file,
+//! hunk, line), knows which unit needs which others ([`ChangeSet::close`]), and turns a [`Subset`] of them back into
+//! files ([`ChangeSet::render`]). Nothing here knows repositories, processes or outcomes. Start reading at
+//! [`ChangeSet`].
 
 mod atoms;
 mod balance;

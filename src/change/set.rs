@@ -26,8 +26,8 @@ pub enum UnitKind {
     Rename,
     /// The executable bit changes.
     Mode,
-    /// The content changes as a whole: a binary file, a link, a submodule, one of them becoming another, or a text that a
-    /// program writes.
+    /// The content changes as a whole: a binary file, a link, a submodule, one of them becoming another, or a text that
+    /// a program writes.
     Whole,
     /// A declaration moves to another place of its file; what changes inside it are units of their own.
     Move {

@@ -159,7 +159,8 @@ impl Hunter<'_> {
         Ok(reversals)
     }
 
-    /// Merges a reversal into the newest revision and tests it there. Cost: one probe, one run of checks and suite each.
+    /// Merges a reversal into the newest revision and tests it there. Cost: one probe, one run of checks and suite
+    /// each.
     async fn try_fix(
         &self,
         reversal: &Reversal,

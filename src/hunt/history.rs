@@ -18,7 +18,8 @@ pub struct History {
 }
 
 impl History {
-    /// Takes revisions in topological order (children before parents) and the commits whose parents a shallow clone lacks.
+    /// Takes revisions in topological order (children before parents) and the commits whose parents a shallow clone
+    /// lacks.
     pub fn new(revisions: Vec<Revision>, shallow: HashSet<CommitId>) -> Self {
         let index = revisions.iter().enumerate().map(|(index, revision)| (revision.id, index)).collect();
         Self { revisions, index, shallow }

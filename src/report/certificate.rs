@@ -1,8 +1,8 @@
-//! A finding as something that others can check: what to run, on which trees, and what must be seen.
+//! A finding that others can check: the commands, the trees, and the required outcomes.
 //!
-//! A claim names a commit and a patch to it, so that any clone that has the commit can make the tree again; the id of the
-//! tree guards both. What the claims have to do with each other (the sufficient change leads from the first to the second,
-//! and so on) is not written down but checked by whoever verifies.
+//! A claim names a commit and a patch to it, so every clone with the commit can make the tree again. The id of the tree
+//! protects both. The relations between claims (the sufficient change leads from the first tree to the second, and so
+//! on) are not stored; `verify` checks them.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -22,25 +22,25 @@ pub const SCHEMA: &str = "git-idd-certificate/1";
 pub struct Certificate {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The words of the command line that say what is run and what a failure is: `["--build", "make", "--", "./test.sh"]`.
+    /// The words of the command line that set the commands and the signature: `["--build", "make", "--", "./test.sh"]`.
     pub options: Vec<Untrusted>,
-    /// What writes the generated files of a tree before it is built.
+    /// The command that writes the generated files of a tree before its build.
     pub regenerate: Option<Untrusted>,
     /// The directory that the commands run in, relative to the top.
     pub directory: Untrusted,
-    /// What the failure looks like.
+    /// The hunted failure.
     pub signature: Signature,
     /// The newest revision that passes: a parent of the first bad one.
     pub last_good: CommitId,
     /// The first one that fails.
     pub first_bad: CommitId,
-    /// Added to the last good revision, it fails.
+    /// If it is added to the last good revision, the test fails.
     pub sufficient: Option<Untrusted>,
-    /// Taken out of the first bad revision, it passes.
+    /// If it is taken out of the first bad revision, the test passes.
     pub necessary: Option<Untrusted>,
-    /// Applied to the newest revision that it reached, it passes.
+    /// If it is applied to the newest revision that it reached, the test passes.
     pub fix: Option<Untrusted>,
-    /// What must be seen; each role at most once.
+    /// The claims; each role at most once.
     pub claims: Vec<Claim>,
 }
 
@@ -48,17 +48,17 @@ pub struct Certificate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// What it says.
+    /// Its meaning.
     pub role: Role,
-    /// The commit that the tested tree is made from.
+    /// The commit from which the tested tree is made.
     pub commit: CommitId,
-    /// From the tree of the commit to the tested one: held files, repairs, and the change that the claim is about.
+    /// From the tree of the commit to the tested tree: held files, repairs, and the change of the claim.
     pub patch: Untrusted,
     /// The tested tree.
     pub tree: TreeId,
 }
 
-/// What a claim says, in the order in which they are checked.
+/// The meaning of a claim, in the order in which claims are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -70,13 +70,13 @@ pub enum Role {
     SufficientFails,
     /// Without the necessary change the bad one passes.
     NecessaryPasses,
-    /// The revision that the fix is for fails.
+    /// The target of the fix fails.
     TargetFails,
     /// With the fix it passes.
     FixPasses,
 }
 
-/// Each role, and the claim of a report that it is.
+/// Each role, with its claim in a report.
 const ROLES: [(Role, &str); 6] = [
     (Role::GoodPasses, "the last good revision passes"),
     (Role::BadFails, "the first bad revision fails"),
@@ -97,13 +97,13 @@ impl Role {
         matches!(self, Self::BadFails | Self::SufficientFails | Self::TargetFails)
     }
 
-    /// Whether it speaks of the history as it is, and of no change.
+    /// Whether it is about an unchanged revision.
     pub fn is_bare(self) -> bool {
         matches!(self, Self::GoodPasses | Self::BadFails | Self::TargetFails)
     }
 }
 
-/// The runs behind a finding that were made for their claim: role, commit and tree, in the order of the roles.
+/// The runs of a finding that were made to prove a claim: role, commit and tree, in the order of the roles.
 pub fn proven(report: &Report) -> Vec<(Role, CommitId, TreeId)> {
     let of_role = |(role, words): (Role, &str)| {
         let is_it = |claim: &&crate::report::Evidence| {

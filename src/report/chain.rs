@@ -1,7 +1,7 @@
-//! The explanation of a finding, as a report has it: the chain of faulty values from the change to the failure.
+//! The explanation of a finding in a report: the chain of faulty values from the change to the failure.
 //!
-//! `git idd explain` keeps what it found beside the journal of the hunt that it explains ([`wrap`]); every form of report reads
-//! it through [`read`], which takes no more than a report can show.
+//! `git idd explain` stores its result beside the journal of the hunt ([`wrap`]). Every form of report reads it with
+//! [`read`], which limits its size.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,16 +17,16 @@ use crate::revision::TreeId;
 /// The name of the stored form.
 const SCHEMA: &str = "git-idd hunt explanation 1";
 
-/// The name of what `git idd explain --json` prints, which is in it.
+/// The name of the inner form, the output of `git idd explain --json`.
 const EXPLANATION_SCHEMA: &str = "git-idd explanation 1";
 
-/// No stored explanation is longer, in bytes.
+/// The maximum size of a stored explanation, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
 
-/// A chain is shown up to here.
+/// The maximum number of printed links.
 const MAX_LINKS: usize = 400;
 
-/// A value or a name is shown up to here, in bytes.
+/// The maximum length of a printed value or name, in bytes.
 const MAX_TEXT: usize = 600;
 
 /// Why a stored explanation is not used.
@@ -38,7 +38,7 @@ pub enum ChainError {
     /// It has another form.
     #[error("it has another form than `{SCHEMA}`")]
     Schema,
-    /// The hunt went on since, and found something else.
+    /// The hunt continued after the explanation, and has another result now.
     #[error("it explains something else than the finding")]
     Other,
 }
@@ -46,32 +46,32 @@ pub enum ChainError {
 /// A chain of faulty values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// The commit that the failing version is, or is closest to.
+    /// The commit of the failing version, or the nearest one.
     pub commit: CommitId,
-    /// The failing version as it was run.
+    /// The failing version, as it was run.
     pub tree: TreeId,
-    /// How the failing version is called.
+    /// The name of the failing version.
     pub bad: Untrusted,
-    /// How the reference is called.
+    /// The name of the reference.
     pub good: Untrusted,
-    /// The decision that makes the reference, if it is a run of the failing version.
+    /// The switched decision, if the reference is a run of the failing version.
     pub switched: Option<Switched>,
-    /// What leads to the failure, in the order of time.
+    /// The links that lead to the failure, in the order of time.
     pub links: Vec<Link>,
     /// The failure.
     pub failure: Failure,
-    /// Where the chain begins.
+    /// The beginning of the chain.
     pub end: End,
-    /// The same in a sentence that says where the difference comes from.
+    /// A sentence about the beginning: where the difference comes from.
     pub beginning: Option<Untrusted>,
-    /// What could not be done, and what is left out here; in words.
+    /// Notes: limits of the explanation, and omitted parts.
     pub remarks: Vec<Untrusted>,
 }
 
-/// A link: a statement, and what it did in both runs.
+/// A link: a statement, and its effect in both runs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Link {
-    /// What it did.
+    /// The kind of its effect.
     pub kind: Kind,
     /// The path of its file.
     pub file: Option<Untrusted>,
@@ -79,9 +79,9 @@ pub struct Link {
     pub line: Option<u64>,
     /// Its function.
     pub function: Option<Untrusted>,
-    /// The variable that was given a value, or the function that returned one; `None` for a decision.
+    /// The variable that was assigned, or the function that returned a value; `None` for a decision.
     pub variable: Option<Untrusted>,
-    /// The value, or how it was decided, in the failing run.
+    /// The value, or the branch that was taken, in the failing run.
     pub value: Untrusted,
     /// The same in the reference.
     pub reference: Untrusted,
@@ -90,35 +90,35 @@ pub struct Link {
     /// Whether the value is faulty only because the reference overwrote it.
     #[serde(default)]
     pub kept: bool,
-    /// Which of several that stand there.
+    /// The execution of the statement, if there are several.
     #[serde(flatten)]
     pub which: Which,
-    /// The text that the variable is one character of.
+    /// The text, if the variable is one character of a text.
     #[serde(default)]
     pub text: Option<Text>,
 }
 
-/// A text of which a step gave several characters.
+/// A text of which a step wrote several characters.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Text {
-    /// What holds it.
+    /// The variable that contains it.
     pub variable: Untrusted,
-    /// It, between quotes.
+    /// The text in quotes.
     pub value: Untrusted,
     /// The same in the reference.
     pub reference: Untrusted,
 }
 
-/// Which of several executed statements of a line is meant.
+/// Selects one of several executed statements of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Which {
     /// The part of a `for`.
     #[serde(default)]
     pub part: Option<Part>,
-    /// Which of its executions this is, from 1.
+    /// The number of this execution, from 1.
     #[serde(default)]
     pub instance: Option<u64>,
-    /// How many times it runs in all.
+    /// The total number of executions.
     #[serde(default)]
     pub of: Option<u64>,
 }
@@ -127,16 +127,16 @@ pub struct Which {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// What is done before the first iteration.
+    /// The part that runs before the first iteration.
     Start,
-    /// What is asked before each iteration.
+    /// The part that is evaluated before each iteration.
     Condition,
-    /// What is done after each iteration.
+    /// The part that runs after each iteration.
     Increment,
 }
 
 impl Which {
-    /// In words: `increment, 3rd time of 12`; `None` if there is no other.
+    /// In words: `increment, 3rd time of 12`; `None` if there is only one.
     pub fn words(self) -> Option<String> {
         let part = self.part.map(|part| match part {
             Part::Start => "start".to_owned(),
@@ -149,65 +149,65 @@ impl Which {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// The same between parentheses, to stand behind a place; empty if there is no other.
+    /// The same in parentheses, to follow a place; empty if there is only one.
     pub fn behind(self) -> String {
         self.words().map_or_else(String::new, |words| format!(" ({words})"))
     }
 }
 
-/// What a link did.
+/// The kind of effect of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// It gave a variable a value.
+    /// It assigned a value to a variable.
     Value,
-    /// A call came back with a value.
+    /// A call returned a value.
     Return,
-    /// It decided.
+    /// It took a branch.
     Decision,
-    /// It is of the change, and leads to the next link in a way that no variable shows.
+    /// It is a part of the change, and leads to the next link without a visible variable.
     Change,
 }
 
-/// How the failure is seen.
+/// The visible failure.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Failure {
     /// In a clause: `the program says "1" (reference "2")`.
     pub what: Untrusted,
-    /// The path of the file where it is seen.
+    /// The path of the file in which the failure shows.
     pub file: Option<Untrusted>,
     /// The line, from 1.
     pub line: Option<u64>,
     /// Whether the change touches the line.
     pub in_change: bool,
-    /// Which of several that stand there.
+    /// The execution of the statement, if there are several.
     #[serde(flatten)]
     pub which: Which,
 }
 
-/// A decision that was made to go the other way.
+/// A decision that was switched.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Switched {
     /// The path of its file.
     pub file: Option<Untrusted>,
     /// Its line, from 1.
     pub line: Option<u64>,
-    /// Which of several that stand there.
+    /// The execution of the decision, if there are several.
     #[serde(flatten)]
     pub which: Which,
 }
 
-/// Where a chain begins.
+/// The beginning of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// What comes before is the same in both runs.
+    /// All earlier values are the same in both runs.
     Benign,
-    /// At what was there at the start.
+    /// A value that exists from the start.
     Start,
-    /// Nothing earlier leads to it by itself.
+    /// No earlier state causes it by itself.
     Stuck,
-    /// Where it was given up.
+    /// The search was stopped here.
     Unfinished,
 }
 
@@ -234,14 +234,14 @@ impl Explanation {
 }
 
 impl Untrusted {
-    /// The line where a decision went on, if it is told so.
+    /// The next line after a decision, if the value says so.
     fn line_decided_for(&self) -> Option<u64> {
         str::from_utf8(self.as_bytes()).ok()?.strip_prefix("decided for line ")?.parse().ok()
     }
 }
 
 impl Link {
-    /// What happened in a clause; `code` writes a name or a value.
+    /// The effect as a clause; `code` writes a name or a value.
     pub fn clause(&self, code: impl Fn(&Untrusted) -> String) -> String {
         let (value, reference) = (code(&self.value), code(&self.reference));
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
@@ -261,9 +261,9 @@ impl Link {
     }
 }
 
-/// The stored form of what `git idd explain --json` says of a hunt.
+/// The stored form of the output of `git idd explain --json` for a hunt.
 ///
-/// - `failing`: the failing version, as a proven claim of the report has it.
+/// - `failing`: the failing version, as in a proved claim of the report.
 pub fn wrap(hunt: &str, (commit, tree): (CommitId, TreeId), explanation: &Value) -> Value {
     json!({ "schema": SCHEMA, "hunt": hunt, "commit": commit, "tree": tree, "explanation": explanation })
 }
@@ -290,12 +290,12 @@ struct Told {
     remarks: Vec<Untrusted>,
 }
 
-/// Reads the links of what `git idd explain --json` says, uncut; those that are characters of one text as one.
+/// Reads all links from the output of `git idd explain --json`. Links for the characters of one text become one link.
 pub fn links(explanation: &Value) -> Result<Vec<Link>, ChainError> {
     Ok(texts(Vec::deserialize(&explanation["chain"])?))
 }
 
-/// Puts the links that are characters of one text together.
+/// Joins links for the characters of one text.
 fn texts(mut links: Vec<Link>) -> Vec<Link> {
     links.dedup_by(|later, link| {
         let is_same = |text: &Text| later.text.as_ref() == Some(text);
@@ -309,17 +309,17 @@ fn texts(mut links: Vec<Link>) -> Vec<Link> {
     links
 }
 
-/// Reads the failure of what `git idd explain --json` says, uncut.
+/// Reads the failure from the output of `git idd explain --json`.
 pub fn seen(explanation: &Value) -> Result<Failure, ChainError> {
     Ok(Failure::deserialize(&explanation["failure"])?)
 }
 
-/// Reads the decision that was switched, if there is one that can be read.
+/// Reads the switched decision, if there is one.
 pub fn switched(explanation: &Value) -> Option<Switched> {
     Switched::deserialize(&explanation["switched"]).ok()
 }
 
-/// Reads what [`wrap`] made, cut to what can be shown, if it explains `report`.
+/// Reads the result of [`wrap`], limited in size, if it explains `report`.
 pub fn read(bytes: &[u8], report: &Report) -> Result<Explanation, ChainError> {
     let Stored { schema, hunt, commit, tree, explanation } = serde_json::from_slice(bytes)?;
     if schema != SCHEMA || explanation.schema != EXPLANATION_SCHEMA {

@@ -1,4 +1,4 @@
-//! A commit and its date, as they are reported.
+//! A commit and its date in reports.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl From<&Revision> for Commit {
     }
 }
 
-/// A point in time and the clock of who wrote it down; in JSON `2026-03-01T09:30:00+01:00`.
+/// A point in time, with the time zone of its author; in JSON `2026-03-01T09:30:00+01:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Date {
     timestamp: Timestamp,
@@ -51,7 +51,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// - `seconds`: since 1970; what lies outside the years -9999 to 9999 becomes 1970.
+    /// - `seconds`: since 1970; a time outside of the years -9999 to 9999 becomes 1970.
     /// - `offset_minutes`: east of UTC; an offset of more than a day becomes 0.
     pub fn new(seconds: i64, offset_minutes: i32) -> Self {
         let timestamp = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -59,7 +59,7 @@ impl Date {
         Self { timestamp, offset: offset.unwrap_or(Offset::UTC) }
     }
 
-    /// Whether a number of seconds since 1970 lies in the years that can be told.
+    /// Whether a number of seconds since 1970 is in the supported years.
     pub fn is_told(seconds: i64) -> bool {
         Timestamp::from_second(seconds).is_ok()
     }
@@ -75,12 +75,12 @@ impl Date {
     }
 }
 
-/// When something began, by the clock of this machine; in JSON and in full `2026-03-01T09:30:00+01:00`.
+/// A starting time, in the time zone of this machine; in JSON and in full `2026-03-01T09:30:00+01:00`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Started(Zoned);
 
 impl Started {
-    /// - `seconds`: since 1970; what lies outside the years -9999 to 9999 becomes 1970.
+    /// - `seconds`: since 1970; a time outside of the years -9999 to 9999 becomes 1970.
     pub fn new(seconds: i64) -> Self {
         Self(Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system()))
     }

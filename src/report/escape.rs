@@ -1,8 +1,8 @@
-//! Text that somebody else wrote, and the ways to let it out.
+//! Text from others, and the safe ways to print it.
 //!
-//! File names, subjects, patches and output of tests can hold anything: escape sequences that rewrite the screen, marks
-//! that turn the direction of writing, bytes that are no text. [`Untrusted`] keeps them away from `Display`; each
-//! form of output has its own escaper, and only that one takes them.
+//! File names, subjects, patches and output of tests can contain anything: escape sequences that rewrite the screen,
+//! marks that change the direction of writing, bytes that are no text. [`Untrusted`] has no `Display`. Each form of
+//! output has its own escaper, and only escapers accept it.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ use serde_json::ser::Formatter;
 pub struct Untrusted(Vec<u8>);
 
 impl Untrusted {
-    /// The bytes as they are, for storing and for comparing; not for output.
+    /// The raw bytes, to store or compare; not for output.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -57,10 +57,10 @@ impl fmt::Debug for Untrusted {
     }
 }
 
-/// What CI services take for a command wherever it stands in a line of the log: Azure Pipelines, `TeamCity`, GitHub Actions of old.
+/// Commands of CI services, at any place in a line of the log: Azure Pipelines, `TeamCity`, old GitHub Actions.
 const COMMANDS: [&str; 3] = ["##vso[", "##teamcity[", "##["];
 
-/// What GitHub Actions takes for a command at the beginning of a line, between `::` and either a space or `::`.
+/// Commands of GitHub Actions at the beginning of a line, between `::` and either a space or `::`.
 const LEADING_COMMANDS: [&str; 16] = [
     "add-mask",
     "add-matcher",
@@ -82,8 +82,8 @@ const LEADING_COMMANDS: [&str; 16] = [
 
 /// Escapes for a terminal, and for the log of a CI service.
 ///
-/// What could move the cursor, change the colour or the order of what is seen is shown as `\x1b` or `\u{202e}`, and so is the first
-/// letter of what a CI service would take for a command. Printable text of any script stays as it is.
+/// Characters that could move the cursor, or change the colour or the order of the text, are printed as `\x1b` or
+/// `\u{202e}`. So is the first letter of a command of a CI service. Printable text of any script is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal;
 
@@ -107,7 +107,7 @@ impl Terminal {
         })
     }
 
-    /// The bytes as they are but for commands of CI services: for what is redirected, as a patch that can be applied.
+    /// The raw bytes without commands of CI services, for redirected output, such as a patch to apply.
     pub fn raw(self, bytes: &[u8]) -> Vec<u8> {
         without_commands(bytes.to_vec())
     }
@@ -124,7 +124,7 @@ fn escape(bytes: &[u8], mut push: impl FnMut(char, &mut String)) -> String {
     String::from_utf8(without_commands(text.into_bytes())).expect("ASCII stands in the place of ASCII")
 }
 
-/// Shows the first letter of each command of a CI service as `\x23` or `\x3a`.
+/// Replaces the first letter of each command of a CI service by `\x23` or `\x3a`.
 fn without_commands(text: Vec<u8>) -> Vec<u8> {
     if !text.windows(2).any(|pair| matches!(pair, b"##" | b"::")) {
         return text;
@@ -143,14 +143,14 @@ fn without_commands(text: Vec<u8>) -> Vec<u8> {
     shown
 }
 
-/// Whether a command stands at the beginning that is one wherever it stands.
+/// Whether the text begins with a command that counts at any place.
 fn is_command(text: &[u8]) -> bool {
     COMMANDS
         .iter()
         .any(|command| text.get(..command.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(command.as_bytes())))
 }
 
-/// Where a line has a command that is one because nothing but white space stands before it.
+/// The position of a command that counts only after white space, at the beginning of a line.
 fn leading_command(line: &[u8]) -> Option<usize> {
     let line = String::from_utf8_lossy(line);
     let begin = line.trim_start();
@@ -168,7 +168,7 @@ fn escape_char(character: char, text: &mut String) {
     }
 }
 
-/// Whether `character` acts on the screen instead of being seen: control, direction, separator, or of no width.
+/// Whether `character` changes the display instead of being visible: control, direction, separator, or zero width.
 fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -190,12 +190,12 @@ fn is_deceptive(character: char) -> bool {
         )
 }
 
-/// Escapes for Markdown: everything of somebody else's stands in code, where nothing has a meaning.
+/// Escapes for Markdown: all text from others is in code, where no character has a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Markdown;
 
 impl Markdown {
-    /// A span of code in a line. In a table a bar would end the cell: it is written as a full-width one.
+    /// A code span. In a table a bar would end the cell, so it becomes a full-width one.
     pub fn code(self, text: &Untrusted) -> String {
         let line = Terminal.line(text).replace('|', "\u{ff5c}");
         let fence = "`".repeat(longest_run(&line, '`') + 1);
@@ -221,7 +221,7 @@ fn longest_run(text: &str, letter: char) -> usize {
 pub struct Workflow;
 
 impl Workflow {
-    /// What stands behind the second `::`.
+    /// The text after the second `::`.
     pub fn message(self, text: &Untrusted) -> String {
         Terminal.block(text).replace('%', "%25").replace('\n', "%0A")
     }
@@ -263,8 +263,8 @@ impl Xml {
 
 /// Escapes for JSON.
 ///
-/// Beyond what JSON asks for, it writes as `\u....` what [`Terminal`] would not show; so the object can be looked at on a
-/// terminal or in the log of a CI service, and reads back as the same text.
+/// In addition to the rules of JSON, it writes as `\u....` all characters that [`Terminal`] would escape. So the object
+/// can be printed on a terminal or in the log of a CI service, and a reader gets the original text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json;
 

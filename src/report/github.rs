@@ -1,8 +1,8 @@
-//! The report as workflow commands of GitHub Actions: annotations at the lines of the finding, the first one with all that is
-//! known.
+//! The report as workflow commands of GitHub Actions: annotations at the lines of the finding; the first one has all
+//! facts.
 //!
-//! Source: "Workflow commands for GitHub Actions" in the documentation of GitHub. Lines count from 1 and are those of the
-//! commit that is checked out, so only a place at HEAD has one.
+//! Source: "Workflow commands for GitHub Actions" in the documentation of GitHub. Lines count from 1 and are those of
+//! the commit that is checked out, so only a place at HEAD has one.
 
 use std::io;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::report::places::Place;
 use crate::report::places::places;
 use crate::report::summary;
 
-/// Writes `report`; `test` is the command that was hunted for.
+/// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let title = Workflow.property(&summary::title(report, test));
     let message = Workflow.message(&summary::message(report));

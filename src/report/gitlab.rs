@@ -1,7 +1,7 @@
 //! The report as a code quality report of GitLab: a list of issues, each at a line.
 //!
 //! Source: "Code Quality report format" in the documentation of GitLab: `description`, `check_name`, `fingerprint`,
-//! `severity` and `location` are required. A failing test whose place is not known stands at `.`.
+//! `severity` and `location` are required. A failing test without a known place has the place `.`.
 
 use std::io;
 use std::io::Write;
@@ -23,7 +23,7 @@ use crate::report::places::Place;
 use crate::report::places::places;
 use crate::report::summary;
 
-/// Writes `report`; `test` is the command that was hunted for.
+/// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let places = places(report).map(|places| places.places).unwrap_or_default();
     let mut issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
@@ -46,7 +46,7 @@ fn issue(report: &Report, test: &Untrusted, Place { file, lines }: &Place) -> Va
     })
 }
 
-/// The same for the same finding at the same place.
+/// Equal for the same finding at the same place.
 fn fingerprint(parts: &[&str]) -> String {
     let digest = parts.iter().fold(Sha256::new(), |digest, part| digest.chain_update(part).chain_update([0]));
     base64::encode(&digest.finalize()[..16])

@@ -14,9 +14,9 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Reads what [`write`](fn@write) wrote, to show it again.
+/// Reads the output of [`write`](fn@write), to print it again.
 ///
-/// Errors: not JSON, another schema, a field that is missing.
+/// Errors: not JSON, another schema, a missing field.
 pub fn read(bytes: &[u8]) -> Result<Report, serde_json::Error> {
     serde_json::from_slice(bytes)
 }

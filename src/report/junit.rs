@@ -1,7 +1,7 @@
-//! The report as a `JUnit` document: the hunt as one case, and each claim of a finding as one more.
+//! The report as a `JUnit` document: one case for the hunt, and one for each claim of the finding.
 //!
-//! Source: there is no standard; the form is that of the schema which Jenkins reads by (`tests/schemas/junit-10.xsd`).
-//! The hunted test fails, so its case does; a claim fails if what was seen is not what it says.
+//! Source: there is no standard; the form is the schema that Jenkins uses (`tests/schemas/junit-10.xsd`). The hunted
+//! test fails, so its case fails. A claim fails if its outcome is not the expected one.
 
 use std::io;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::report::Untrusted;
 use crate::report::escape::Xml;
 use crate::report::summary;
 
-/// Writes `report`; `test` is the command that was hunted for.
+/// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let n_wrong = report.evidence.iter().filter(|evidence| evidence.expected != evidence.outcome).count();
     let (n_cases, n_errors) = (1 + report.evidence.len(), usize::from(report.error.is_some()));

@@ -1,4 +1,4 @@
-//! A history cut down to the revisions that matter, and its place on a plane.
+//! A history reduced to its important revisions, with a position for each in a picture.
 
 use std::collections::BTreeSet;
 use std::collections::HashMap;
@@ -6,32 +6,32 @@ use std::collections::HashMap;
 use crate::revision::CommitId;
 use crate::revision::Revision;
 
-/// A revision that is kept.
+/// A revision of the reduced history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// The lane it lies in, from 0.
+    /// Its lane, from 0.
     pub lane: usize,
-    /// Towards the root.
+    /// Edges towards the root.
     pub edges: Vec<Edge>,
 }
 
-/// The way from a node to one behind it.
+/// The edge from a node to an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// The index of the older node.
     pub to: usize,
     /// The lane in which it runs.
     pub lane: usize,
-    /// How many revisions that are left out lie on the way; of several ways that of the first parents.
+    /// The number of omitted revisions on the way; if there are several ways, along first parents.
     pub n_between: u64,
 }
 
 /// The revisions of `wanted`, and the merges that join them, children before parents.
 ///
-/// - `history`: children before parents; parents that are not in it are taken for missing.
-/// - Result: index into `history`, and node. No edge leads where another way leads, too.
+/// - `history`: children before parents; parents that are not in it count as missing.
+/// - Result: index into `history`, and node. There is no edge between two nodes that are also connected by other edges.
 ///
-/// Cost: time and space in the square of what is kept.
+/// Cost: time and space quadratic in the size of the result.
 ///
 /// Source: the rules of `git log --simplify-merges`, with `wanted` for the commits that are not TREESAME.
 pub fn cut_down(history: &[Revision], wanted: &BTreeSet<CommitId>) -> Vec<(usize, Node)> {
@@ -84,9 +84,9 @@ impl Kept {
     }
 }
 
-/// Gives each node and each edge a lane: first parents go on in the lane of their child.
+/// Gives each node and each edge a lane: a first parent stays in the lane of its child.
 fn lay_out(nodes: &mut [(usize, Node)]) {
-    /// The node that a lane leads to.
+    /// For each lane the node that it leads to.
     type Lanes = Vec<Option<usize>>;
     fn free(lanes: &mut Lanes) -> usize {
         lanes.iter().position(Option::is_none).unwrap_or_else(|| {
@@ -101,7 +101,7 @@ fn lay_out(nodes: &mut [(usize, Node)]) {
             *next = None;
         }
         node.lane = lane;
-        // Until its first parent has it, it is taken.
+        // The lane is reserved until its first parent takes it.
         lanes[lane] = Some(usize::MAX);
         for (nth, edge) in node.edges.iter_mut().enumerate() {
             let known = || lanes.iter().position(|next| *next == Some(edge.to));

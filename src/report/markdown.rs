@@ -1,6 +1,6 @@
-//! The report as Markdown, to be pasted into an issue or a mail, or shown as the summary of a job.
+//! The report as Markdown, for an issue, a mail, or the summary of a job.
 //!
-//! It ends with a trailer in the form that the Linux kernel uses: `Fixes: <12 digits> ("<subject>")`.
+//! It ends with a trailer in the form of the Linux kernel: `Fixes: <12 digits> ("<subject>")`.
 
 use std::io;
 use std::io::Write;
@@ -17,9 +17,9 @@ use crate::report::chain::Which;
 use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 
-/// Writes `report`; `test` is the command that was hunted for.
+/// Writes `report`; `test` is the test command of the hunt.
 ///
-/// - `explanation`: why it fails, if that was looked for.
+/// - `explanation`: the explanation of the failure, if there is one.
 pub fn write(
     report: &Report,
     test: &Untrusted,
@@ -53,7 +53,7 @@ pub fn write(
     report.first_bad.as_ref().map_or(Ok(()), |first_bad| trailer(&first_bad.commit, out))
 }
 
-/// The changes, each only if it says something new.
+/// The changes; each is printed only if it adds something new.
 struct Changes<'r> {
     common: Option<&'r Change>,
     sufficient: Option<&'r Change>,
@@ -116,7 +116,7 @@ fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", Markdown.block("diff", &change.patch))
 }
 
-/// The chain, one link a line.
+/// The chain, one link in each line.
 fn why(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
     let (bad, good) = (Markdown.code(&explanation.bad), Markdown.code(&explanation.good));
     writeln!(out, "**Why it fails**: {bad} compared with {good}\n")?;

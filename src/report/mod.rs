@@ -1,8 +1,8 @@
-//! What was found, as plain data, and its forms for people and programs.
+//! The finding as plain data, and its forms for people and programs.
 //!
-//! [`Report`] is the versioned form that leaves the program: it is printed as JSON ([`json`]), as text ([`text`]), stored
-//! for `git idd show`, and read back. Nothing here searches or runs anything. Text that came from a repository, from a
-//! test or from the user's words is [`Untrusted`]: only an escaper of [`escape`] turns it into output.
+//! [`Report`] is the versioned form that leaves the program: it is printed as JSON ([`json`]) and as text ([`text`]),
+//! stored for `git idd show`, and read back. Nothing here searches or runs anything. Text from a repository, a test or
+//! the user is [`Untrusted`]: only an escaper of [`escape`] turns it into output.
 
 pub mod certificate;
 
@@ -62,55 +62,55 @@ pub use crate::report::commit::Date;
 pub use crate::report::escape::Untrusted;
 pub use crate::report::status::Status;
 
-/// The name of this form; a field may be added under the same name, none is removed and none changes its meaning.
+/// The name of this form. Fields may be added under the same name; no field is removed or changes its meaning.
 pub const SCHEMA: &str = "git-idd/1";
 
-/// Everything that a run of the program has to say.
+/// The result of a run of the program.
 ///
-/// Every field is always present in JSON, `null` where it is not known. `schema` and `exit` are added there.
+/// Every field is always present in JSON, `null` if unknown. `schema` and `exit` are added there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
     #[serde(flatten)]
     pub status: Status,
-    /// What went wrong, if something did.
+    /// The error, if there was one.
     pub error: Option<ErrorReport>,
-    /// One true sentence for people, with its full stop (or an id at its end).
+    /// One sentence for people, with its full stop (or an id at its end).
     pub sentence: Untrusted,
-    /// What the hunted failure looks like.
+    /// The hunted failure.
     pub signature: Option<Signature>,
     /// The revision where the test fails.
     pub bad: Option<Commit>,
-    /// The newest revision found where it passes.
+    /// The newest revision known to pass.
     pub last_good: Option<Commit>,
-    /// The first one where it fails; the newest one involved, if several are.
+    /// The first revision that fails; the newest one, if several commits take part.
     pub first_bad: Option<FirstBad>,
-    /// All commits involved, newest first.
+    /// All commits that take part, newest first.
     pub culprits: Vec<Commit>,
-    /// Whether the failure needs all of them together; otherwise each is a culprit by itself.
+    /// Whether the failure needs all of them together; otherwise each of them causes it alone.
     pub interaction: bool,
-    /// The probability that the first bad commit is the right one, between 0 and 1, where runs of one tree disagreed.
+    /// The probability that the first bad commit is the right one, between 0 and 1, if runs of one tree disagreed.
     #[serde(default)]
     pub confidence: Option<f64>,
-    /// How noisy the test was found to be there.
+    /// The measured noise of the test in that case.
     #[serde(default)]
     pub noise: Option<Noise>,
-    /// The candidates that are left, where no single commit can be named.
+    /// The remaining candidates, if no single commit can be named.
     pub range: Option<Range>,
     /// The reduced changes.
     pub change: Changes,
-    /// The recommended fix; or, if it is not complete, the one that got farthest.
+    /// The recommended fix; or, if that is not complete, the one that was carried farthest.
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
     #[serde(default)]
     pub fixes: Vec<Fix>,
-    /// What had to be changed to test revisions at all.
+    /// The changes that made revisions testable.
     pub repairs: Vec<Repair>,
-    /// The claims behind the finding.
+    /// The claims that support the finding.
     pub evidence: Vec<Evidence>,
-    /// The paths kept as they are now.
+    /// The held paths.
     pub held: Vec<Held>,
-    /// Other sentences worth reading, such as a fallback that was taken.
+    /// Notes, for example about a fallback.
     pub notes: Vec<Untrusted>,
     /// How often the test ran.
     pub probes: Probes,
@@ -118,12 +118,12 @@ pub struct Report {
     pub seconds: f64,
     /// The id of the hunt.
     pub hunt: Option<String>,
-    /// The directory with the outputs that were kept.
+    /// The directory with the stored outputs.
     pub log: Option<Untrusted>,
 }
 
 impl Report {
-    /// A report that knows only how it ended.
+    /// A report with only a status.
     pub fn new(status: Status, sentence: impl Into<Untrusted>) -> Self {
         Self {
             status,
@@ -153,33 +153,34 @@ impl Report {
     }
 }
 
-/// How often a noisy test shows the wrong outcome: shares of its runs, between 0 and 1.
+/// How often a noisy test has the wrong outcome: shares of its runs, between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// Of the runs of revisions without the cause of the failure, the share that fails.
+    /// The share of failing runs among the runs of revisions without the cause of the failure.
     pub false_fails: f64,
-    /// Of the runs of revisions with the cause, the share that passes.
+    /// The share of passing runs among the runs of revisions with the cause.
     pub false_passes: f64,
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorReport {
     /// The chain of causes, in one line.
     pub message: Untrusted,
-    /// What to do about it.
+    /// Advice to the user.
     pub hint: Option<Untrusted>,
 }
 
-/// What the hunted failure looks like.
+/// The hunted failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     /// How the test ended, in words: `exit code 1`, `signal 11`, `timeout`.
     pub ending: String,
-    /// The failure line, as the test printed it at the bad revision; what differs between runs (numbers, paths, times) is compared by its kind only.
+    /// The failure line, as the test printed it at the bad revision. Parts that differ between runs (numbers, paths,
+    /// times) are compared by their kind only.
     pub line: Option<Untrusted>,
-    /// What a candidate had to have in common with it: `output` (this line as printed, and no line that neither end of the change
-    /// prints), `line`, `normalised` (the line without numbers), `ending`; `None` if nothing was reduced.
+    /// The level of comparison for candidates: `output` (this line as printed, and no line that neither end of the
+    /// change prints), `line`, `normalised` (the line without numbers), `ending`; `None` if nothing was reduced.
     #[serde(default)]
     pub compared: Option<String>,
 }
@@ -201,21 +202,21 @@ pub struct FirstBad {
     pub lines: u64,
 }
 
-/// Candidates, where no single commit can be named.
+/// Candidates, if no single commit can be named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// They hold the first bad commit; newest first.
+    /// One of them is the first bad commit; newest first.
     pub candidates: Vec<Commit>,
 }
 
 /// The reduced changes between good and bad.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Changes {
-    /// Added to the good revision, it fails.
+    /// If it is added to the good revision, the test fails.
     pub sufficient: Option<Change>,
-    /// Taken out of the bad revision, it passes.
+    /// If it is taken out of the bad revision, the test passes.
     pub necessary: Option<Change>,
-    /// What both have in common: the change to look at first.
+    /// The common part of both: the change to look at first.
     #[serde(default)]
     pub common: Option<Change>,
 }
@@ -229,9 +230,9 @@ pub struct Change {
     pub lines: u64,
     /// Paths, in the order of the patch.
     pub files: Vec<Untrusted>,
-    /// Where its parts come from.
+    /// Its units.
     pub units: Vec<Unit>,
-    /// Whether every single unit was seen to be needed.
+    /// Whether every single unit was shown to be needed.
     pub is_minimal: bool,
 }
 
@@ -247,8 +248,8 @@ pub struct Unit {
     /// Its edits as lines of a patch, without headers and context; empty if it changes no text.
     #[serde(default)]
     pub text: Untrusted,
-    /// What the test shows without it: for the sufficient change, if only this unit is left out; for the necessary one,
-    /// if only this unit is not taken back. `None` if that was not seen.
+    /// The outcome of the test without it: for the sufficient change, if only this unit is left out; for the necessary
+    /// one, if only this unit is not reversed. `None` if unknown.
     #[serde(default, with = "wire::known_outcome")]
     pub without: Option<Outcome>,
 }
@@ -256,7 +257,7 @@ pub struct Unit {
 /// A fix, ported towards HEAD and tested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// The newest revision that it reached.
+    /// The newest revision to which it was carried.
     pub commit: CommitId,
     /// Whether that is HEAD.
     pub complete: bool,
@@ -269,40 +270,40 @@ pub struct Fix {
     pub tested: Outcome,
     /// Added and removed lines of the culprit, for comparison.
     pub culprit_lines: u64,
-    /// What the other tests say.
+    /// The result of the other tests.
     pub suite: Suite,
-    /// How it was carried to `commit`.
+    /// The method by which it was carried to `commit`.
     pub rung: Rung,
-    /// How much of the culprit it takes back.
+    /// The part of the culprit that it reverses.
     #[serde(default)]
     pub scope: Scope,
-    /// The commit that it reverts, where it is one of several culprits.
+    /// The commit that it reverts, if it is one of several culprits.
     #[serde(default)]
     pub reverts: Option<CommitId>,
-    /// What compiler or interpreter complain of with it, and not without it.
+    /// The warnings of compiler or interpreter that appear only with it.
     #[serde(default)]
     pub complaints: Vec<Untrusted>,
 }
 
-/// How much of the culprit a fix takes back.
+/// The part of the culprit that a fix reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// The necessary change alone.
+    /// Only the necessary change.
     #[default]
     Lines,
-    /// The runs of changed lines that it is in.
+    /// The runs of changed lines around it.
     Statements,
-    /// All that the culprit changed in the declarations that it is in.
+    /// Everything that the culprit changed in the same declarations.
     Declarations,
-    /// All that the culprit changed in its files.
+    /// Everything that the culprit changed in the same files.
     Files,
     /// A whole commit.
     Revert,
 }
 
 impl Scope {
-    /// The stable word for it, as in JSON and on the command line.
+    /// The stable word for it, as used in JSON and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Lines => "lines",
@@ -313,7 +314,7 @@ impl Scope {
         }
     }
 
-    /// What it takes back, in words.
+    /// The reversed part, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Lines => "the lines that the test needs",
@@ -325,7 +326,7 @@ impl Scope {
     }
 }
 
-/// The last means that carrying a fix needed, from the plainest on.
+/// The last method that carrying a fix needed, from the plainest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
@@ -335,19 +336,19 @@ pub enum Rung {
     Lines,
     /// A merge by syntax.
     Syntax,
-    /// A merge by syntax, with the names that things have now.
+    /// A merge by syntax, with the present names.
     Renamed,
-    /// It was found anew by reduction.
+    /// A new reduction found it.
     Reduced,
 }
 
-/// What the tests of `--suite` say about a fix.
+/// The result of `--suite` for a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
     /// The same as without the fix.
     Same,
-    /// Something fails that did not before.
+    /// There are new failures.
     Worse,
     /// Nothing else was checked.
     NotRun,
@@ -358,19 +359,19 @@ pub enum Suite {
 pub struct Repair {
     /// The revision that it was made for.
     pub commit: CommitId,
-    /// The neighbour that its lines come from.
+    /// The neighbour from which its lines come.
     pub source: CommitId,
-    /// Where that neighbour lies.
+    /// The direction of that neighbour.
     pub direction: Direction,
     /// Added and removed lines of the patch.
     pub lines: u64,
     /// Applies at `commit`.
     pub patch: Untrusted,
-    /// What the control run said.
+    /// The result of the check.
     pub control: Control,
 }
 
-/// Where the source of a repair lies, seen from the repaired revision.
+/// The direction of the source of a repair, from the repaired revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -386,56 +387,56 @@ pub fn by_size(mut fixes: Vec<Fix>) -> Vec<Fix> {
     fixes
 }
 
-/// Whether a repair leaves a known verdict as it was.
+/// Whether a repair preserves a known verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
     /// It does.
     Held,
-    /// It turns it round: the culprit lies inside the repair.
+    /// It reverses it: the culprit is inside the repair.
     Flipped,
-    /// No verdict was known to control it with.
+    /// There was no known verdict to check it with.
     Provisional,
 }
 
-/// A claim, and the run that it rests on.
+/// A claim, and the run that supports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// In words: `good passes`, `good + sufficient fails`.
     pub claim: Untrusted,
-    /// The commit that the tree belongs to or is derived from.
+    /// The commit of the tree, or the commit from which the tree is derived.
     pub commit: Option<CommitId>,
     /// The tree that was tested.
     pub tree: Option<TreeId>,
-    /// What the claim expects.
+    /// The expected outcome.
     #[serde(with = "wire::outcome")]
     pub expected: Outcome,
-    /// What was seen.
+    /// The outcome of the run.
     #[serde(with = "wire::outcome")]
     pub outcome: Outcome,
-    /// Whether it was seen in a freshly written checkout.
+    /// Whether the run was in a freshly written checkout.
     #[serde(rename = "clean")]
     pub is_clean: bool,
-    /// How far the claim goes.
+    /// The strength of the evidence.
     pub verified: Verified,
 }
 
-/// How far a claim goes.
+/// The strength of the evidence for a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verified {
-    /// Run again for this purpose.
+    /// A run that was made to prove the claim.
     Verified,
-    /// Seen on the way, or on a sample.
+    /// A run of the search, or only a sample.
     Observed,
 }
 
-/// A path that was kept as it is now in every revision.
+/// A held path: its present version is used in every revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// The path.
     pub path: Untrusted,
-    /// Whether it changed between good and bad; null if that is not known.
+    /// Whether it changed between good and bad; null if unknown.
     pub changed: Option<bool>,
     /// Whether the last good revision has it; null if there is none.
     #[serde(default)]
@@ -446,7 +447,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// What good and bad have in its place, to stand behind its path.
+    /// The difference from the versions in good and bad, to follow the path.
     pub fn words(&self) -> &'static str {
         match (self.changed, self.in_good, self.in_bad) {
             (_, Some(false), Some(false)) => " (neither the last good nor the first bad commit has it)",
@@ -462,17 +463,17 @@ impl Held {
 /// Counts of probes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Probes {
-    /// Runs of the test, whatever for, all sessions of the hunt together: the sum of the six purposes below.
+    /// All runs of the test, in all sessions of the hunt: the sum of the six purposes below.
     pub run: u64,
-    /// Answers that were known already.
+    /// Answers from the cache.
     pub cached: u64,
-    /// Candidates that were turned down without a run.
+    /// Candidates that were rejected without a run.
     pub refused: u64,
-    /// Runs of the check before the build.
+    /// Runs of the precheck.
     pub prechecked: u64,
-    /// Candidates that this check turned down, so that nothing else was run; they are in no other count.
+    /// Candidates that the precheck rejected, so nothing else ran; they are in no other count.
     pub precheck_refused: u64,
-    /// Builds that made, byte for byte, what an earlier probe had tested; the test was not run again.
+    /// Builds with the same bytes as an earlier, tested one; the test was not run again.
     #[serde(default)]
     pub same_product: u64,
     /// Runs to find good and bad.
@@ -487,13 +488,13 @@ pub struct Probes {
     pub verify: u64,
     /// Runs to reproduce the failure.
     pub reproduce: u64,
-    /// Runs of the checks of compiler and interpreter; in no other count.
+    /// Runs of the checks for new warnings; in no other count.
     #[serde(default)]
     pub checks: u64,
     /// Runs of the suite; in no other count.
     #[serde(default)]
     pub suite: u64,
-    /// Answers that were used, cached ones included: for each purpose, how many there were of each outcome.
+    /// Used answers, including cached ones: for each purpose, the number of each outcome.
     #[serde(default)]
     pub outcomes: BTreeMap<String, BTreeMap<String, u64>>,
 }

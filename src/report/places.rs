@@ -1,4 +1,4 @@
-//! Where a finding points at in a checkout: the lines that a patch replaces there, and what would stand in their stead.
+//! The places of a finding in a checkout: the lines that a patch replaces there, and their replacements.
 
 use crate::report::Report;
 use crate::report::Untrusted;
@@ -7,40 +7,40 @@ use crate::revision::CommitId;
 /// The places of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The lines are those of this commit.
+    /// The commit of the line numbers.
     pub commit: CommitId,
     /// In the order of the patch.
     pub places: Vec<Place>,
 }
 
-/// Lines that stand together in a file and go together.
+/// Adjacent lines of a file that are replaced together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The path.
     pub file: Untrusted,
-    /// Where in it; `None` where the change is not one of lines (a mode, a binary file, a name).
+    /// Its lines; `None` if the change is not one of lines (a mode, a binary file, a name).
     pub lines: Option<Lines>,
 }
 
 /// A run of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
-    /// The first one, from 1 on. If there are none, the line in front of which `instead` would stand.
+    /// The first line, from 1. For an empty run, the line before which `instead` is inserted.
     pub begin: u64,
-    /// How many; 0 where something is only put in.
+    /// Number of lines; 0 for an insertion.
     pub count: u64,
-    /// What makes the test pass in their stead.
+    /// The replacement that makes the test pass.
     pub instead: Untrusted,
 }
 
 impl Lines {
-    /// The last line; that of an empty run is its first.
+    /// The last line; for an empty run, its first.
     pub fn end(&self) -> u64 {
         self.begin + self.count.saturating_sub(1)
     }
 }
 
-/// Which lines of a patch are in the checkout.
+/// The side of a patch that is checked out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Side {
     #[default]
@@ -48,8 +48,8 @@ enum Side {
     Newer,
 }
 
-/// The places at HEAD if the fix came so far; else those of the necessary change, or the sufficient one, in the first bad
-/// commit. `None` if nothing was reduced.
+/// The places at HEAD if the fix was carried there; else those of the necessary change, or the sufficient one, in the
+/// first bad commit. `None` if nothing was reduced.
 pub fn places(report: &Report) -> Option<Places> {
     if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete) {
         return Some(Places { commit: fix.commit, places: of_patch(&fix.patch, Side::Older) });
@@ -74,12 +74,12 @@ struct Reader {
     /// The path of the file; empty before the first one.
     file: Vec<u8>,
     has_lines: bool,
-    /// Lines of the hunk that are still to come: older, newer.
+    /// The remaining lines of the hunk: older, newer.
     left: (u64, u64),
-    /// The line of the checkout that comes next.
+    /// The next line of the checkout.
     at: u64,
     run: Option<Lines>,
-    /// Whether the last line that was read stands in stead of others.
+    /// Whether the last line was a replacement.
     was_instead: bool,
 }
 
@@ -107,7 +107,7 @@ impl Reader {
         }
     }
 
-    /// The line before ends without one.
+    /// The previous line has no line end.
     fn take_newline(&mut self) {
         if let Some(run) = self.run.as_mut().filter(|_| self.was_instead) {
             let text = run.instead.as_bytes();
@@ -144,7 +144,7 @@ impl Reader {
     fn header(&mut self, text: &[u8]) {
         if let Some(names) = text.strip_prefix(b"diff --git ") {
             self.end_file();
-            // Only where both names are the same is this line not ambiguous; others have lines of their own.
+            // This line is ambiguous unless both names are equal; other names have lines of their own.
             self.file = strip(names.get(names.len() / 2 + 1..).unwrap_or_default());
         } else if let Some(range) = text.strip_prefix(b"@@ -") {
             self.hunk(range);
@@ -161,13 +161,13 @@ impl Reader {
         }
     }
 
-    /// `7,3 +7,4 @@`: from the seventh line on three, and four.
+    /// `7,3 +7,4 @@`: three lines from line 7 on, and four.
     fn hunk(&mut self, range: &[u8]) {
         let range = String::from_utf8_lossy(range);
         let mut ranges = range.split(" @@").next().unwrap_or_default().split(" +").map(|range| {
             let (begin, count) = range.split_once(',').unwrap_or((range, "1"));
             let (begin, count): (u64, u64) = (begin.parse().unwrap_or(0), count.parse().unwrap_or(0));
-            // Of no lines, the one before is named.
+            // For an empty range, git gives the line before.
             (begin.saturating_add(u64::from(count == 0)), count)
         });
         let (older, newer) = (ranges.next().unwrap_or((1, 0)), ranges.next().unwrap_or((1, 0)));
@@ -176,7 +176,7 @@ impl Reader {
     }
 }
 
-/// A name of a header without its `a/` or `b/`.
+/// A file name of a header without `a/` or `b/`.
 pub(super) fn strip(name: &[u8]) -> Vec<u8> {
     let name = unquote(name);
     match name.as_slice() {
@@ -185,9 +185,9 @@ pub(super) fn strip(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A name as git writes it: in double quotes with backslashes if there is something unusual in it.
+/// A name in git's notation: in double quotes with backslashes if it has unusual characters.
 fn unquote(name: &[u8]) -> Vec<u8> {
-    // A tab ends a name with a blank in it.
+    // A tab ends a name that contains a blank.
     let name = name.strip_suffix(b"\t").unwrap_or(name);
     let Some(quoted) = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")) else { return name.to_vec() };
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Reports to test with.
+//! Sample reports for tests.
 
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
@@ -51,7 +51,7 @@ fn patch(removed: &str, added: &str) -> Untrusted {
     format!("{header} int n = 0;\n-{removed}\n+{added}\n return n;\n").into()
 }
 
-/// A hunt that ended well, with every field in use.
+/// A successful hunt, with every field in use.
 pub fn found() -> Report {
     let change = Change {
         patch: patch("while (n < max)", "while (n <= max)"),
@@ -144,7 +144,7 @@ pub fn found() -> Report {
     }
 }
 
-/// A hunt that could not name one commit, with hostile text in it.
+/// A hunt that could not name one commit, with hostile text.
 pub fn range() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
@@ -157,7 +157,7 @@ pub fn range() -> Report {
     }
 }
 
-/// A hunt that saw no pass.
+/// A hunt without a pass.
 pub fn never_passed() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
@@ -172,7 +172,7 @@ pub fn never_passed() -> Report {
     }
 }
 
-/// A test that disagrees with itself.
+/// A test whose runs disagree.
 pub fn not_reproducible() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
@@ -185,7 +185,7 @@ pub fn not_reproducible() -> Report {
     }
 }
 
-/// A hunt that broke down after it had begun.
+/// A hunt that ended with an error after its start.
 pub fn error() -> Report {
     Report {
         error: Some(ErrorReport { message: "failed to write the journal: no space left".into(), hint: None }),
@@ -209,7 +209,7 @@ pub fn explained() -> Report {
     report
 }
 
-/// What `git idd explain --json` prints.
+/// A sample of the output of `git idd explain --json`.
 pub fn told() -> Value {
     let link = |kind: &str, line: u64, variable: Value, value: &str, reference: &str, in_change: bool| {
         json!({
@@ -239,13 +239,13 @@ pub fn told() -> Value {
     })
 }
 
-/// [`told`] of the hunt of [`explained`], as it is stored.
+/// [`told`] for the hunt of [`explained`], in the stored form.
 pub fn stored(told: &Value) -> Vec<u8> {
     let failing = (CommitId::sha1([0x33; 20]), TreeId::sha1([0x3a; 20]));
     serde_json::to_vec(&chain::wrap("20260301-093000-1", failing, told)).unwrap()
 }
 
-/// What is read of [`stored`].
+/// The explanation that is read from [`stored`].
 pub fn explanation() -> Explanation {
     let link = |kind, line, variable: Option<&str>, value: &str, reference: &str, in_change| Link {
         kind,

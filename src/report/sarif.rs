@@ -1,8 +1,9 @@
-//! The report as SARIF 2.1.0: a result for each place of the finding; the first one has the fix, for all places together.
+//! The report as SARIF 2.1.0: a result for each place of the finding; the first one has the fix, for all places
+//! together.
 //!
-//! Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, of 2020-03-27. Places are lines of the commit
-//! that `versionControlProvenance` names where the address of the repository is known, and `properties.commit` always.
-//! A hunt that found nothing has no results, but a notification and `executionSuccessful: false` if it broke down.
+//! Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, of 2020-03-27. Places are lines of the
+//! commit in `properties.commit`, which `versionControlProvenance` also names if the address of the repository is
+//! known. A hunt without a finding has no results, but a notification; and `executionSuccessful: false` after an error.
 
 use std::fmt::Write as _;
 use std::io;
@@ -26,14 +27,14 @@ use crate::report::places::Place;
 use crate::report::places::places;
 use crate::report::summary;
 
-/// Where the schema of this form is published.
+/// The address of the schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Writes `report`.
 ///
-/// - `test`: the command that was hunted for.
+/// - `test`: the test command of the hunt.
 /// - `repository`: the address of the repository, an absolute URI without secrets, if it has one.
-/// - `explanation`: why it fails, which is a code flow of the first result.
+/// - `explanation`: the explanation of the failure, which becomes a code flow of the first result.
 pub fn write(
     report: &Report,
     test: &Untrusted,
@@ -106,7 +107,7 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
     })
 }
 
-/// The chain from the change to the failure, with the values that each statement gave.
+/// The chain from the change to the failure, with the values of each statement.
 fn code_flow(explanation: &Explanation) -> Value {
     let mut locations: Vec<Value> = explanation.links.iter().map(link).collect();
     let failure = &explanation.failure;
@@ -141,7 +142,7 @@ fn link(link: &Link) -> Value {
     location
 }
 
-/// - `place`: path and line, as far as they are known. A path that is not one of the repository's stands by itself.
+/// - `place`: path and line, as far as known. A path outside of the repository is absolute.
 fn flow_location((file, line): (Option<&Untrusted>, Option<u64>), text: &str, in_change: bool) -> Value {
     let importance = if in_change { "essential" } else { "important" };
     let mut location = json!({ "message": { "text": text } });
@@ -160,7 +161,7 @@ fn artifact(file: &Untrusted) -> Value {
     json!({ "uri": uri(file), "uriBaseId": "%SRCROOT%" })
 }
 
-/// The fix, if it is one of lines throughout.
+/// The fix, if all its places are lines.
 fn fix(places: &[Place]) -> Option<Value> {
     let mut changes = Vec::new();
     for of_file in places.chunk_by(|one, two| one.file == two.file) {
@@ -177,18 +178,18 @@ fn fix(places: &[Place]) -> Option<Value> {
     Some(json!({ "description": { "text": "Take back what broke the test." }, "artifactChanges": changes }))
 }
 
-/// The lines as people see them: an empty run is shown at the line in front of which something is missing.
+/// The lines for people: an empty run has the line before which something is missing.
 fn region(lines: &Lines) -> Value {
     json!({ "startLine": lines.begin, "endLine": lines.end() })
 }
 
-/// The lines with their ends: from the first column of the first one to the first column behind the last one.
+/// The lines with their ends: from the first column of the first one to the first column after the last one.
 fn deleted(lines: &Lines) -> Value {
     let end = lines.begin.saturating_add(lines.count);
     json!({ "startLine": lines.begin, "startColumn": 1, "endLine": end, "endColumn": 1 })
 }
 
-/// The same for the same finding, wherever its lines stand by now.
+/// Equal for the same finding, even if its lines have moved.
 fn fingerprint(report: &Report, nth: usize) -> String {
     let commit = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit.to_string());
     format!("{}:{nth}", commit.unwrap_or_default())

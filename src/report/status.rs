@@ -1,4 +1,4 @@
-//! How a run of the program ends: one table of words, exit codes and meanings.
+//! The results of a run of the program: one table of words, exit codes and meanings.
 
 use serde::Deserialize;
 use serde::Deserializer;
@@ -7,14 +7,15 @@ use serde::Serializer;
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The culprit was found; unless switched off, its fix holds at HEAD.
+    /// The culprit was found; unless disabled, its fix passes at HEAD.
     Found,
-    /// The first bad commit is proved, and the hunt goes on: for what is kept and told meanwhile, no run ends so.
+    /// The first bad commit is proved, and the hunt goes on. It is stored and printed in the meantime; no run ends with
+    /// it.
     Culprit,
-    /// The work could not be done.
+    /// An error.
     Error,
     /// Several candidates are left.
     Range,
@@ -30,7 +31,7 @@ pub enum Status {
     Budget,
     /// The test passes at no revision.
     NeverPassed,
-    /// The culprit was found, and its fix does not hold at HEAD.
+    /// The culprit was found, but no fix passes at HEAD or is recommended.
     Unported,
     /// The command line or the configuration cannot be understood.
     Usage,
@@ -43,11 +44,11 @@ pub enum Status {
 pub struct Row {
     /// The status.
     pub status: Status,
-    /// Its stable word, as in JSON.
+    /// Its stable word, as used in JSON.
     pub word: &'static str,
     /// The exit code.
     pub code: u8,
-    /// What it means, a sentence.
+    /// Its meaning, a sentence.
     pub meaning: &'static str,
 }
 
@@ -77,7 +78,7 @@ impl Status {
         TABLE.iter().find(|row| row.status == self).expect("the table has a row for each status")
     }
 
-    /// The stable word for it, as in JSON.
+    /// The stable word for it, as used in JSON.
     pub fn word(self) -> &'static str {
         self.row().word
     }
@@ -87,7 +88,7 @@ impl Status {
         self.row().code
     }
 
-    /// What it means, a sentence.
+    /// Its meaning, a sentence.
     pub fn meaning(self) -> &'static str {
         self.row().meaning
     }

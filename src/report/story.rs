@@ -1,4 +1,4 @@
-//! The story of a hunt, as a report has it: what was tested in which order, and what came of it.
+//! The course of a hunt in a report: the tests in their order, and their outcomes.
 
 use crate::outcome::Outcome;
 use crate::report::Commit;
@@ -6,12 +6,12 @@ use crate::report::Untrusted;
 use crate::report::lineage::Node;
 use crate::revision::CommitId;
 
-/// What the journal and the repository tell about a hunt beyond its finding.
+/// Data of a hunt beyond its finding, from the journal and the repository.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Story {
-    /// The revisions that matter, newest first.
+    /// The important revisions, newest first.
     pub revisions: Vec<Revision>,
-    /// How many revisions have a verdict; those that do not fit are left out of `revisions`.
+    /// The number of revisions with a verdict; some of them may not be in `revisions`.
     pub n_tested: usize,
     /// The answers that the search used, in its order.
     pub answers: Vec<Answer>,
@@ -19,9 +19,9 @@ pub struct Story {
     pub outputs: Vec<Untrusted>,
     /// The reductions, in their order.
     pub reductions: Vec<Reduction>,
-    /// The whole difference that the first bad commit makes, if there is one.
+    /// The whole difference of the first bad commit, if there is one.
     pub culprit: Option<Untrusted>,
-    /// Sources that the explanation names.
+    /// Source files that the explanation names.
     pub sources: Vec<Source>,
 }
 
@@ -32,16 +32,16 @@ pub struct Revision {
     pub commit: Commit,
     /// Its place in the graph; the index of this revision is that of its node.
     pub node: Node,
-    /// What the hunt says of it, if it was tested.
+    /// Its verdict, if it was tested.
     pub verdict: Option<Verdict>,
 }
 
-/// What the hunt says of a revision.
+/// The verdict on a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// The outcome.
     pub outcome: Outcome,
-    /// Whether it took a repair.
+    /// Whether it needed a repair.
     pub is_repaired: bool,
     /// Its number among the verdicts, from 1.
     pub nth: usize,
@@ -50,41 +50,41 @@ pub struct Verdict {
 /// An answer that the search used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What it was for, as in [`Probes`](crate::report::Probes).
+    /// Its purpose, as in [`Probes`](crate::report::Probes).
     pub phase: Untrusted,
-    /// The revision that the tree belongs to.
+    /// The revision of the tree.
     pub commit: CommitId,
-    /// What it means for the hunt; `None` for a run that was only compared with another one.
+    /// Its outcome; `None` for a run that was only compared with another one.
     pub outcome: Option<Outcome>,
-    /// Whether it was known from an earlier hunt, and not seen in this one.
+    /// Whether it is from an earlier hunt.
     pub is_known: bool,
-    /// What was seen, if that is still known.
+    /// The run, if its data still exist.
     pub seen: Option<Seen>,
 }
 
-/// What was seen of a probe.
+/// The run of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
-    /// Which command ended it, and how: `test: exit code 1`.
+    /// The command that ended it, and its ending: `test: exit code 1`.
     pub ending: String,
     /// Wall time of build and test.
     pub seconds: f64,
-    /// Whether it was in a freshly written checkout.
+    /// Whether it ran in a freshly written checkout.
     pub is_clean: bool,
-    /// The index of its output; `None` if there was none, or it is left out.
+    /// The index of its output; `None` if there is none, or it is omitted.
     pub output: Option<usize>,
 }
 
 /// A reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reduction {
-    /// What was reduced.
+    /// The reduced change, in words.
     pub what: Untrusted,
-    /// The revision whose change it was.
+    /// The revision of the change.
     pub commit: CommitId,
-    /// Added and removed lines that it began with.
+    /// Added and removed lines at the beginning.
     pub before: u64,
-    /// Those that are left.
+    /// Added and removed lines of the result.
     pub after: u64,
 }
 
@@ -93,6 +93,6 @@ pub struct Reduction {
 pub struct Source {
     /// Its path.
     pub file: Untrusted,
-    /// The lines that are known, with their numbers from 1, in order.
+    /// The known lines, with their numbers from 1, in order.
     pub lines: Vec<(u64, Untrusted)>,
 }

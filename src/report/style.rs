@@ -1,14 +1,14 @@
-//! Colour, as git uses it.
+//! Colours, as in git.
 
 use std::fmt;
 
-/// Whether there is colour.
+/// Whether output has colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     is_coloured: bool,
 }
 
-/// What a piece of text is.
+/// The role of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The id of a commit.
@@ -21,9 +21,9 @@ pub enum Role {
     Added,
     /// A removed line, or bad news.
     Removed,
-    /// Something that asks for attention.
+    /// A warning.
     Warning,
-    /// Something of less weight.
+    /// Text of less importance.
     Faint,
 }
 
@@ -47,12 +47,12 @@ impl Style {
     /// Colour.
     pub const COLOURED: Self = Self { is_coloured: true };
 
-    /// `text` in the colour of `role`. `text` is escaped already.
+    /// `text` in the colour of `role`. `text` must be escaped already.
     pub fn paint<T: fmt::Display>(self, role: Role, text: T) -> Painted<T> {
         Painted { style: self, role, text }
     }
 
-    /// What stands before and after something in the colour of `role`.
+    /// The escape sequences before and after text in the colour of `role`.
     pub fn brackets(self, role: Role) -> (String, &'static str) {
         if self.is_coloured { (format!("\x1b[{}m", role.code()), "\x1b[m") } else { (String::new(), "") }
     }

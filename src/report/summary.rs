@@ -1,9 +1,9 @@
-//! A finding in a few lines, for forms with room for no more.
+//! A finding in a few lines, for forms with little space.
 
 use crate::report::Report;
 use crate::report::Untrusted;
 
-/// One line: what fails since when, or how the hunt ended.
+/// One line: the failing test and its first bad commit, or the result of the hunt.
 pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
     let end = match &report.first_bad {
         Some(first_bad) => {
@@ -15,7 +15,7 @@ pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
     [test.as_bytes(), &end].concat().into()
 }
 
-/// What is known, and the smallest patch that there is.
+/// The known facts, and the smallest known patch.
 pub fn message(report: &Report) -> Untrusted {
     let sentence = report.error.as_ref().map_or(&report.sentence, |error| &error.message);
     let mut text = sentence.as_bytes().to_vec();

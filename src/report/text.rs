@@ -1,7 +1,7 @@
-//! The report as a person reads it at the end of a run, in git's words.
+//! The report for a person at the end of a run, in git's words.
 //!
-//! The order is that of interest: the answer, what is known about it, the changes, what they rest on, what to do next,
-//! what it cost. A part of which nothing is known is not printed.
+//! The most interesting part comes first: the answer, its details, the changes, the evidence, the next steps, the cost.
+//! Unknown parts are not printed.
 
 mod patch;
 
@@ -33,14 +33,14 @@ use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::report::style::Style;
 
-/// How the text is to look.
+/// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// Colour.
     pub style: Style,
-    /// Whether patches are written byte for byte, so that `git apply` takes them: only where stdout is no terminal.
+    /// Whether patches are written byte for byte, so that `git apply` accepts them: only if stdout is no terminal.
     pub is_raw: bool,
-    /// Whether the units of a change are listed, each with what the test shows without it.
+    /// Whether the units of a change are listed, each with the outcome of the test without it.
     pub is_verbose: bool,
 }
 
@@ -49,14 +49,15 @@ pub fn write(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()>
     Page { report, look, out }.write()
 }
 
-/// Writes the begin of [`write`](fn@write) that is known as soon as the first bad commit is: which one it is, between which two, and the failure.
+/// Writes the beginning of [`write`](fn@write), which is known as soon as the first bad commit is proved: the commit,
+/// its neighbours, and the failure.
 pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { report, look, out };
     report.first_bad.as_ref().map_or(Ok(()), |first_bad| page.culprit(&first_bad.commit))?;
     page.facts()
 }
 
-/// Writes what [`write`](fn@write) does, without what [`write_culprit`] has written.
+/// Writes the rest of [`write`](fn@write), after the part of [`write_culprit`].
 pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { report, look, out };
     if is_found(report.status) {
@@ -114,7 +115,7 @@ impl Page<'_> {
         writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))
     }
 
-    /// What the first bad commit is not alone in, and what is to be said of it.
+    /// The other commits that take part, with the notes on them.
     fn others(&mut self) -> io::Result<()> {
         let report = self.report;
         let first = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
@@ -130,7 +131,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Of an error, stderr has told already.
+    /// An error has already been printed to stderr.
     fn has_sentence(&self) -> bool {
         let sentence = &self.report.sentence;
         let status = self.report.status;
@@ -174,7 +175,7 @@ impl Page<'_> {
         self.list(&range.candidates.iter().collect::<Vec<_>>())
     }
 
-    /// What both changes have in common comes first; each of them only where it has more.
+    /// The common part of both changes comes first; each of them is printed only if it has more.
     fn changes(&mut self) -> io::Result<()> {
         let report = self.report;
         let Changes { sufficient, necessary, common } = &report.change;
@@ -222,7 +223,7 @@ impl Page<'_> {
         patch::write(&change.patch, self.look, self.out)
     }
 
-    /// What happens without each unit of a change, if that is to be told.
+    /// The outcome without each unit of a change, with `--verbose`.
     fn units(&mut self, title: &str, change: &Change) -> io::Result<()> {
         if !self.look.is_verbose || change.units.iter().all(|unit| unit.without.is_none()) {
             return Ok(());
@@ -244,7 +245,7 @@ impl Page<'_> {
     }
 
     fn repairs(&mut self, repairs: &[Repair]) -> io::Result<()> {
-        // One that was reduced to nothing says that none was needed.
+        // If a repair was reduced to nothing, none was needed.
         let repairs: Vec<&Repair> = repairs.iter().filter(|repair| repair.lines > 0).collect();
         if repairs.is_empty() {
             return Ok(());
@@ -301,7 +302,7 @@ impl Page<'_> {
         complaints.iter().try_for_each(|complaint| writeln!(self.out, "New with it: {}", Terminal.line(complaint)))
     }
 
-    /// All reversals that were tried, where none is recommended or more is asked for.
+    /// All reversals that were tried, if none is recommended or with `--verbose`.
     fn fixes(&mut self) -> io::Result<()> {
         let report = self.report;
         if report.fixes.is_empty() || !(self.look.is_verbose || (report.fix.is_none() && is_found(report.status))) {
@@ -454,7 +455,7 @@ fn is_found(status: Status) -> bool {
     matches!(status, Status::Found | Status::Unported | Status::Culprit)
 }
 
-/// An outcome in words: what the reduction turned down did pass or fail.
+/// An outcome in words: a rejected candidate passed or failed, but was not accepted.
 fn shown_as(outcome: Outcome) -> String {
     match outcome {
         Outcome::Unresolved(Reason::Complaint) => "rejected: new warnings".to_owned(),
@@ -463,7 +464,7 @@ fn shown_as(outcome: Outcome) -> String {
     }
 }
 
-/// What to do next.
+/// The next step for the user.
 fn advice(status: Status) -> Option<&'static str> {
     Some(match status {
         Status::Found | Status::Error | Status::Usage => return None,
@@ -488,7 +489,6 @@ fn advice(status: Status) -> Option<&'static str> {
 }
 
 /// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 0 min`.
-/// A time as people say it.
 pub fn duration(seconds: f64) -> String {
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
@@ -501,7 +501,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// The lines of a patch that say what changes where: without ids, hunk headers and context.
+/// The lines of a patch that name a file or a change: without ids, hunk headers and context.
 fn changed_lines(patch: &Untrusted) -> Vec<&[u8]> {
     let lines = patch.as_bytes().split(|byte| *byte == b'\n');
     lines.filter(|line| line.starts_with(b"+") || line.starts_with(b"-") || line.starts_with(b"diff ")).collect()

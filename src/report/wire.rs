@@ -1,4 +1,4 @@
-//! How types of the vocabulary look in a report.
+//! The form of vocabulary types in a report.
 
 use serde::Deserialize;
 use serde::Deserializer;

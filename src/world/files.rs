@@ -137,7 +137,8 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     }
 }
 
-/// These options for a file of ours: a link or FIFO that somebody put into its place is neither followed nor waited for.
+/// These options for a file of ours: a link or FIFO that somebody put into its place is neither followed nor waited
+/// for.
 pub fn own(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     options.custom_flags(flags.bits().cast_signed())

@@ -1,7 +1,8 @@
-//! What a hunt keeps in the git directory is files and directories: whatever else stands there is set aside before it is used.
+//! What a hunt keeps in the git directory is files and directories: whatever else stands there is set aside before it
+//! is used.
 //!
-//! A symbolic link would lead writing elsewhere, a FIFO would make reading wait, and a file in the place of a directory would
-//! stop every hunt.
+//! A symbolic link would lead writing elsewhere, a FIFO would make reading wait, and a file in the place of a directory
+//! would stop every hunt.
 
 use std::fs;
 use std::fs::FileType;

@@ -1,7 +1,7 @@
-//! All answers of a hunt in one table, and the outputs that were not shown elsewhere.
+//! All answers of a hunt in one table, and the outputs that are not printed elsewhere.
 //!
-//! The rows stand in the page, so that they can be read without the script. The script takes them out, and shows those that
-//! are asked for.
+//! The page contains all rows, so it can be read without the script. The script removes the rows, and shows those that
+//! the reader selects.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::report::html::markup::Markup;
 use crate::report::story::Answer;
 use crate::report::story::Story;
 
-/// So many rows are written.
+/// The maximum number of rows.
 const MAX_ROWS: usize = 50_000;
 
-/// Outputs are written up to here, in bytes, all together.
+/// The maximum size of all outputs together, in bytes.
 const MAX_OUTPUTS: usize = 4 << 20;
 
 /// Writes the section.

@@ -1,6 +1,6 @@
-//! Why it fails: the chain of faulty values, a step at a time.
+//! The section "why it fails": the chain of faulty values, one step at a time.
 //!
-//! Without the script all steps stand below each other. The script shows one of them, and goes from one to the next.
+//! Without the script all steps are visible. The script shows one of them, and moves from one to the next.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
 use crate::report::story::Source;
 
-/// So many lines of the source are shown before and behind a step.
+/// The number of source lines before and after a step.
 const N_AROUND: u64 = 5;
 
-/// So many values of the steps before are shown beside those of a step.
+/// The number of values of earlier steps that are shown with those of a step.
 const N_BEFORE: usize = 5;
 
-/// Where a step stands, what it did, and which values it gave.
+/// A step: its place, its effect, and its values.
 struct Step<'e> {
     file: Option<&'e Untrusted>,
     line: Option<u64>,
@@ -58,7 +58,7 @@ fn of_link(link: &Link) -> Step<'_> {
     }
 }
 
-/// The lines of the patch that the chain comes through, to be linked to.
+/// The lines of the patch that the chain passes, as targets of links.
 pub fn targets(explanation: &Explanation, patch: &Patch) -> BTreeSet<(usize, u64)> {
     steps(explanation).iter().filter_map(|step| target(step, patch)).collect()
 }
@@ -69,7 +69,7 @@ fn target(step: &Step<'_>, patch: &Patch) -> Option<(usize, u64)> {
 
 /// Writes the section.
 ///
-/// - `patch`, `prefix`: the change, and what the ids of its lines begin with.
+/// - `patch`, `prefix`: the change, and the prefix of the ids of its lines.
 pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&Patch, &str), page: &mut Markup) {
     page.element("p", &[("class", "lead")], |page| {
         page.leaf("code", &[], explanation.bad.clone());
@@ -201,7 +201,7 @@ fn source(step: &Step<'_>, sources: &[Source], page: &mut Markup) {
     );
 }
 
-/// The values of this step and those before it, in both runs.
+/// The values of this step and the previous ones, in both runs.
 fn values(steps: &[Step<'_>], page: &mut Markup) {
     let links: Vec<(usize, &Link)> =
         steps.iter().enumerate().filter_map(|(index, step)| Some((index, step.link?))).collect();

@@ -1,9 +1,9 @@
-//! Charts and tables: how large a patch was before and after each reduction, and why something could not be tested.
+//! Charts and tables: the size of the patch before and after each reduction, and the reasons for unresolved probes.
 //!
-//! Source: Artho, *Iterative Delta Debugging*, Figures 9 to 22 (size of the patch before and after delta debugging, over the
-//! revisions) and Tables 2 and 3 (reasons of what failed, by iteration and by subset). Deviations: sizes are on a logarithmic
-//! scale, since a fix of two lines and a commit of two thousand stand in one picture; reductions stand in the order of the
-//! hunt, which is not always that of the revisions.
+//! Source: Artho, *Iterative Delta Debugging*, Figures 9 to 22 (size of the patch before and after delta debugging,
+//! over the revisions) and Tables 2 and 3 (reasons of failures, by iteration and by subset). Deviations: sizes are on a
+//! logarithmic scale, because a fix of two lines and a commit of two thousand are in one picture; reductions are in the
+//! order of the hunt, which is not always that of the revisions.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -14,19 +14,19 @@ use crate::report::html::markup::Markup;
 use crate::report::story::Reduction;
 use crate::report::story::Story;
 
-/// So many reductions are drawn, the last ones; the table has them, too.
+/// The maximum number of drawn reductions, the last ones. The table has them too.
 const MAX_DRAWN: usize = 120;
 
-/// Pixels between two reductions, at least and at most; between them as many as make a picture of some width.
+/// Pixels between two reductions: minimum, maximum, and the width of the picture that decides between them.
 const STEP: (usize, usize, usize) = (40, 90, 560);
 
-/// Room for the numbers at the left, and for the revisions below.
+/// Space for the numbers at the left, and for the revisions below.
 const LEFT: usize = 56;
 
-/// The height of the drawing without what stands below.
+/// The height of the drawing without the space below.
 const HEIGHT: usize = 190;
 
-/// Room above.
+/// Space above.
 const TOP: usize = 16;
 
 /// Writes the sizes of the patches.
@@ -74,7 +74,7 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
     });
 }
 
-/// A sign: open and round before the reduction, filled and angular after it.
+/// A mark: open and round before the reduction, filled and angular after it.
 fn mark(class: &str, (x, y): (usize, usize), page: &mut Markup) {
     if class == "input" {
         let (x, y) = (x.to_string(), y.to_string());
@@ -168,7 +168,7 @@ fn table(reductions: &[Reduction], shown: &Shown, page: &mut Markup) {
     });
 }
 
-/// The head of a table; names of columns of numbers begin with `Lines`, or are counts.
+/// The head of a table. Numeric columns have names that begin with `Lines`, or are counts.
 pub fn head(names: &[&str], page: &mut Markup) {
     page.element("thead", &[], |page| {
         page.element("tr", &[], |page| {
@@ -179,7 +179,7 @@ pub fn head(names: &[&str], page: &mut Markup) {
     });
 }
 
-/// What a phase is called for people, and whether its probes are about whole revisions (else about parts of a change).
+/// The printed name of a phase, and whether its probes are about whole revisions (otherwise about parts of a change).
 const PHASES: [(&str, &str); 6] = [
     ("reproduce", "reproducing the failure"),
     ("search", "searching through history"),
@@ -189,7 +189,7 @@ const PHASES: [(&str, &str); 6] = [
     ("verify", "proving the finding"),
 ];
 
-/// Writes what the answers were, by what they were for; and so why there was none.
+/// Writes the answers by phase and outcome, and the reasons for unresolved ones.
 pub fn reasons(report: &Report, page: &mut Markup) {
     let outcomes = &report.probes.outcomes;
     let words: BTreeSet<&String> = outcomes.values().flat_map(BTreeMap::keys).collect();

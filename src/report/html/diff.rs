@@ -1,4 +1,4 @@
-//! A patch as a page shows it: its lines numbered, those of the minimal change marked, long runs of others folded.
+//! A patch on a page: with line numbers; the lines of the minimal change are marked, long runs of others are folded.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use crate::report::Untrusted;
 use crate::report::html::markup::Markup;
 use crate::report::places::strip;
 
-/// A patch is shown up to so many lines; what comes behind is counted.
+/// The maximum number of lines of a patch; the others are counted.
 const MAX_LINES: usize = 6_000;
 
-/// A line is shown up to so many bytes.
+/// The maximum number of bytes of a line.
 const MAX_LINE: usize = 2_000;
 
-/// Runs of unmarked lines that are longer are folded, if something is marked at all.
+/// Longer runs of unmarked lines are folded, if the patch has any marked line.
 const MAX_PLAIN: usize = 14;
 
-/// So many unmarked lines stay beside a marked one.
+/// The number of unmarked lines that stay visible beside a marked one.
 const N_AROUND: usize = 4;
 
 /// A patch, line by line.
@@ -24,16 +24,16 @@ const N_AROUND: usize = 4;
 pub struct Patch {
     /// Its files, in its order.
     pub files: Vec<File>,
-    /// Lines that were left out at the end.
+    /// Number of omitted lines at the end.
     pub n_left_out: usize,
 }
 
-/// The part of a patch that is about one file.
+/// The part of a patch for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct File {
-    /// Its path, on the newer side if it is there.
+    /// Its path, of the newer side if there is one.
     pub path: Untrusted,
-    /// What the patch says of it beside its lines: a mode, a name, that it is binary.
+    /// Other changes of the file: a mode, a name, a note that it is binary.
     pub facts: Vec<Untrusted>,
     /// Its lines; hunks begin with a [`Sign::Hunk`].
     pub lines: Vec<Line>,
@@ -42,9 +42,9 @@ pub struct File {
 /// A line of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What it is.
+    /// Its kind.
     pub sign: Sign,
-    /// The number of the line on the older side, or of the one that comes next there.
+    /// The line number on the older side, or the number of the next line there.
     pub older: u32,
     /// The same on the newer side.
     pub newer: u32,
@@ -54,7 +54,7 @@ pub struct Line {
     pub is_marked: bool,
 }
 
-/// What a line of a patch is.
+/// The kind of a line of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// The header of a hunk.
@@ -68,7 +68,7 @@ pub enum Sign {
 }
 
 impl Patch {
-    /// Reads a patch as git writes it; what is no patch is one without lines.
+    /// Reads a patch in git's format; any other text gives a patch without lines.
     pub fn read(text: &Untrusted) -> Self {
         let mut patch = Self::default();
         let (mut older, mut newer) = (0, 0);
@@ -123,9 +123,9 @@ impl Patch {
         }
     }
 
-    /// Marks the lines that `change` has, too: for each of its lines the one with the same text that is nearest.
+    /// Marks the lines that `change` has too: for each of its lines, the nearest one with the same text.
     ///
-    /// Either side may have other numbers than here, because `change` is a part of this patch.
+    /// `change` is a part of this patch, so its line numbers can differ.
     pub fn mark(&mut self, change: &Self) {
         for part in &change.files {
             let Some(file) = self.files.iter_mut().find(|file| file.path == part.path) else { continue };
@@ -139,7 +139,7 @@ impl Patch {
         }
     }
 
-    /// Where a line of the newer side stands: index of the file, and number.
+    /// The place of a line of the newer side: index of the file, and number.
     pub fn has_line(&self, path: &Untrusted, newer: u64) -> Option<(usize, u64)> {
         let index = self.files.iter().position(|file| file.path == *path)?;
         let is_it = |line: &Line| matches!(line.sign, Sign::Added | Sign::Same) && u64::from(line.newer) == newer;
@@ -159,7 +159,7 @@ impl File {
         }
         let is_known =
             line.is_empty() || [&b"--- "[..], b"+++ ", b"index ", b"\\"].iter().any(|mark| line.starts_with(mark));
-        // The rest of a binary patch says nothing to people.
+        // The rest of a binary patch is not readable.
         if !is_known && self.facts.len() < 4 {
             self.facts.push(short(line));
         }
@@ -191,13 +191,13 @@ fn short(line: &[u8]) -> Untrusted {
     [&line[..MAX_LINE], " …".as_bytes()].concat().into()
 }
 
-/// `7,3 +7,4 @@`: from the seventh line on three, and four.
+/// `7,3 +7,4 @@`: three lines from line 7 on, and four.
 fn ranges(text: &[u8]) -> ((u32, u32), (u32, u32)) {
     let text = String::from_utf8_lossy(text);
     let mut ranges = text.split(" @@").next().unwrap_or_default().split(" +").map(|range| {
         let (begin, count) = range.split_once(',').unwrap_or((range, "1"));
         let (begin, count): (u32, u32) = (begin.parse().unwrap_or(0), count.parse().unwrap_or(0));
-        // Of no lines, the one before is named.
+        // For an empty range, git gives the line before.
         (begin.saturating_add(u32::from(count == 0)), count)
     });
     (ranges.next().unwrap_or_default(), ranges.next().unwrap_or_default())
@@ -205,8 +205,8 @@ fn ranges(text: &[u8]) -> ((u32, u32), (u32, u32)) {
 
 /// Writes a patch.
 ///
-/// - `prefix`: begins the ids of its lines, unique on the page.
-/// - `targets`: the lines of the newer side that are linked to, as [`Patch::has_line`] gives them.
+/// - `prefix`: the prefix of the ids of its lines, unique on the page.
+/// - `targets`: lines of the newer side that are targets of links, as [`Patch::has_line`] returns them.
 pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page: &mut Markup) {
     let is_marked = patch.n_marked() > 0;
     for (index, file) in patch.files.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The story of the hunt on its history: a graph from the root on the left to HEAD on the right, and what each revision showed.
+//! The hunt on its history: a graph from the root on the left to HEAD on the right, and the outcome of each revision.
 //!
-//! What a revision showed is told by shape and by colour. The graph is a picture with links; everything that it tells stands
-//! in the list below it, too.
+//! Shape and colour show the outcome of a revision. The graph is a picture with links; the list below it contains all
+//! its information.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -19,22 +19,22 @@ use crate::report::story::Story;
 use crate::report::story::Verdict;
 use crate::revision::CommitId;
 
-/// Pixels between nodes of the graph, and between its lanes.
+/// Pixels between nodes of the graph.
 const STEP: usize = 54;
 
 /// Pixels between lanes.
 const LANE: usize = 64;
 
-/// Room above and below for words, and beside for the last of them.
+/// Space above and below for labels, and at the side for the last one.
 const MARGIN: usize = 44;
 
-/// So many lanes are drawn; what lies beyond is drawn in the last one.
+/// The maximum number of lanes; the last one contains the rest.
 const MAX_LANES: usize = 12;
 
-/// So many runs are told of a revision; the table of all of them has the rest.
+/// The maximum number of runs for a revision; the table of all runs has the rest.
 const MAX_RUNS: usize = 12;
 
-/// What a revision looks like.
+/// The look of a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Pass,
@@ -42,7 +42,7 @@ enum Look {
     RepairedPass,
     RepairedFail,
     Unresolved,
-    /// It was not tested: it joins others, or ends the range.
+    /// It was not tested: it joins others, or is an end of the range.
     Plain,
 }
 
@@ -72,7 +72,7 @@ impl Look {
         }
     }
 
-    /// The sign around a point: round for a pass, angular for a failure, a triangle where nothing can be told.
+    /// The mark around a point: round for a pass, angular for a failure, a triangle for unresolved.
     fn draw(self, (x, y): (usize, usize), page: &mut Markup) {
         let (cx, cy) = (x.to_string(), y.to_string());
         let around = |by: usize| (x.saturating_sub(by), y.saturating_sub(by));
@@ -108,7 +108,7 @@ impl Look {
 
 /// Writes the section.
 ///
-/// - `ran`: what was run at each revision.
+/// - `ran`: the commands that run at each revision.
 pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown, page: &mut Markup) {
     if story.revisions.is_empty() {
         page.leaf("p", &[], "The history of this hunt cannot be read here any more.");
@@ -169,7 +169,7 @@ fn sign(look: Look, page: &mut Markup) {
     page.element("svg", &attributes, |page| look.draw((12, 12), page));
 }
 
-/// The words that stand at a revision in the graph.
+/// The labels of revisions in the graph.
 fn labels(report: &Report) -> BTreeMap<CommitId, &'static str> {
     let mut labels = BTreeMap::new();
     if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete) {
@@ -218,7 +218,7 @@ fn graph(report: &Report, story: &Story, page: &mut Markup) {
     });
 }
 
-/// From a child to its parent: into the lane between them, along it, and into the lane of the parent.
+/// The line from a child to its parent: into the lane between them, along it, and into the lane of the parent.
 fn way((x, y): (usize, usize), (to_x, lane_y): (usize, usize), to_y: usize) -> String {
     let half = STEP / 2;
     let begin = if lane_y == y {
@@ -242,12 +242,12 @@ fn node(revision: &Revision, (x, y): (usize, usize), label: Option<&str>, page: 
     let target = format!("#{}", anchor(revision.commit.commit));
     page.element("a", &[("href", &target), ("aria-label", &name)], |page| {
         page.leaf("title", &[], name.as_str());
-        // Something to hit that is larger than the sign.
+        // An area to click on that is larger than the mark.
         let (cx, cy) = (x.to_string(), y.to_string());
         page.element("circle", &[("class", "hit"), ("cx", &cx), ("cy", &cy), ("r", "16")], |_| {});
         look.draw((x, y), page);
     });
-    // The name of the link says the same.
+    // The name of the link already contains the label.
     if let Some(label) = label {
         let at = if label == "last good" { y + 38 } else { y - 18 };
         text("label", (x, at), label, page);
@@ -273,7 +273,7 @@ pub fn anchor(commit: CommitId) -> String {
     format!("r-{}", commit.short())
 }
 
-/// What stands on the page, so that it can be linked to.
+/// The parts of the page that can be targets of links.
 #[derive(Debug)]
 pub struct Shown {
     outputs: HashSet<usize>,
@@ -297,7 +297,7 @@ impl Shown {
         }
     }
 
-    /// Writes an output where it is shown for the first time, else the way there.
+    /// Writes an output at its first use, and later a link to it.
     pub fn output(&mut self, output: usize, story: &Story, page: &mut Markup) {
         let id = output_anchor(output);
         if !self.outputs.insert(output) {
@@ -409,7 +409,7 @@ pub fn outcome(outcome: Option<Outcome>, page: &mut Markup) {
     page.leaf("span", &[("class", class)], words);
 }
 
-/// How an answer came about, in words: `test: exit code 1, 0.31 s, clean checkout`.
+/// The ending of an answer, in words: `test: exit code 1, 0.31 s, clean checkout`.
 fn told(answer: &Answer) -> String {
     let phase = String::from_utf8_lossy(answer.phase.as_bytes()).into_owned();
     let Some(seen) = &answer.seen else { return format!("({phase}; what was seen is not known any more)") };

@@ -1,14 +1,15 @@
-//! A writer of HTML that cannot be made to write somebody else's.
+//! A writer of HTML that never writes HTML from others.
 //!
-//! Names of elements and attributes are words of this program; everything else goes through one function, [`escaped`]. A
-//! template engine would escape as well, but could not forbid the raw text that all of them allow.
+//! Names of elements and attributes are words of this program. All other text passes through one function, [`escaped`].
+//! A template engine would escape as well, but always has a way to write raw text.
 
 use std::fmt::Write as _;
 
 use crate::report::escape::Untrusted;
 use crate::report::escape::Xml;
 
-/// The one way of text into a page: what acts on a screen is shown as such, what acts in HTML is an entity.
+/// The only way of text into a page: control characters become visible, characters with a meaning in HTML become
+/// entities.
 fn escaped(text: &Untrusted) -> String {
     Xml.text(text)
 }
@@ -33,7 +34,7 @@ impl Markup {
         self.text.len()
     }
 
-    /// An element and what is in it.
+    /// An element with its content.
     pub fn element(&mut self, name: &'static str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
         self.open(name, attributes);
         inside(self);
@@ -46,7 +47,8 @@ impl Markup {
         self.element(name, attributes, |inside| inside.line(&text));
     }
 
-    /// An element without anything in it, such as `meta`; in SVG it has to be closed by [`element`](Self::element).
+    /// An element without content, such as `meta`. In SVG such an element must be closed: use
+    /// [`element`](Self::element).
     pub fn open(&mut self, name: &'static str, attributes: Attributes<'_>) {
         write!(self.text, "<{name}").expect("a string takes all");
         for (attribute, value) in attributes {
@@ -61,12 +63,12 @@ impl Markup {
         self.text.push_str(&escaped(&words.into()));
     }
 
-    /// A text of others in one line: breaks and tabs are shown as such.
+    /// Text from others in one line: line breaks and tabs become visible.
     pub fn line(&mut self, text: &Untrusted) {
         self.text.push_str(&Xml.attribute(text));
     }
 
-    /// A text of others, with its lines.
+    /// Text from others, with its lines.
     pub fn block(&mut self, text: &Untrusted) {
         self.text.push_str(&escaped(text));
     }
@@ -76,12 +78,12 @@ impl Markup {
         self.text.push('\n');
     }
 
-    /// A part that was written by itself.
+    /// A part that was written separately.
     pub fn part(&mut self, part: &Self) {
         self.text.push_str(&part.text);
     }
 
-    /// The style or the script of this program, which stands there as it is.
+    /// The style or the script of this program, unchanged.
     pub fn own(&mut self, text: &'static str) {
         self.text.push_str(text);
     }

@@ -1,7 +1,8 @@
-//! The report as one HTML file: nothing is fetched, nothing of others is run, and all of it can be read without its script.
+//! The report as one HTML file. The page fetches nothing and runs no code from others, and it can be read without its
+//! script.
 //!
-//! [`markup`] writes, and lets no text of others be anything but text. The page allows exactly its own style and its own
-//! script, by their hashes. What is shown is data by then: [`Page`].
+//! [`markup`] writes the file, and keeps text from others text. The page allows exactly its own style and script, by
+//! their hashes. Its input is data: [`Page`].
 
 mod answers;
 mod chain;
@@ -36,21 +37,21 @@ const STYLE: &str = include_str!("style.css");
 
 const SCRIPT: &str = include_str!("script.js");
 
-/// What the ids of the lines of the culprit begin with.
+/// The prefix of the ids of the culprit's lines.
 const CULPRIT: &str = "c";
 
-/// Everything that is shown.
+/// The content of the page.
 #[derive(Debug)]
 pub struct Page<'p> {
     /// The finding.
     pub report: &'p Report,
-    /// The command that was hunted for.
+    /// The test command of the hunt.
     pub test: &'p Untrusted,
-    /// The command that was run before it.
+    /// The build command.
     pub build: Option<&'p Untrusted>,
-    /// What the hunt did.
+    /// The course of the hunt.
     pub story: &'p Story,
-    /// Why it fails, if that was looked for.
+    /// The explanation of the failure, if there is one.
     pub explanation: Option<&'p Explanation>,
 }
 
@@ -89,7 +90,7 @@ fn document(page: &Page<'_>, out: &mut Markup) {
     });
 }
 
-/// A part of the page: its id, its title, and what is in it.
+/// A section of the page: its id, its title, and its content.
 type Section<'s> = (&'static str, &'static str, Markup);
 
 fn body(page: &Page<'_>, out: &mut Markup) {
@@ -168,7 +169,7 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
     sections
 }
 
-/// What was run for each answer.
+/// The commands of each answer.
 fn ran(page: &Page<'_>) -> Markup {
     let mut out = Markup::default();
     out.element("p", &[], |out| {
@@ -181,13 +182,13 @@ fn ran(page: &Page<'_>) -> Markup {
     out
 }
 
-/// Whether the lines of the explanation are those of the first bad commit, and not of HEAD.
+/// Whether the explanation is about the lines of the first bad commit, and not of HEAD.
 fn explains_culprit(page: &Page<'_>) -> bool {
     let first_bad = page.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
     page.explanation.is_some_and(|explanation| Some(explanation.commit) == first_bad)
 }
 
-/// The whole difference of the first bad commit, with the minimal change marked in it.
+/// The whole difference of the first bad commit, with the marked minimal change.
 fn marked_culprit(page: &Page<'_>) -> Option<Patch> {
     let mut culprit = Patch::read(page.story.culprit.as_ref()?);
     let changes = &page.report.change;

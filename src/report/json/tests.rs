@@ -25,7 +25,7 @@ fn samples() -> Vec<Report> {
     samples
 }
 
-/// The fields of `value`, each with the type of what it holds, in the order written.
+/// The fields of `value` with their types, in the order written.
 fn shape(value: &Value, path: &str, lines: &mut Vec<String>) {
     let kind = match value {
         Value::Null => "null",
@@ -45,7 +45,7 @@ fn shape(value: &Value, path: &str, lines: &mut Vec<String>) {
     }
 }
 
-/// Checks the part of JSON Schema that our schema uses; returns what is wrong.
+/// Checks the part of JSON Schema that our schema uses; returns the violations.
 fn complaints(schema: &Value, root: &Value, value: &Value, path: &str) -> Vec<String> {
     if let Some(reference) = schema.get("$ref") {
         let target = root.pointer(reference.as_str().unwrap().strip_prefix('#').unwrap()).unwrap();

@@ -98,8 +98,9 @@ impl ProductParts {
 
 /// The part of a test plan that can change what a probe shows; repeat, clean, limit and signature are not in it.
 ///
-/// Nor are the programs outside of the tree that its commands execute: which they are is known only when a hunt has run something. An observation names
-/// them, and is looked up only while they are what they were; see [`tools`](crate::world::tools).
+/// Nor are the programs outside of the tree that its commands execute: which they are is known only when a hunt has run
+/// something. An observation names them, and is looked up only while they are what they were; see
+/// [`tools`](crate::world::tools).
 ///
 /// Everything is bytes: paths and values come from the user and need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -120,8 +121,8 @@ pub struct ProbePlan {
     pub overlay: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Files outside the tree that the commands name, each with the digest of its content.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The listed environment; a variable that is listed and not set is not here, and one that only names directories is here with a digest of
-    /// what is in them. The text of `PATH` is not here.
+    /// The listed environment; a variable that is listed and not set is not here, and one that only names directories
+    /// is here with a digest of what is in them. The text of `PATH` is not here.
     pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Populated submodules, each with its commit.
     pub submodules: BTreeMap<Vec<u8>, Vec<u8>>,

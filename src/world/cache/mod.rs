@@ -4,8 +4,8 @@
 //! observations of a key stand; each is read from there, with its checksum and key, before it answers. So the index may
 //! be lost, stale or damaged without an answer ever being wrong: it is rebuilt from the segments.
 //!
-//! Start at [`Observations`]. The index is [`SledCache`] for the process that gets its lock, and [`MemoryCache`] for the
-//! others, which therefore share what is recorded meanwhile as well. Keys are made by [`KeyParts`].
+//! Start at [`Observations`]. The index is [`SledCache`] for the process that gets its lock, and [`MemoryCache`] for
+//! the others, which therefore share what is recorded meanwhile as well. Keys are made by [`KeyParts`].
 
 mod gc;
 mod index;

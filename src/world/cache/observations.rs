@@ -139,7 +139,8 @@ impl Observations {
         self.void(segment, &Record::Voided)
     }
 
-    /// Makes all observations of this hunt void up to now, as [`void_incremental`](Self::void_incremental) does with some.
+    /// Makes all observations of this hunt void up to now, as [`void_incremental`](Self::void_incremental) does with
+    /// some.
     pub fn void_all(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
         self.void(segment, &Record::VoidedAll)
     }

@@ -1,7 +1,7 @@
 //! The stored index, the only user of sled.
 //!
-//! One tree, three kinds of keys, told apart by their first byte: `f` the format; `p` and a hunt id the position of that
-//! segment; `e`, a [`Key`], a hunt id, a zero byte and an offset (big endian) an entry, whose value is the length.
+//! One tree, three kinds of keys, told apart by their first byte: `f` the format; `p` and a hunt id the position of
+//! that segment; `e`, a [`Key`], a hunt id, a zero byte and an offset (big endian) an entry, whose value is the length.
 //! Entries and position of one `put` are one batch, so the position never covers what is not there.
 //!
 //! sled can panic on damaged files. Every call is guarded: a panic is an error like others, and is not printed.

@@ -21,8 +21,8 @@ impl Want {
     /// - A clean query takes only clean observations; another query takes both kinds.
     /// - That an object or a submodule is missing answers nothing.
     /// - A timeout answers up to its own limit: with more time the command might have ended.
-    /// - Anything else answers from its own duration on (with less time it would have been cut), and at its own limit in
-    ///   any case, because a limit holds for each command and the duration is that of build and test together.
+    /// - Anything else answers from its own duration on (with less time it would have been cut), and at its own limit
+    ///   in any case, because a limit holds for each command and the duration is that of build and test together.
     pub fn is_met_by(self, observation: &Observation) -> bool {
         let is_in_time = match observation.ending {
             Ending::Timeout => self.limit <= observation.limit,

@@ -31,8 +31,8 @@ pub struct FileLock {
 impl FileLock {
     /// Locks the file at `path`, which is made if need be with its directory; `None` if someone else holds the lock.
     ///
-    /// Who holds it is written into the file, for [`holder`](Self::holder). Of one that was killed, what it had just started may
-    /// hold the lock for a moment more: that is waited for.
+    /// Who holds it is written into the file, for [`holder`](Self::holder). Of one that was killed, what it had just
+    /// started may hold the lock for a moment more: that is waited for.
     pub fn at(path: &Path) -> io::Result<Option<Self>> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;

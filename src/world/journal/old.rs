@@ -1,5 +1,5 @@
-//! Segments of format 1, which had no records of their own for what a hunt says of itself: these were notes, each a word and
-//! then its value as text.
+//! Segments of format 1, which had no records of their own for what a hunt says of itself: these were notes, each a
+//! word and then its value as text.
 //!
 //! All other records are as they were. What a note of a kind that is not known says is left out.
 

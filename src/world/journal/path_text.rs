@@ -1,6 +1,7 @@
 //! Paths as text, without loss: a path is bytes, JSON is UTF-8.
 //!
-//! What is valid UTF-8 stays readable; `%` and every byte that is not part of valid UTF-8 become `%` and two hex digits.
+//! What is valid UTF-8 stays readable; `%` and every byte that is not part of valid UTF-8 become `%` and two hex
+//! digits.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

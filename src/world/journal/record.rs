@@ -79,8 +79,8 @@ pub enum Record {
     },
     /// Incremental observations that stand before this record no longer answer anything.
     Voided,
-    /// No observation that stands before this record answers anything any more: probes disturbed each other. From here on one runs
-    /// at a time.
+    /// No observation that stands before this record answers anything any more: probes disturbed each other. From here
+    /// on one runs at a time.
     VoidedAll,
     /// What this run of the program is to find.
     Asked(AskedRecord),
@@ -97,7 +97,8 @@ pub enum Record {
     Ran {
         /// Number of the probe.
         sequence: u64,
-        /// As what it counts, in words: what the test was run for, a check or the suite in its place, what was refused or spared.
+        /// As what it counts, in words: what the test was run for, a check or the suite in its place, what was refused
+        /// or spared.
         counts: Vec<String>,
         /// How long the hunt had taken by then, all runs of the program together.
         elapsed: Duration,
@@ -119,7 +120,8 @@ pub enum Record {
         revision: CommitId,
         /// What was probed.
         tree: TreeId,
-        /// The key of the observation, as hex; where another one answered (a refusal, an equal product), `sequence` names it.
+        /// The key of the observation, as hex; where another one answered (a refusal, an equal product), `sequence`
+        /// names it.
         key: String,
         /// The number of the probe if it was run now; `None` if its answer was known.
         sequence: Option<u64>,

@@ -184,7 +184,8 @@ impl BuildDirectory {
         Ok(())
     }
 
-    /// Gives out the same numbers again, from the first on: what is built anew in the same order gets those that it had.
+    /// Gives out the same numbers again, from the first on: what is built anew in the same order gets those that it
+    /// had.
     pub fn renumber(&self) -> io::Result<()> {
         fs::write(self.path.join("next"), "1 1\n")
     }

@@ -1,8 +1,9 @@
 //! A parked process, and what it is asked to try.
 //!
-//! A program that was built by the instrumenting compiler is run with [`Control::variables`]; where it comes to the instance of the segment, it connects to
-//! [`Control`] and waits. Every [`Parked::test`] forks it there: the child takes patches in, runs on to another point, and tells what
-//! memory holds there. See `runtime/control.c` for what a child may touch: nothing.
+//! A program that was built by the instrumenting compiler is run with [`Control::variables`]; where it comes to the
+//! instance of the segment, it connects to [`Control`] and waits. Every [`Parked::test`] forks it there: the child
+//! takes patches in, runs on to another point, and tells what memory holds there. See `runtime/control.c` for what a
+//! child may touch: nothing.
 
 use std::ffi::OsString;
 use std::fs;
@@ -197,8 +198,8 @@ pub struct Parked {
     pub pid: u32,
     /// Its threads that ran something; with more than one, tests are not to be trusted.
     pub n_threads: u32,
-    /// Whether its forks would lack something that it has by now: children, pipes and the like, memory that it shares. Then a test has to be made by the
-    /// process at its beginning, with [`Test::from`].
+    /// Whether its forks would lack something that it has by now: children, pipes and the like, memory that it shares.
+    /// Then a test has to be made by the process at its beginning, with [`Test::from`].
     pub is_bound: bool,
 }
 
@@ -227,7 +228,8 @@ impl Parked {
         Ok(parked)
     }
 
-    /// Forks a child that runs on until before the `n`-th segment of the process, from 1, and parks there; `control` waits for it.
+    /// Forks a child that runs on until before the `n`-th segment of the process, from 1, and parks there; `control`
+    /// waits for it.
     pub fn spawn(&mut self, n: u64, control: &Control, limit: Duration) -> io::Result<Option<Self>> {
         let mut message = SPAWN.to_ne_bytes().to_vec();
         message.extend(n.to_ne_bytes());
@@ -235,7 +237,8 @@ impl Parked {
         control.wait_at_most(limit)
     }
 
-    /// The addresses of the global variables of its units, as a trace has them: the number of the unit, and 8 bytes each.
+    /// The addresses of the global variables of its units, as a trace has them: the number of the unit, and 8 bytes
+    /// each.
     pub fn globals(&mut self) -> io::Result<Vec<(u32, Vec<u8>)>> {
         self.stream.write_all(&GLOBAL.to_ne_bytes())?;
         let n = self.number()?;

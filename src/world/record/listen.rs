@@ -1,13 +1,16 @@
 //! Takes the records of running programs to disk.
 //!
-//! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins with a
-//! greeting (see `runtime/trace.c`), is given the [memory](crate::world::record::memory) in which it makes its records, and sends messages: kind, thread, length, bytes. Who is killed may
-//! break off anywhere: behind its last whole message comes what was still in that memory.
+//! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins
+//! with a greeting (see `runtime/trace.c`), is given the [memory](crate::world::record::memory) in which it makes its
+//! records, and sends messages: kind, thread, length, bytes. Who is killed may break off anywhere: behind its last
+//! whole message comes what was still in that memory.
 //!
-//! Where the traces would become larger than they may, the oldest chunks are given up, whatever process they are of: holes are made in the files,
-//! and the index at the end does not name them. So what is left is a window before the end, in full. Deviation from the two-level scheme of the design (a
-//! skeleton of headers and calls, then a second run for a window in full): it needs no second form of records and no run that repeats itself. What it
-//! costs is the beginning: frames that were entered there are met in the middle, and what their variables hold is known only when they are written again.
+//! Where the traces would become larger than they may, the oldest chunks are given up, whatever process they are of:
+//! holes are made in the files, and the index at the end does not name them. So what is left is a window before the
+//! end, in full. Deviation from the two-level scheme of the design (a skeleton of headers and calls, then a second run
+//! for a window in full): it needs no second form of records and no run that repeats itself. What it costs is the
+//! beginning: frames that were entered there are met in the middle, and what their variables hold is known only when
+//! they are written again.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -63,7 +66,8 @@ const PROTOCOL: u32 = 2;
 /// The kind of a message that tells the number of a forked child.
 const FORKED: u32 = 5;
 
-/// How long children are waited for that were forked but have not greeted, and processes whose messages are not all read.
+/// How long children are waited for that were forked but have not greeted, and processes whose messages are not all
+/// read.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What stands in the place of a greeting when nobody comes, but what came before is waited for.
@@ -136,7 +140,8 @@ impl Test {
 
     /// Waits until all that came so far are accepted.
     fn accept_all(&self) {
-        // They are accepted in order: once this one is, all that came before are. A listener that is gone has accepted nobody.
+        // They are accepted in order: once this one is, all that came before are. A listener that is gone has accepted
+        // nobody.
         let marker = UnixStream::connect(&self.socket);
         let _ = marker.and_then(|mut marker| marker.write_all(&OVER).and_then(|()| marker.read(&mut [0])));
     }
@@ -212,7 +217,8 @@ pub struct Taken {
     pub n_given_up: u64,
     /// Whether records are missing at the end, because of the limit.
     pub is_cut: bool,
-    /// Whether records are missing at the end for another reason: it had no memory in common with the recorder, or closed its connection.
+    /// Whether records are missing at the end for another reason: it had no memory in common with the recorder, or
+    /// closed its connection.
     pub is_lost: bool,
     /// Bytes of the trace on disk.
     pub n_packed: u64,
@@ -316,7 +322,8 @@ struct Open {
 }
 
 impl Listener {
-    /// Begins to listen at `socket`; traces go to `directory`, and have at most `max_bytes` together, and for each process one chunk and some blocks more.
+    /// Begins to listen at `socket`; traces go to `directory`, and have at most `max_bytes` together, and for each
+    /// process one chunk and some blocks more.
     pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, Keep)) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
@@ -360,7 +367,8 @@ impl Listener {
         Watched { watch, test: self.test.clone() }
     }
 
-    /// Waits for what is still being sent, and returns what was taken in the order of connection; all programs must have ended.
+    /// Waits for what is still being sent, and returns what was taken in the order of connection; all programs must
+    /// have ended.
     pub fn finish(self) -> Vec<io::Result<Taken>> {
         self.is_closing.store(true, Ordering::SeqCst);
         drop(UnixStream::connect(&self.socket));
@@ -484,7 +492,8 @@ fn take(
     }
     connection.is_read.store(true, Ordering::SeqCst);
     if taking.taken.end.is_none_or(|end| end == REPLACED) {
-        // Who closed the connection goes on for a while; who ran another program in its place does so, too, but not in this memory.
+        // Who closed the connection goes on for a while; who ran another program in its place does so, too, but not in
+        // this memory.
         let is_awaited = || taking.taken.end.is_none() && !is_closing.load(Ordering::SeqCst);
         let left = memory.map(|memory| {
             memory.wait(is_awaited);

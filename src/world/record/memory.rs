@@ -1,6 +1,8 @@
-//! The memory in which a program makes its records, shared with the recorder: what a process had not sent when it was killed is still there.
+//! The memory in which a program makes its records, shared with the recorder: what a process had not sent when it was
+//! killed is still there.
 //!
-//! The recorder makes it, so that no limit of the program holds for it. It has one slot for each thread; pages that nobody writes take nothing. See `runtime/trace.c`:
+//! The recorder makes it, so that no limit of the program holds for it. It has one slot for each thread; pages that
+//! nobody writes take nothing. See `runtime/trace.c`:
 //!
 //! ```text
 //! slot: head, buffer of 1 MiB
@@ -57,7 +59,8 @@ pub struct Left {
     pub tails: Vec<Tail>,
     /// Threads that used the memory, at once.
     pub n_slots: usize,
-    /// Whether there were records for which there was no room: the connection had been closed, or there were too many threads.
+    /// Whether there were records for which there was no room: the connection had been closed, or there were too many
+    /// threads.
     pub is_lost: bool,
     /// How it ended, if it came so far.
     pub end: Option<u32>,

@@ -1,8 +1,9 @@
 //! Recording programs: the instrumented build, the runtime that is linked in, and the traces that come out.
 //!
-//! [`build`] is the directory of an instrumented build, [`shim`] the compiler that works for it, over what [`arguments`] understands of a
-//! compiler's command line; [`listen`] takes the records of running programs to disk, [`memory`] is where they make them, [`control`] tries things in a parked one; [`store`] is where recordings lie, [`witness`] sees what
-//! was called in the place of the compiler.
+//! [`build`] is the directory of an instrumented build, [`shim`] the compiler that works for it, over what
+//! [`arguments`] understands of a compiler's command line; [`listen`] takes the records of running programs to disk,
+//! [`memory`] is where they make them, [`control`] tries things in a parked one; [`store`] is where recordings lie,
+//! [`witness`] sees what was called in the place of the compiler.
 
 pub mod arguments;
 pub mod build;

@@ -1,7 +1,8 @@
 //! The compiler that instruments: what the links in the build directory do when the build calls them.
 //!
-//! Each C source is printed as LLVM IR, rewritten, and compiled from there; options that only read the source stay with the
-//! first step, those about code with the last. Whatever is not understood, or goes wrong on the way, is left to the compiler as it was called, and noted.
+//! Each C source is printed as LLVM IR, rewritten, and compiled from there; options that only read the source stay with
+//! the first step, those about code with the last. Whatever is not understood, or goes wrong on the way, is left to the
+//! compiler as it was called, and noted.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -25,8 +26,8 @@ use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
 
-/// How the text is printed: unoptimised, with everything that has a name, and null for an address like any other, so that what is made
-/// of it crashes where the program would, and does not leave out what would be undefined.
+/// How the text is printed: unoptimised, with everything that has a name, and null for an address like any other, so
+/// that what is made of it crashes where the program would, and does not leave out what would be undefined.
 const PRINT: [&str; 11] = [
     "-S",
     "-emit-llvm",
@@ -41,9 +42,10 @@ const PRINT: [&str; 11] = [
     "-Qunused-arguments",
 ];
 
-/// Added where runs of two versions are compared: a function that grows a little, or a longer text, does not move what comes behind it. What a program
-/// computes from addresses is the same then, and with it the order of its hash tables. Not for programs that are only recorded: functions that all
-/// begin at the beginning of a page wait for each other in the caches.
+/// Added where runs of two versions are compared: a function that grows a little, or a longer text, does not move what
+/// comes behind it. What a program computes from addresses is the same then, and with it the order of its hash tables.
+/// Not for programs that are only recorded: functions that all begin at the beginning of a page wait for each other in
+/// the caches.
 const LEVEL_CODE: &str = "-falign-functions=4096";
 /// See [`LEVEL_CODE`]: the code, the constants, and the variables each begin at a boundary.
 const LEVEL_SEGMENTS: [&str; 2] = ["-Wl,-z,separate-code", "-Wl,-z,max-page-size=0x200000"];

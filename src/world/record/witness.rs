@@ -1,7 +1,7 @@
 //! Which compilers a build calls when it goes past the instrumenting one.
 //!
-//! Asked only when nothing was recorded: the build is run once more with a library loaded into everything that it starts (`runtime/witness.c`), which notes who is
-//! called by whom. A compiler that is linked statically is not seen.
+//! Asked only when nothing was recorded: the build is run once more with a library loaded into everything that it
+//! starts (`runtime/witness.c`), which notes who is called by whom. A compiler that is linked statically is not seen.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;

@@ -16,8 +16,9 @@ const FEW: usize = 512;
 
 /// The paths of files that may have changed, of directories whose names may have, and of all directories above them.
 ///
-/// What does not look as it did, what cannot be looked at, and what was written after `last_ctime_ns`, the last tick of the clock that is
-/// known to have passed when the probe began, so that a change need not show. Nothing is changed here.
+/// What does not look as it did, what cannot be looked at, and what was written after `last_ctime_ns`, the last tick of
+/// the clock that is known to have passed when the probe began, so that a change need not show. Nothing is changed
+/// here.
 ///
 /// Cost: one `lstat` a file, one `open` a directory, over all processors.
 pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128) -> HashSet<Vec<u8>> {

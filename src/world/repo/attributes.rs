@@ -148,7 +148,8 @@ pub struct AttributeStack {
 }
 
 impl AttributeStack {
-    /// Goes down into a directory; the root comes first. `directory_bytes`: its path with a slash behind, 0 at the root.
+    /// Goes down into a directory; the root comes first. `directory_bytes`: its path with a slash behind, 0 at the
+    /// root.
     pub fn push(&mut self, directory_bytes: usize, file: AttributeFile) {
         self.levels.push((directory_bytes, file));
     }

@@ -25,7 +25,8 @@ pub(super) fn is_whole(block: &BinaryBlock<'_>) -> bool {
     }
 }
 
-/// The bytes of lines in the base 85 of git: how many there are (`A` 1 to `Z` 26, `a` 27 to `z` 52), then five characters for four.
+/// The bytes of lines in the base 85 of git: how many there are (`A` 1 to `Z` 26, `a` 27 to `z` 52), then five
+/// characters for four.
 fn decoded(lines: &[u8]) -> Option<Vec<u8>> {
     const DIGITS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
     let mut bytes = Vec::new();

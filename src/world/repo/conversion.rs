@@ -1,8 +1,8 @@
 //! What becomes of a blob on its way into a file: line ends, `$Id$`, encodings.
 //!
-//! Pure. Conversions are the built-in ones, from the attributes of the tree; nobody's configuration counts and no program
-//! is started, so that the same tree is the same files everywhere. Results are those of git with an empty configuration
-//! on a system whose own line end is LF.
+//! Pure. Conversions are the built-in ones, from the attributes of the tree; nobody's configuration counts and no
+//! program is started, so that the same tree is the same files everywhere. Results are those of git with an empty
+//! configuration on a system whose own line end is LF.
 
 use std::collections::BTreeMap;
 
@@ -198,8 +198,9 @@ fn with_crlf(content: &[u8]) -> Vec<u8> {
 
 /// `None` if there is nothing to expand.
 ///
-/// Source: git's `convert.c`, `ident_filter_fn`. Deviation: git has a second routine for files that also have an encoding
-/// or `text=auto eol=crlf`, which answers differently for `$Id:x y$` and where dollars touch; here there is one.
+/// Source: git's `convert.c`, `ident_filter_fn`. Deviation: git has a second routine for files that also have an
+/// encoding or `text=auto eol=crlf`, which answers differently for `$Id:x y$` and where dollars touch; here there is
+/// one.
 fn expand_ident(content: &[u8], blob_id: BlobId) -> Option<Vec<u8>> {
     let mut written = Vec::new();
     let mut is_changed = false;

@@ -1,4 +1,5 @@
-//! How changed files are divided: by the syntax of their language, into lines, or not at all because a program writes them.
+//! How changed files are divided: by the syntax of their language, into lines, or not at all because a program writes
+//! them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -75,7 +76,8 @@ impl Divisions {
     /// Reads the user's words.
     ///
     /// - `grammars`: patterns, each with the name of a language or `none`.
-    /// - `generated`: patterns, each alone or as `pattern: sources`, the sources being paths from the top or from the file.
+    /// - `generated`: patterns, each alone or as `pattern: sources`, the sources being paths from the top or from the
+    ///   file.
     pub fn new<'a>(
         grammars: impl Iterator<Item = (&'a str, &'a str)>,
         generated: impl Iterator<Item = &'a str>,
@@ -130,8 +132,8 @@ impl Divisions {
 
     /// The paths that a file may be written from, if a program writes it; most of them need not exist.
     ///
-    /// `is_marked`: what the attributes of its tree say. The user's word goes first, then the attributes, then its header; where
-    /// the user names sources, the header names none.
+    /// `is_marked`: what the attributes of its tree say. The user's word goes first, then the attributes, then its
+    /// header; where the user names sources, the header names none.
     fn sources(&self, path: &[u8], text: &[u8], is_marked: Option<bool>) -> Option<Vec<Vec<u8>>> {
         let said = self.generated.iter().rev().find(|(pattern, _)| pattern.matches(path));
         let is_generated = match said {

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Ids on one command line; the system allows about fifty thousand.
 const MAX_IDS: usize = 10_000;
 
-/// What every fetch is told, so that it brings objects only. Without a place to put them refs are not written, and an empty
-/// map keeps those of the remote as they are.
+/// What every fetch is told, so that it brings objects only. Without a place to put them refs are not written, and an
+/// empty map keeps those of the remote as they are.
 const OBJECTS_ONLY: [&str; 8] = [
     "fetch",
     "--quiet",
@@ -55,7 +55,8 @@ impl Remote {
 
     /// Fetches objects by their ids, without what they name.
     pub fn objects(&self, ids: &[String]) -> Result<(), RepoError> {
-        // Said on the command line as an option, git would keep it as the filter of the remote in the user's configuration.
+        // Said on the command line as an option, git would keep it as the filter of the remote in the user's
+        // configuration.
         let filter = format!("remote.{}.partialclonefilter=blob:none", self.name);
         ids.chunks(MAX_IDS).try_for_each(|ids| self.fetch(&["-c", &filter], &[], ids))
     }
@@ -70,7 +71,8 @@ impl Remote {
             let said = "its name could be taken for something else".to_owned();
             return Err(RepoError::NotFetched { remote: self.name.clone(), said });
         }
-        // What is missing is asked for by name: there is nothing to negotiate, and asking git what it has would fetch it.
+        // What is missing is asked for by name: there is nothing to negotiate, and asking git what it has would fetch
+        // it.
         let settings = ["-c", "core.hooksPath=/dev/null", "-c", "fetch.negotiationAlgorithm=noop"];
         let mut words: Vec<&OsStr> = settings.iter().chain(more).map(OsStr::new).collect();
         words.extend(["--git-dir".as_ref(), self.git_directory.as_os_str()]);

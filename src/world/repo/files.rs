@@ -30,7 +30,8 @@ pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Er
     Ok(directory)
 }
 
-/// Opens a directory of the same mount, whose mode stays what it is: behind a mount that a test left are files that nobody wrote here.
+/// Opens a directory of the same mount, whose mode stays what it is: behind a mount that a test left are files that
+/// nobody wrote here.
 ///
 /// [`Errno::XDEV`] if something is mounted there.
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! Writes the files that a move left for last, several at a time.
 //!
-//! A move decides what differs, removes, and makes directories, one after the other. What takes its time is reading objects and
-//! making files; none of that depends on another file, so that a first checkout keeps all processors busy.
+//! A move decides what differs, removes, and makes directories, one after the other. What takes its time is reading
+//! objects and making files; none of that depends on another file, so that a first checkout keeps all processors busy.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

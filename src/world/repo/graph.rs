@@ -21,8 +21,8 @@ use std::path::Path;
 
 /// Resolves a revision expression to a commit, as `git rev-parse` does.
 ///
-/// libgit2 is not asked: it waits for ever for the rest of an object that was cut. Cost: runs git, unless the expression is a whole
-/// id; once more for an annotated tag.
+/// libgit2 is not asked: it waits for ever for the rest of an object that was cut. Cost: runs git, unless the
+/// expression is a whole id; once more for an annotated tag.
 pub fn resolve(user: &Repository, expression: &str) -> Result<CommitId, RepoError> {
     let unknown = || RepoError::UnknownRevision { expression: expression.to_owned() };
     let id = refs::id(user, expression).ok_or_else(unknown)?;
@@ -96,8 +96,8 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
 
 /// The revisions from `tips` back to the oldest of them, children before parents; empty if none can be read.
 ///
-/// What cannot be read, such as what lies behind the border of a shallow clone, is left out with what only it leads to. Cost: one
-/// read a commit that is newer than the oldest tip, at most `limit`.
+/// What cannot be read, such as what lies behind the border of a shallow clone, is left out with what only it leads to.
+/// Cost: one read a commit that is newer than the oldest tip, at most `limit`.
 pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<Revision> {
     let mut found: HashMap<CommitId, Revision> = HashMap::new();
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();

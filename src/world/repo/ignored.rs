@@ -57,7 +57,8 @@ pub struct IgnoreStack {
 }
 
 impl IgnoreStack {
-    /// Goes down into a directory; the root comes first. `directory_bytes`: its path with a slash behind, 0 at the root.
+    /// Goes down into a directory; the root comes first. `directory_bytes`: its path with a slash behind, 0 at the
+    /// root.
     pub fn push(&mut self, directory_bytes: usize, file: IgnoreFile) {
         self.levels.push((directory_bytes, file));
     }

@@ -16,9 +16,9 @@ const MAX_NAME_BYTES: usize = 0xfff;
 ///
 /// - `n_id_bytes`: those of an id in the repository.
 ///
-/// `git status` and its like in a build need to read no file that did not change, since each entry tells size and times.
-/// Without extensions, and with zeros in place of the checksum (`index.skipHash`), which no git checks outside of `fsck`: both cost
-/// as much as all the rest. Cost: one entry a file.
+/// `git status` and its like in a build need to read no file that did not change, since each entry tells size and
+/// times. Without extensions, and with zeros in place of the checksum (`index.skipHash`), which no git checks outside
+/// of `fsck`: both cost as much as all the rest. Cost: one entry a file.
 pub fn bytes(written: &Directory, n_id_bytes: usize) -> Vec<u8> {
     /// What an entry takes, about.
     const ENTRY_BYTES: usize = 128;

@@ -73,8 +73,8 @@ fn answers(
     questions.iter().map(|question| Ok(trimmed(&ask(&[question])?).to_vec())).collect()
 }
 
-/// The keys and values of `idd.*`, `color.ui`, `pager.idd` and of what makes a clone a partial one, in the order of the files; empty outside
-/// a repository.
+/// The keys and values of `idd.*`, `color.ui`, `pager.idd` and of what makes a clone a partial one, in the order of the
+/// files; empty outside a repository.
 pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
     const KEYS: &str = "^(idd\\.|color\\.ui$|pager\\.idd$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
     let words = ["config", "-z", "--get-regexp", KEYS];

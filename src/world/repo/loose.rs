@@ -93,7 +93,8 @@ fn add_alternates(objects: &Path, depth: usize, found: &mut Vec<(PathBuf, bool)>
     }
 }
 
-/// The paths of what is no sound object in an object directory, as far as it was changed since nothing was found the last time.
+/// The paths of what is no sound object in an object directory, as far as it was changed since nothing was found the
+/// last time.
 ///
 /// - `stamp`: the file whose time says when that was.
 ///
@@ -155,8 +156,8 @@ fn header(raw: &[u8]) -> Option<(ObjectType, usize, u64)> {
 
 /// The whole of a stream, with kind and length of its header.
 ///
-/// `None` if it is cut, has more or fewer bytes than its header says or more than an object may have, or has something behind it.
-/// Memory is taken for what is there, whatever the size of the file and the header say.
+/// `None` if it is cut, has more or fewer bytes than its header says or more than an object may have, or has something
+/// behind it. Memory is taken for what is there, whatever the size of the file and the header say.
 pub(super) fn inflate(file: &mut impl Read) -> Option<(ObjectType, usize, Vec<u8>)> {
     let mut inflate = Inflate::new(true, 15);
     let mut raw = Vec::new();

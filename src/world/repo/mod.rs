@@ -1,13 +1,15 @@
 //! Git repositories and the directories in which their trees are tried.
 //!
 //! - The worker's directory: [`worktree`] (start there), [`settle`](mod@settle), and below them [`survey`](mod@survey)
-//!   (may this tree be written?), [`distance`](mod@distance), [`touched`] (which sources to check first), [`write`](mod@write) (write what differs), [`stat`] (what was written), [`index`] (the same for git), [`files`] (all
-//!   access to the file system), [`paths`] (which names are safe).
+//!   (may this tree be written?), [`distance`](mod@distance), [`touched`] (which sources to check first),
+//!   [`write`](mod@write) (write what differs), [`stat`] (what was written), [`index`] (the same for git), [`files`]
+//!   (all access to the file system), [`paths`] (which names are safe).
 //! - What the tree says about its own files: [`attributes`], [`conversion`], [`ignored`], all over [`pattern`].
-//! - The user's repository and ours beside it: [`locate`], [`refs`], [`private`], [`graph`], [`store`] (differences, candidates and
-//!   merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into the user's), [`state`] (what must stay as it was),
-//!   [`promisor`] and [`fetch`] (what only a remote has).
-//! - Raw objects: [`object`], [`untrusted`] (for tests with any bytes). What stops a writer, and what is only an answer: [`refusal`].
+//! - The user's repository and ours beside it: [`locate`], [`refs`], [`private`], [`graph`], [`store`] (differences,
+//!   candidates and merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into
+//!   the user's), [`state`] (what must stay as it was), [`promisor`] and [`fetch`] (what only a remote has).
+//! - Raw objects: [`object`], [`untrusted`] (for tests with any bytes). What stops a writer, and what is only an
+//!   answer: [`refusal`].
 
 pub mod attention;
 pub mod attributes;

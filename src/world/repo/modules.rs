@@ -7,7 +7,8 @@ use std::path::PathBuf;
 /// Submodules of submodules, and names with slashes, are looked for as deep as this.
 const MAX_DEPTH: usize = 16;
 
-/// The object directories of the repositories below `modules` in the user's git directories, sorted; absolute as those are.
+/// The object directories of the repositories below `modules` in the user's git directories, sorted; absolute as those
+/// are.
 ///
 /// Links are not followed. Cost: lists the directories above those of objects.
 pub fn object_directories(git_directories: &[&Path]) -> Vec<PathBuf> {

@@ -2,8 +2,8 @@
 
 use git2::Repository;
 
-/// The address of the remote `origin` as an absolute URI without user name, password, query or fragment; `None` if there
-/// is no such remote or it is a path of this machine. Nothing is contacted.
+/// The address of the remote `origin` as an absolute URI without user name, password, query or fragment; `None` if
+/// there is no such remote or it is a path of this machine. Nothing is contacted.
 pub fn address(user: &Repository) -> Option<String> {
     let remote = user.find_remote("origin").ok()?;
     published(remote.url().ok()?)

@@ -1,7 +1,7 @@
 //! Patches as `git diff` and `git format-patch` print them, applied to a tree.
 //!
-//! No fuzz: a hunk applies where all of its context stands, at its line or at the place nearest to it. What does not apply is told by
-//! file and hunk.
+//! No fuzz: a hunk applies where all of its context stands, at its line or at the place nearest to it. What does not
+//! apply is told by file and hunk.
 
 use crate::change::Mode;
 use crate::world::repo::RepoError;

@@ -25,7 +25,8 @@ pub fn refuse_component(name: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether NTFS opens `.git` under this name: any case, the short name, trailing dots and spaces, a stream behind a colon.
+/// Whether NTFS opens `.git` under this name: any case, the short name, trailing dots and spaces, a stream behind a
+/// colon.
 fn is_ntfs_dot_git(name: &[u8]) -> bool {
     let stem = name.split(|byte| *byte == b':').next().unwrap_or_default();
     let end = stem.iter().rposition(|byte| !matches!(byte, b'.' | b' ')).map_or(0, |at| at + 1);

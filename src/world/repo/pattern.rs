@@ -167,8 +167,8 @@ fn named_class(name: &[u8]) -> Option<fn(&u8) -> bool> {
 
 /// Cost: `tokens.len()` times `path.len()` steps.
 fn accepts(tokens: &[Token], path: &[u8]) -> bool {
-    // `reached[i]`: the bytes so far can be matched by the first `i` tokens. A `**/` that has swallowed bytes may only be
-    // left behind a slash, one that has not may be skipped: hence the second vector.
+    // `reached[i]`: the bytes so far can be matched by the first `i` tokens. A `**/` that has swallowed bytes may only
+    // be left behind a slash, one that has not may be skipped: hence the second vector.
     let mut reached = vec![false; tokens.len() + 1];
     let mut swallowing = vec![false; tokens.len()];
     reached[0] = true;

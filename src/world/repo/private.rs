@@ -205,9 +205,9 @@ pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId
 ///
 /// - `written`: the files of `tree` as they stand in the worktree.
 ///
-/// HEAD is a commit of just this tree on top of `head`, the same for every revision with this tree: `git describe` finds the
-/// tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test have to do with the files that
-/// are tested. Cost: the index has an entry for each file.
+/// HEAD is a commit of just this tree on top of `head`, the same for every revision with this tree: `git describe`
+/// finds the tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test have to do with
+/// the files that are tested. Cost: the index has an entry for each file.
 pub fn set_head(
     private: &Repository,
     name: &str,

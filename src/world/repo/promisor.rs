@@ -1,7 +1,7 @@
 //! The objects that a partial clone left with its remote.
 //!
-//! libgit2 does not know of promised objects. So a tree is completed before it is read: what it lacks is fetched, if the user
-//! allows that, all at once and with what lies below it. Then nothing that a probe needs is missing.
+//! libgit2 does not know of promised objects. So a tree is completed before it is read: what it lacks is fetched, if
+//! the user allows that, all at once and with what lies below it. Then nothing that a probe needs is missing.
 
 use crate::revision::ObjectId;
 use crate::revision::TreeId;
@@ -58,8 +58,8 @@ impl Promisor {
 
     /// Makes sure that all below `tree` is there.
     ///
-    /// [`RepoError::Promised`] if something is not and must not be fetched. Cost: looks at every object below the tree that is
-    /// below no tree seen before.
+    /// [`RepoError::Promised`] if something is not and must not be fetched. Cost: looks at every object below the tree
+    /// that is below no tree seen before.
     pub fn complete(&self, repository: &Repository, tree: TreeId) -> Result<(), RepoError> {
         while !self.complete.borrow().contains(&tree) {
             let missing = self.missing(repository, tree)?;
@@ -81,7 +81,8 @@ impl Promisor {
         Ok(())
     }
 
-    /// The ids of what is missing below `tree`, as far as the trees that are there tell. If nothing is, it is noted as complete.
+    /// The ids of what is missing below `tree`, as far as the trees that are there tell. If nothing is, it is noted as
+    /// complete.
     fn missing(&self, repository: &Repository, tree: TreeId) -> Result<BTreeSet<git2::Oid>, RepoError> {
         let failed = |source| RepoError::git("look for objects", source);
         let database = repository.odb().map_err(failed)?;

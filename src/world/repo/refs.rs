@@ -1,7 +1,7 @@
 //! The names of the user's repository, as his git knows them.
 //!
-//! Refs may stand in files or in tables, and libgit2 reads files only. So names are git's to resolve, list and write, and
-//! objects are read by their ids.
+//! Refs may stand in files or in tables, and libgit2 reads files only. So names are git's to resolve, list and write,
+//! and objects are read by their ids.
 
 use crate::revision::ObjectId;
 use crate::world::repo::RepoError;

@@ -28,7 +28,8 @@ impl Default for Limits {
     }
 }
 
-/// Why a tree is not written here. An answer about the tree: the probe is unresolved for its [`reason`](Refusal::reason).
+/// Why a tree is not written here. An answer about the tree: the probe is unresolved for its
+/// [`reason`](Refusal::reason).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// A path that cannot or must not exist here.

@@ -35,11 +35,12 @@ const MIN_LEAD_PERCENT: usize = 5;
 /// Functions that left their file are looked for in at most this many others.
 const MAX_SEARCHED: usize = 200;
 
-/// Resolves what conflicts in `index`, a merge of a patch on `base` into `ours`; the last rung it took, `None` if some is left.
+/// Resolves what conflicts in `index`, a merge of a patch on `base` into `ours`; the last rung it took, `None` if some
+/// is left.
 ///
-/// A file that ours moved and changed too much for the merge is found among those that ours added, by its words. A file that
-/// the patch deletes is deleted if ours only reformatted it. What a patch does to functions that ours moved to other files is
-/// done there.
+/// A file that ours moved and changed too much for the merge is found among those that ours added, by its words. A file
+/// that the patch deletes is deleted if ours only reformatted it. What a patch does to functions that ours moved to
+/// other files is done there.
 pub(super) fn resolve(
     repository: &Repository,
     divisions: &Divisions,
@@ -116,7 +117,8 @@ fn is_at(file: Option<&IndexEntry>, path: &[u8]) -> bool {
     file.is_some_and(|entry| entry.path == path)
 }
 
-/// The mode of a file whose mode one side changed, or both alike; `None` if they changed it otherwise, or a file to a link.
+/// The mode of a file whose mode one side changed, or both alike; `None` if they changed it otherwise, or a file to a
+/// link.
 fn merged_mode([base, ours, patched]: [u32; 3]) -> Option<u32> {
     let kind = |mode: u32| mode & 0o170_000;
     if kind(base) != kind(ours) || kind(base) != kind(patched) {
@@ -175,7 +177,8 @@ impl Resolver<'_> {
         (!blob.content().contains(&0)).then(|| blob.content().to_vec())
     }
 
-    /// Merges the versions of a file whose texts conflict by hunks, and says by what means; `None` if they conflict by all.
+    /// Merges the versions of a file whose texts conflict by hunks, and says by what means; `None` if they conflict by
+    /// all.
     fn merge(&self, entries: [&IndexEntry; 3]) -> Result<Option<(IndexEntry, Rung)>, RepoError> {
         let ours = entries[1];
         let Some(mode) = merged_mode(entries.map(|entry| entry.mode)) else { return Ok(None) };

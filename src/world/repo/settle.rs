@@ -35,10 +35,12 @@ pub struct Settled {
 
 /// Makes the files below `root` what `written` says; the record is brought up to date.
 ///
-/// - `is_same_rules`: whether the ignore rules are those by which it was settled last. Then the names in a directory that looks as it
-///   did are not gone through again: adding, removing or renaming one changes the directory. Files are looked at in any case.
+/// - `is_same_rules`: whether the ignore rules are those by which it was settled last. Then the names in a directory
+///   that looks as it did are not gone through again: adding, removing or renaming one changes the directory. Files are
+///   looked at in any case.
 /// - `cut_ns`: if the commands of the probe were killed, the time in the clock of the file system at which they were
-///   started. Build products that changed since then may be half-written, and no later build would notice: they go, too.
+///   started. Build products that changed since then may be half-written, and no later build would notice: they go,
+///   too.
 pub fn settle(
     objects: &Objects<'_>,
     directory: &Path,
@@ -68,8 +70,8 @@ pub fn settle(
 
 /// The last tick of the file system's clock that is known to have passed when the probe began.
 ///
-/// A later change of a file that was written before this tick shows in its `ctime`; one of a file that was written in it
-/// may not.
+/// A later change of a file that was written before this tick shows in its `ctime`; one of a file that was written in
+/// it may not.
 fn last_ctime_ns(directory: &Directory) -> i128 {
     let of_node = |node: &Node| match node {
         Node::File(record) => record.stat.ctime_ns,

@@ -93,8 +93,9 @@ pub struct Directory {
     pub entries: BTreeMap<Vec<u8>, Node>,
     /// Sums over everything below.
     pub totals: Totals,
-    /// How the directory itself looked when its names were last gone through, if each of them may stay for good: those of the
-    /// tree, and those that an ignore rule covers with all that is below. `None` if they have to be gone through again.
+    /// How the directory itself looked when its names were last gone through, if each of them may stay for good: those
+    /// of the tree, and those that an ignore rule covers with all that is below. `None` if they have to be gone through
+    /// again.
     pub settled: Option<Stat>,
 }
 

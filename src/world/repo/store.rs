@@ -117,7 +117,8 @@ impl TreeStore {
         &self.repository
     }
 
-    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines; empty if one of them cannot be read.
+    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines; empty if one
+    /// of them cannot be read.
     pub fn patch(&self, older: TreeId, newer: TreeId) -> Result<(Vec<u8>, usize), RepoError> {
         /// Enough digits for people.
         const SHORT_ID: u16 = 12;
@@ -167,7 +168,8 @@ impl TreeStore {
         written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned() })
     }
 
-    /// The paths that differ between two trees, newer side where there is one, sorted; none if one of the trees cannot be read.
+    /// The paths that differ between two trees, newer side where there is one, sorted; none if one of the trees cannot
+    /// be read.
     pub fn paths(&self, older: TreeId, newer: TreeId) -> Result<Vec<Vec<u8>>, RepoError> {
         if !self.can_compare(older, newer)? {
             return Ok(Vec::new());
@@ -212,7 +214,8 @@ impl TreeStore {
         Ok(self.is_sound(oid(older.0)) && self.is_sound(oid(newer.0)))
     }
 
-    /// Whether libgit2 can be given a tree: it crashes on entries of mode 0, and waits for ever for objects that were cut. Each tree is looked at once.
+    /// Whether libgit2 can be given a tree: it crashes on entries of mode 0, and waits for ever for objects that were
+    /// cut. Each tree is looked at once.
     fn is_sound(&self, tree: Oid) -> bool {
         let Ok(objects) = Objects::open(&self.repository) else { return false };
         let mut open = vec![tree];
@@ -273,7 +276,8 @@ impl TreeStore {
         Ok(blob.content().to_vec())
     }
 
-    /// One side of a difference, whose tree it is in. The mode is read from there: git2 panics on those it does not know.
+    /// One side of a difference, whose tree it is in. The mode is read from there: git2 panics on those it does not
+    /// know.
     fn side(&self, tree: &git2::Tree<'_>, file: &git2::DiffFile<'_>) -> Result<Option<FileSide>, RepoError> {
         if file.id().is_zero() {
             return Ok(None);

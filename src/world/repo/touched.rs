@@ -28,7 +28,8 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// The sources of `newer` that a change from `older` touches, at most 8; see [`sources_up_to`](Self::sources_up_to).
+    /// The sources of `newer` that a change from `older` touches, at most 8; see
+    /// [`sources_up_to`](Self::sources_up_to).
     pub fn sources(
         &mut self,
         repository: &git2::Repository,
@@ -38,14 +39,16 @@ impl Touched {
         self.sources_up_to(MAX_SOURCES, repository, trees, is_source)
     }
 
-    /// The sources of `newer` that a change from `older` touches, at most `max`: changed ones by path, then those that include a
-    /// changed file, directly first, by path. Only what `is_source` says is one; none if a tree cannot be read.
+    /// The sources of `newer` that a change from `older` touches, at most `max`: changed ones by path, then those that
+    /// include a changed file, directly first, by path. Only what `is_source` says is one; none if a tree cannot be
+    /// read.
     ///
-    /// A file is taken to include every file with the name that it names, in whatever directory: what the options of the
-    /// compiler and conditions of the preprocessor make of it is not known here. So a few sources too many are named.
+    /// A file is taken to include every file with the name that it names, in whatever directory: what the options of
+    /// the compiler and conditions of the preprocessor make of it is not known here. So a few sources too many are
+    /// named.
     ///
-    /// Cost: reads the directories that differ; if anything changed but sources, also all directories of `newer`, and once
-    /// each file that may include others.
+    /// Cost: reads the directories that differ; if anything changed but sources, also all directories of `newer`, and
+    /// once each file that may include others.
     pub fn sources_up_to(
         &mut self,
         max: usize,

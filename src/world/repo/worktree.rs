@@ -1,8 +1,8 @@
 //! The directory of one worker: it moves from tree to tree by writing only what differs.
 //!
-//! Between two moves a test runs in it and may do anything to it; [`Worktree::settle`] afterwards makes it again what was
-//! written, plus the build products that the tree's own ignore rules cover. No hook, no filter and no configuration of
-//! anybody takes part, and nothing outside the directory is touched, whatever the tree or the test puts into it.
+//! Between two moves a test runs in it and may do anything to it; [`Worktree::settle`] afterwards makes it again what
+//! was written, plus the build products that the tree's own ignore rules cover. No hook, no filter and no configuration
+//! of anybody takes part, and nothing outside the directory is touched, whatever the tree or the test puts into it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -94,12 +94,12 @@ impl Worktree {
         self.restore_git_file()
     }
 
-    /// Makes the files those of `tree_id`; those that stay the same are not touched, build products that are not in the way
-    /// and are ignored by the rules of the tree stay.
+    /// Makes the files those of `tree_id`; those that stay the same are not touched, build products that are not in the
+    /// way and are ignored by the rules of the tree stay.
     ///
     /// - Since the last probe it must have been [settled](Self::settle); what a test left is not looked for here.
-    /// - A refusal leaves it as it was if [`Self::tree_id`] still says so, otherwise the next move begins from empty; so does
-    ///   one after an error.
+    /// - A refusal leaves it as it was if [`Self::tree_id`] still says so, otherwise the next move begins from empty;
+    ///   so does one after an error.
     ///
     /// Cost: what differs. If ignore rules differ, one look at every file.
     pub fn move_to(
@@ -154,8 +154,9 @@ impl Worktree {
     ///
     /// - `cut_ns`: when a probe whose commands were killed began, see [`settle`].
     ///
-    /// Cost: one look at every file and directory, and at every name in a directory that changed; the content is read of those that look different, and of those written last,
-    /// because a change within the same tick of the clock does not show. After a kill also one look at every product.
+    /// Cost: one look at every file and directory, and at every name in a directory that changed; the content is read
+    /// of those that look different, and of those written last, because a change within the same tick of the clock does
+    /// not show. After a kill also one look at every product.
     pub fn settle(&mut self, repository: &git2::Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
         self.reopen_if_replaced()?;
         if self.is_doubtful {

@@ -1,8 +1,8 @@
 //! Writes what differs between the files that are there and a tree.
 //!
 //! The record of what was written plays the older tree: it is walked beside the newer one, and directories with the
-//! same tree object are not entered. In each directory what is gone is removed before anything is written. The contents come
-//! last, all [at once](crate::world::repo::fill).
+//! same tree object are not entered. In each directory what is gone is removed before anything is written. The contents
+//! come last, all [at once](crate::world::repo::fill).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -85,7 +85,8 @@ impl<'a> Writer<'a> {
         Ok(newer)
     }
 
-    /// Removes what is gone, makes directories, and notes what is to be written: the record has an empty [`Stat`] there.
+    /// Removes what is gone, makes directories, and notes what is to be written: the record has an empty [`Stat`]
+    /// there.
     ///
     /// - `has_new_attributes`: whether a `.gitattributes` above differs, so that equal blobs may look different.
     fn prepare(

@@ -59,7 +59,8 @@ impl FromStr for SignatureMode {
 /// What a hunt takes for its failure, and for a pass.
 #[derive(Debug, Clone, Default)]
 pub struct Criteria {
-    /// How the hunted failure is recognised; with [`SignatureMode::Regex`] the signature only tells whether it is a hang.
+    /// How the hunted failure is recognised; with [`SignatureMode::Regex`] the signature only tells whether it is a
+    /// hang.
     pub mode: SignatureMode,
     /// As seen at the bad revision; `None` accepts every failing ending except a timeout.
     pub signature: Option<Signature>,
@@ -92,8 +93,8 @@ pub enum Shown {
 
 /// The signature of a failure that was seen twice; `None` if the two runs do not show one failure.
 ///
-/// - `first`, `second`: two runs of one tree. Both must fail, and end alike; with [`SignatureMode::Regex`] the codes may
-///   differ.
+/// - `first`, `second`: two runs of one tree. Both must fail, and end alike; with [`SignatureMode::Regex`] the codes
+///   may differ.
 /// - The failure line is one that both printed. A crash or a hang takes only a line that tells a failure, because what
 ///   was printed last before it is mere progress.
 pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode) -> Option<Signature> {
@@ -112,7 +113,8 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
     Some(Signature { ending: first.ending, line, printed })
 }
 
-/// The first line of `output` that is this one when it is normalised, without colours; `None` if there is none, or none that is short enough to be shown.
+/// The first line of `output` that is this one when it is normalised, without colours; `None` if there is none, or none
+/// that is short enough to be shown.
 fn printed(output: &str, normalised: &str) -> Option<String> {
     let output = without_colours(output);
     let mut lines = output.lines().map(str::trim).filter(|line| line.len() <= MAX_PRINTED_BYTES);
@@ -132,7 +134,8 @@ pub fn printed_failure(observation: &Observation, criteria: &Criteria) -> Option
     printed(&observation.output, &failure_line(&observation.output)?)
 }
 
-/// The line that best says why an observation that is no pass came about, whichever command ended it, as it was printed.
+/// The line that best says why an observation that is no pass came about, whichever command ended it, as it was
+/// printed.
 pub fn printed_trouble(observation: &Observation) -> Option<String> {
     printed(&observation.output, &failure_line(&observation.output)?)
 }
@@ -156,10 +159,11 @@ const MAX_PRINTED_BYTES: usize = 400;
 
 /// What `observation` means for the hunt described by `criteria`.
 ///
-/// The first rule that applies: not run; the check before the build or the build command failed; passed (unless empty); asked to be skipped; the hunted
-/// failure; a timeout; a build failure inside a single command; and then the most telling reason why this is another
-/// failure. The hunted failure comes before build failures, so that a failing build can be hunted; but where the ending is
-/// all that is known of it, a build failure is not taken for it unless one is hunted.
+/// The first rule that applies: not run; the check before the build or the build command failed; passed (unless empty);
+/// asked to be skipped; the hunted failure; a timeout; a build failure inside a single command; and then the most
+/// telling reason why this is another failure. The hunted failure comes before build failures, so that a failing build
+/// can be hunted; but where the ending is all that is known of it, a build failure is not taken for it unless one is
+/// hunted.
 pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     let reason = match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => reason,

@@ -1,8 +1,9 @@
 //! A compile database: how the user's own build compiles each C source, as far as a check of syntax needs to know.
 //!
-//! What it says is not trusted. Of a command only the compiler's name and a list of harmless options is taken over; one that
-//! holds anything else (a plug-in, a response file, a program to run) is not used at all. What is run is written anew, as a
-//! line for the shell: `'/usr/bin/cc' -fsyntax-only -w '-DX=1' -I"$IDD_WORKTREE"/'include' "$IDD_WORKTREE"/'a.c'`.
+//! What it says is not trusted. Of a command only the compiler's name and a list of harmless options is taken over; one
+//! that holds anything else (a plug-in, a response file, a program to run) is not used at all. What is run is written
+//! anew, as a line for the shell: `'/usr/bin/cc' -fsyntax-only -w '-DX=1' -I"$IDD_WORKTREE"/'include'
+//! "$IDD_WORKTREE"/'a.c'`.
 //!
 //! Source of the format: "JSON Compilation Database Format Specification", Clang documentation.
 
@@ -116,7 +117,8 @@ struct Entry {
 }
 
 impl CompileDatabase {
-    /// Reads a database; `None` if it is no file of this user's, or has no command for a source below the top that is used.
+    /// Reads a database; `None` if it is no file of this user's, or has no command for a source below the top that is
+    /// used.
     pub fn read(path: &Path, grounds: &Grounds<'_>) -> Option<Self> {
         let file = fs::File::open(path).ok()?;
         let metadata = file.metadata().ok()?;
@@ -145,14 +147,16 @@ impl CompileDatabase {
         self.compilers.iter().map(PathBuf::as_path)
     }
 
-    /// The command that compiles a source with `flags` in the place of a silent check of its syntax; `None` if none is known.
+    /// The command that compiles a source with `flags` in the place of a silent check of its syntax; `None` if none is
+    /// known.
     pub fn line_with(&self, source: &[u8], flags: &str) -> Option<Vec<u8>> {
         let check = self.checks.get(source)?;
         let at = check.windows(SILENT.len()).position(|window| window == SILENT.as_bytes())?;
         Some([&check[..at], b" ", flags.as_bytes(), &check[at + SILENT.len()..]].concat())
     }
 
-    /// The shell line that checks these sources in this order and stops at the first that is refused; `None` if none is known.
+    /// The shell line that checks these sources in this order and stops at the first that is refused; `None` if none is
+    /// known.
     pub fn line(&self, sources: &[Vec<u8>]) -> Option<OsString> {
         let checks: Vec<&[u8]> = sources.iter().filter_map(|source| Some(&self.checks.get(source)?[..])).collect();
         (!checks.is_empty()).then(|| OsString::from_vec(checks.join(&b" && "[..])))

@@ -1,7 +1,8 @@
 //! The exact failure: what a candidate must show to count as the failure of the first bad revision.
 //!
-//! The signature of the search is tolerant, so that one failure is found again over years of history. Inside one change it would
-//! take another failure for the hunted one: `got 17.35` and `got 18.32` are the same line once numbers are removed.
+//! The signature of the search is tolerant, so that one failure is found again over years of history. Inside one change
+//! it would take another failure for the hunted one: `got 17.35` and `got 18.32` are the same line once numbers are
+//! removed.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -130,9 +131,8 @@ fn lines(observation: &Observation) -> BTreeSet<String> {
     observation.output.lines().map(form).filter(|line| !line.is_empty()).collect()
 }
 
-/// A line without colours, and without what shifts with every candidate or every run: places in sources, addresses, times.
-/// Numbers stay.
-/// A line without what differs between two runs of one program, its other numbers included.
+/// A line without colours, and without what shifts with every candidate or every run: places in sources, addresses,
+/// times. Numbers stay. A line without what differs between two runs of one program, its other numbers included.
 pub fn form(line: &str) -> String {
     let mut text = without_colours(line).trim().to_owned();
     for (pattern, replacement) in REPLACEMENTS.iter() {

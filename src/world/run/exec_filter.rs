@@ -1,11 +1,13 @@
 //! What makes the kernel ask before a process of a test executes a program.
 //!
-//! The first process of a command puts a filter on itself, which all its descendants inherit; from then on each `execve` of
-//! theirs waits until the holder of the listener has let it pass. All other system calls are as fast as ever. Nothing else that
-//! was tried leaves a test as it is: under `ptrace` the leak checker of sanitizers refuses to work, a preloaded library is refused by
-//! their shared runtime, and a directory of wrappers in `PATH` shows in what a configure script finds.
+//! The first process of a command puts a filter on itself, which all its descendants inherit; from then on each
+//! `execve` of theirs waits until the holder of the listener has let it pass. All other system calls are as fast as
+//! ever. Nothing else that was tried leaves a test as it is: under `ptrace` the leak checker of sanitizers refuses to
+//! work, a preloaded library is refused by their shared runtime, and a directory of wrappers in `PATH` shows in what a
+//! configure script finds.
 //!
-//! A process can have one such filter only, so that a test which makes one itself is not to be watched. Without privileges the filter takes the right of setuid programs away; see [`Listener::takes_privileges`].
+//! A process can have one such filter only, so that a test which makes one itself is not to be watched. Without
+//! privileges the filter takes the right of setuid programs away; see [`Listener::takes_privileges`].
 //!
 //! Source: `seccomp(2)`, `seccomp_unotify(2)`.
 
@@ -67,7 +69,8 @@ impl Filter {
         reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
     )]
     pub(super) fn new() -> Option<Self> {
-        /// Where a filter finds the number of a system call, the architecture, and the lower half of the second argument.
+        /// Where a filter finds the number of a system call, the architecture, and the lower half of the second
+        /// argument.
         const NUMBER: u32 = 0;
         const KIND: u32 = 4;
         const SECOND: u32 = 24;
@@ -109,8 +112,8 @@ impl Filter {
     }
 }
 
-/// Puts the filter on the calling process and sends its listener through `socket`, to [`Listener::receive`]. If the kernel does
-/// not want that, the process goes on without.
+/// Puts the filter on the calling process and sends its listener through `socket`, to [`Listener::receive`]. If the
+/// kernel does not want that, the process goes on without.
 ///
 /// # Safety
 ///
@@ -163,8 +166,8 @@ pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
     }
 }
 
-/// The other end of a filter: who holds it decides when programs start, and must not drop it before all processes with the
-/// filter have ended (none of them could start a program then).
+/// The other end of a filter: who holds it decides when programs start, and must not drop it before all processes with
+/// the filter have ended (none of them could start a program then).
 pub(super) struct Listener {
     fd: OwnedFd,
     /// Whether setuid programs run without their right because of the filter.
@@ -232,7 +235,8 @@ impl Listener {
         })
     }
 
-    /// The path that the process asks for, as it wrote it; `None` if its memory must not be read, or it was killed meanwhile.
+    /// The path that the process asks for, as it wrote it; `None` if its memory must not be read, or it was killed
+    /// meanwhile.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     pub(super) fn path(&self, request: &Request) -> Option<OsString> {
         let pid = libc::pid_t::try_from(request.pid).ok()?;

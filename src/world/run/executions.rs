@@ -1,6 +1,7 @@
 //! Which programs the commands of a hunt execute: all of them, also for a moment, by whatever process of theirs.
 //!
-//! [`Executions`] is shared by all commands of a hunt; [`follow`] watches one command. See [`exec_filter`](super::exec_filter) for the means.
+//! [`Executions`] is shared by all commands of a hunt; [`follow`] watches one command. See
+//! [`exec_filter`](super::exec_filter) for the means.
 
 use std::collections::BTreeSet;
 use std::collections::HashSet;
@@ -74,9 +75,9 @@ impl Executions {
         self.lock().has_gaps
     }
 
-    /// Whether watching would change what a test does, so that the command has to be ended and run again without. That is so
-    /// once a program is to be executed that gets rights which it cannot get while it is watched (`sudo`, `ping`), or one wants to watch others
-    /// by the same means (`podman`).
+    /// Whether watching would change what a test does, so that the command has to be ended and run again without. That
+    /// is so once a program is to be executed that gets rights which it cannot get while it is watched (`sudo`,
+    /// `ping`), or one wants to watch others by the same means (`podman`).
     pub fn is_harmful(&self) -> bool {
         self.lock().is_harmful
     }

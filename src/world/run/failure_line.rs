@@ -10,8 +10,8 @@ use super::normalise::without_colours;
 
 /// The normalised line of `output` that says best why it failed; `None` if there is no output but noise.
 ///
-/// That is the first line of the most telling kind that occurs (a sanitizer's headline, an assertion, ..., any line with
-/// `failed` in it), else the last line that is not a runner's footer.
+/// That is the first line of the most telling kind that occurs (a sanitizer's headline, an assertion, ..., any line
+/// with `failed` in it), else the last line that is not a runner's footer.
 pub fn failure_line(output: &str) -> Option<String> {
     telling_line(output).or_else(|| {
         let output = without_colours(output);

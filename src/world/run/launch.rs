@@ -1,8 +1,9 @@
 //! Starts a program without copying this process.
 //!
-//! A fork copies the page tables of a process that holds a whole history, and makes it fault on each page that it writes afterwards;
-//! both cost milliseconds a probe. `posix_spawn` copies nothing, but cannot ask that the child die with its parent. So the child is made
-//! as `posix_spawn` makes it: it borrows the memory of its parent, which waits, until it is another program (`vfork`).
+//! A fork copies the page tables of a process that holds a whole history, and makes it fault on each page that it
+//! writes afterwards; both cost milliseconds a probe. `posix_spawn` copies nothing, but cannot ask that the child die
+//! with its parent. So the child is made as `posix_spawn` makes it: it borrows the memory of its parent, which waits,
+//! until it is another program (`vfork`).
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
@@ -36,11 +37,11 @@ const N_SIGNALS: c_int = 64;
 
 /// Starts a program in a session of its own, which dies with the thread that starts it.
 ///
-/// - `words`: the program and its arguments; not empty. Without a slash the program is looked for in `PATH` of `environment`,
-///   relative ones from `directory`.
+/// - `words`: the program and its arguments; not empty. Without a slash the program is looked for in `PATH` of
+///   `environment`, relative ones from `directory`.
 /// - `environment`: all of it; of two with one name the later counts.
-/// - `output`: what both output streams become. Input is empty, no signal is blocked or ignored that was not ignored for this
-///   process, but `SIGPIPE`, which Rust ignores.
+/// - `output`: what both output streams become. Input is empty, no signal is blocked or ignored that was not ignored
+///   for this process, but `SIGPIPE`, which Rust ignores.
 /// - `bait`: what the child needs so that the programs that it executes are seen.
 ///
 /// The child is the caller's to [`wait`] for. Errors: what hindered the start, with its code.
@@ -141,9 +142,10 @@ struct Plan {
 fn share_memory_with_child(plan: &mut Plan) -> io::Result<Pid> {
     let mut stack = Vec::<u128>::with_capacity(STACK_BYTES / size_of::<u128>());
     let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
-    // SAFETY: `plan` and all it points to, and the stack, live until the child no longer uses this memory, because with `CLONE_VFORK`
-    // this thread waits for that. The child changes nothing but `plan`, `argv_of_shell`, its stack and `errno`. All signals are
-    // blocked until it has dropped the handlers of this process, so that none of them runs in it.
+    // SAFETY: `plan` and all it points to, and the stack, live until the child no longer uses this memory, because with
+    // `CLONE_VFORK` this thread waits for that. The child changes nothing but `plan`, `argv_of_shell`, its stack and
+    // `errno`. All signals are blocked until it has dropped the handlers of this process, so that none of them runs in
+    // it.
     unsafe {
         let mut all = mem::zeroed();
         let mut before = mem::zeroed();

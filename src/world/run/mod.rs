@@ -1,9 +1,9 @@
 //! Running commands: one probe's processes from start to the last descendant, and what their output means.
 //!
 //! Start at [`process::run`], which runs one command and leaves nothing behind; [`classify::classify`] says what the
-//! observation made of it means for one hunt. Only `process` (and `launch` for it) starts programs, only `process_table`, `survivors` and
-//! `executions` look at other processes; everything that judges output (`classify`, `complaints`, `failure_line`, `normalise`, `table`) is pure.
-//! Nothing here knows of revisions, trees or the cache.
+//! observation made of it means for one hunt. Only `process` (and `launch` for it) starts programs, only
+//! `process_table`, `survivors` and `executions` look at other processes; everything that judges output (`classify`,
+//! `complaints`, `failure_line`, `normalise`, `table`) is pure. Nothing here knows of revisions, trees or the cache.
 
 use std::io;
 use std::time::Duration;

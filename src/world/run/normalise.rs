@@ -10,8 +10,8 @@ const MAX_CHARS: usize = 400;
 
 /// Removes from `line` what depends on place, time and machine, so that two runs of one failure give equal lines.
 ///
-/// - Paths become `<path>`, numbers `N`, addresses `<address>`, times and dates `<time>`, durations `<duration>`, random
-///   names `<id>`; colours and control characters vanish, blanks become one space. Words stay.
+/// - Paths become `<path>`, numbers `N`, addresses `<address>`, times and dates `<time>`, durations `<duration>`,
+///   random names `<id>`; colours and control characters vanish, blanks become one space. Words stay.
 /// - A digit inside a word stays (`utf8`, `test_3`), unless the word ends in five digits or more.
 /// - Applying it twice changes nothing more. The result has no line break and at most 400 characters.
 pub fn normalise(line: &str) -> String {

@@ -94,7 +94,8 @@ pub trait Watch {
         None
     }
 
-    /// Called once, directly after the start: what [`kill_leftover`](super::kill_leftover) needs should this process die.
+    /// Called once, directly after the start: what [`kill_leftover`](super::kill_leftover) needs should this process
+    /// die.
     fn started(&mut self, group: ProcessGroup);
 
     /// Whether to end the command now; asked at least every 50 ms.
@@ -225,7 +226,8 @@ pub fn capture(
     Ok(Captured { code: output.status.code(), stdout: output.stdout, stderr: output.stderr })
 }
 
-/// Runs a program that takes the place of this one: its streams are ours, and the result is its exit code (128 + n for signal n).
+/// Runs a program that takes the place of this one: its streams are ours, and the result is its exit code (128 + n for
+/// signal n).
 ///
 /// - `environment`: added to, and in the place of, what this process was given.
 pub fn relay(
@@ -248,11 +250,12 @@ pub enum Printed {
     ToStderr,
 }
 
-/// Runs a program of the user's that reads `input`, of which it need not read all; returns its exit code (128 + n for signal n).
+/// Runs a program of the user's that reads `input`, of which it need not read all; returns its exit code (128 + n for
+/// signal n).
 ///
 /// - `environment`: added to, and in the place of, what this process was given.
-/// - `limit`: after this time, or once that is set, it is ended with what it started in its group, and `None` returned. Without a
-///   limit it stays in our group, so that it can read keys.
+/// - `limit`: after this time, or once that is set, it is ended with what it started in its group, and `None` returned.
+///   Without a limit it stays in our group, so that it can read keys.
 pub fn feed(
     program: &OsStr,
     words: &[&OsStr],

@@ -1,6 +1,7 @@
 //! The system's process table, as `/proc` shows it.
 //!
-//! Everything here is a snapshot that may be old when it is read: a process is named by its number *and* its start time.
+//! Everything here is a snapshot that may be old when it is read: a process is named by its number *and* its start
+//! time.
 
 use std::fs;
 use std::fs::File;
@@ -103,8 +104,8 @@ pub(super) fn environment_value(pid: i32, variable: &str) -> Option<String> {
     })
 }
 
-/// Reads as much at once as there usually is: what is read in pieces ends early if the process meanwhile becomes another
-/// program.
+/// Reads as much at once as there usually is: what is read in pieces ends early if the process meanwhile becomes
+/// another program.
 fn environment(pid: i32) -> io::Result<Vec<u8>> {
     let mut file = File::open(format!("/proc/{pid}/environ"))?;
     let mut environment = Vec::new();

@@ -22,8 +22,8 @@ pub struct Product(pub [u8; 32]);
 ///
 /// - `worktree`: the directory that the paths are relative to.
 /// - `paths`: files, or directories with all that is in them. The order counts.
-/// - Result: `None` if a path is not there or cannot be read, and wherever bytes could come from elsewhere: a path that leads
-///   over a link or onto another mount, a link out of a named directory, a pipe or device.
+/// - Result: `None` if a path is not there or cannot be read, and wherever bytes could come from elsewhere: a path that
+///   leads over a link or onto another mount, a link out of a named directory, a pipe or device.
 ///
 /// Times and owners do not count. Cost: reads all the bytes, and holds none of them.
 pub fn product(worktree: BorrowedFd<'_>, paths: &[Vec<u8>]) -> Option<Product> {

@@ -197,8 +197,8 @@ impl Sandbox {
         Ok(self.probe(job, commands, watch, &|_| None)?.map(|probed| probed.observation))
     }
 
-    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back what
-    /// they changed. `None` if it was interrupted.
+    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back
+    /// what they changed. `None` if it was interrupted.
     ///
     /// - `known`: asked between build and test if the product is known; what it answers stands for the test. A fresh
     ///   worktree is always tested.

@@ -120,7 +120,8 @@ impl Stream {
         }
     }
 
-    /// Waits for a killed process; `false` if it cannot be killed (it belongs to another user by now, or the kernel hangs).
+    /// Waits for a killed process; `false` if it cannot be killed (it belongs to another user by now, or the kernel
+    /// hangs).
     pub(super) fn wait_for_death(&mut self) -> bool {
         let begin = Instant::now();
         while !self.has_ended() {

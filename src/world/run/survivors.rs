@@ -83,8 +83,9 @@ impl Survivors {
 
     /// Kills everything that this probe started and that is still alive, and reaps it.
     ///
-    /// The first process must have ended; it is left for its starter to reap. An orphan that nobody can claim (it cleared
-    /// its environment and made its own session) is ended with the last probe that is old enough to have started it.
+    /// The first process must have ended; it is left for its starter to reap. An orphan that nobody can claim (it
+    /// cleared its environment and made its own session) is ended with the last probe that is old enough to have
+    /// started it.
     pub(super) fn end_all(&self) {
         let deadline = Instant::now() + MAX_PATIENCE;
         let mut pause = Duration::from_micros(200);
@@ -204,10 +205,10 @@ pub fn this_process() -> ProcessGroup {
 
 /// Ends what is left of a probe whose `git-idd` was killed; returns whether there was anything.
 ///
-/// - `group`: as given to [`Watch::started`](super::process::Watch::started). If its number belongs to another process by
-///   now (the start time differs), nothing is touched.
-/// - The first process dies together with its `git-idd`; what is left in its session is recognised by number and marker,
-///   what left the session by the same marker.
+/// - `group`: as given to [`Watch::started`](super::process::Watch::started). If its number belongs to another process
+///   by now (the start time differs), nothing is touched.
+/// - The first process dies together with its `git-idd`; what is left in its session is recognised by number and
+///   marker, what left the session by the same marker.
 ///
 /// Returns when they are gone, at the latest after 3 s.
 pub fn kill_leftover(group: ProcessGroup) -> bool {

@@ -40,7 +40,8 @@ const VARIABLES: [&str; 18] = [
     "RUSTFLAGS",
 ];
 
-/// Variables that only name directories and files: they count by what is there. `PATH` counts by the programs that are found in it.
+/// Variables that only name directories and files: they count by what is there. `PATH` counts by the programs that are
+/// found in it.
 const PLACES: [&str; 17] = [
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -61,7 +62,8 @@ const PLACES: [&str; 17] = [
     "GOROOT",
 ];
 
-/// The names of the tools that count as executed where it is not seen what is: a fixed list, and the words of the commands.
+/// The names of the tools that count as executed where it is not seen what is: a fixed list, and the words of the
+/// commands.
 pub fn audited<'w>(words: impl IntoIterator<Item = &'w OsStr>) -> Vec<String> {
     let words = words.into_iter().filter_map(|word| Some(Path::new(word).file_name()?.to_str()?.to_owned()));
     TOOLS.into_iter().map(str::to_owned).chain(words).collect()
@@ -73,8 +75,9 @@ pub fn platform() -> Vec<u8> {
     [uname.sysname().to_bytes(), b" ", uname.machine().to_bytes()].concat()
 }
 
-/// The variables that a result depends on: a fixed list, and those that the user names. Of variables that name directories it has what
-/// is there, and of `PATH` only its relative directories, which are others in each checkout, with their order among the absolute ones.
+/// The variables that a result depends on: a fixed list, and those that the user names. Of variables that name
+/// directories it has what is there, and of `PATH` only its relative directories, which are others in each checkout,
+/// with their order among the absolute ones.
 pub fn listed(environment: &[(OsString, OsString)], more: &[String]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let is_place = |name: &&str| *name == "PATH" || PLACES.contains(name);
     let names = VARIABLES.into_iter().chain(more.iter().map(String::as_str).filter(|name| !is_place(name)));
@@ -104,8 +107,8 @@ pub fn file_digest(path: &Path) -> Option<Vec<u8>> {
     Some(Sha256::digest(fs::read(path).ok()?).to_vec())
 }
 
-/// Whether no directory of `PATH` has the program `name`. Where a directory of it is relative, or `PATH` is not set, nobody
-/// can say: then it is not missing.
+/// Whether no directory of `PATH` has the program `name`. Where a directory of it is relative, or `PATH` is not set,
+/// nobody can say: then it is not missing.
 pub fn is_missing(environment: &[(OsString, OsString)], name: &str) -> bool {
     let Some(path) = variable(environment, "PATH") else { return false };
     let is_absolute = path.as_bytes().split(|byte| *byte == b':').all(|directory| directory.starts_with(b"/"));

@@ -1,15 +1,18 @@
-//! The tools of a test: what programs outside of the tree its commands execute, and whether they are still what they were.
+//! The tools of a test: what programs outside of the tree its commands execute, and whether they are still what they
+//! were.
 //!
-//! Every observation names the set of programs ([`Toolset`]) that the hunt had executed when it was made; it answers another hunt only
-//! as long as each of them is found where it was found, is the same file, and finds the same modules. So a set is not asked for before it is
-//! known, and what a hunt executes late (in a revision that passes, say) belongs to what it observed from then on. `PATH` has no say of its
-//! own: a name in it counts by what it leads to.
+//! Every observation names the set of programs ([`Toolset`]) that the hunt had executed when it was made; it answers
+//! another hunt only as long as each of them is found where it was found, is the same file, and finds the same modules.
+//! So a set is not asked for before it is known, and what a hunt executes late (in a revision that passes, say) belongs
+//! to what it observed from then on. `PATH` has no say of its own: a name in it counts by what it leads to.
 //!
-//! Not seen: programs that run in another root directory, libraries and headers that are no module of an [interpreter](modules), and
-//! data files. What a hunt itself makes outside of its checkouts and executes is no tool: see [`Tools::take_in`].
+//! Not seen: programs that run in another root directory, libraries and headers that are no module of an
+//! [interpreter](modules), and data files. What a hunt itself makes outside of its checkouts and executes is no tool:
+//! see [`Tools::take_in`].
 //!
-//! Source: the manifests of ccache and the checked dependencies of tup. Deviation: there every result has a list of its own; here it is
-//! that of the hunt so far, because in a checkout that keeps its products a result rests on what earlier runs built.
+//! Source: the manifests of ccache and the checked dependencies of tup. Deviation: there every result has a list of its
+//! own; here it is that of the hunt so far, because in a checkout that keeps its products a result rests on what
+//! earlier runs built.
 
 pub mod modules;
 mod program;
@@ -117,7 +120,8 @@ impl Tools {
         self.id.clone()
     }
 
-    /// Takes a program in that was executed, if it is a tool: not one of a checkout, and not one that was made since the hunt started.
+    /// Takes a program in that was executed, if it is a tool: not one of a checkout, and not one that was made since
+    /// the hunt started.
     fn take_in(&mut self, place: &Path) {
         let Ok(file) = fs::canonicalize(place) else { return };
         let Ok(metadata) = fs::metadata(&file) else { return };
@@ -139,8 +143,8 @@ impl Tools {
 
     /// Why what was observed with the set of this name does not count now; `None` if it counts.
     ///
-    /// - That is so if a program of the set is not what it was, or if this hunt executes another program in its place, as where a
-    ///   wrapper chooses among versions.
+    /// - That is so if a program of the set is not what it was, or if this hunt executes another program in its place,
+    ///   as where a wrapper chooses among versions.
     pub fn change(&mut self, id: &str) -> Option<Change> {
         let Setting { directory, environment, .. } = &self.setting;
         let judged = self.judged.entry(id.to_owned()).or_insert_with(|| {

@@ -1,9 +1,10 @@
 //! What an interpreter finds outside of the tree: its modules, as far as names, sizes and times of change tell.
 //!
-//! Directories are guessed from where the interpreter lies; nothing is run. Of each, names are read some levels deep, and of files sizes and
-//! times of change; at most [`MAX_ENTRIES`] of an interpreter. So a package that is installed, removed or replaced is seen, and a file that is edited
-//! deep inside one is not; nor what a module reads elsewhere (`.pth` files and links to a project under development are seen, not what they lead to).
-//! Compiled files that an interpreter writes while it runs do not count.
+//! Directories are guessed from where the interpreter lies; nothing is run. Of each, names are read some levels deep,
+//! and of files sizes and times of change; at most [`MAX_ENTRIES`] of an interpreter. So a package that is installed,
+//! removed or replaced is seen, and a file that is edited deep inside one is not; nor what a module reads elsewhere
+//! (`.pth` files and links to a project under development are seen, not what they lead to). Compiled files that an
+//! interpreter writes while it runs do not count.
 
 use crate::world::cache::Key;
 use crate::world::files;
@@ -29,7 +30,8 @@ const DEPTH_OF_VARIABLES: usize = 2;
 struct Kind {
     /// The beginning of the name of the interpreter.
     name: &'static str,
-    /// Below the directory above the interpreter's own; `*` stands for a name of any length. Below `/usr/local` too, for one in `/usr`.
+    /// Below the directory above the interpreter's own; `*` stands for a name of any length. Below `/usr/local` too,
+    /// for one in `/usr`.
     below: &'static [(&'static str, usize)],
     /// For one in `/usr`: absolute.
     of_system: &'static [(&'static str, usize)],
@@ -96,7 +98,8 @@ const KINDS: [Kind; 10] = [
 
 /// A digest of the modules of an interpreter; `None` if the program is none.
 ///
-/// - `place`, `file`: the program with links not followed, and followed; a virtual environment of Python lies around the former.
+/// - `place`, `file`: the program with links not followed, and followed; a virtual environment of Python lies around
+///   the former.
 pub(super) fn digest(place: &Path, file: &Path, environment: &[(OsString, OsString)]) -> Option<String> {
     let roots = roots(place, file, environment)?;
     let mut listing = Listing::new();
@@ -173,9 +176,11 @@ fn expanded(root: &Path, pattern: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// What a variable stands for that only names directories and files: a digest of what is there, in its order; `None` if nothing is.
+/// What a variable stands for that only names directories and files: a digest of what is there, in its order; `None` if
+/// nothing is.
 ///
-/// - Relative ones are other directories in each checkout, and stand for themselves. Absolute ones that are not there do not count.
+/// - Relative ones are other directories in each checkout, and stand for themselves. Absolute ones that are not there
+///   do not count.
 pub fn resolved(value: &OsStr) -> Option<String> {
     let mut listing = Listing::new();
     let mut is_any = false;
@@ -207,7 +212,8 @@ impl Listing {
         Self { sha256: Sha256::new(), n_left: MAX_ENTRIES }
     }
 
-    /// Takes a file in, or a directory and `depth` levels of what is in it; level by level, so that one large package does not hide the others.
+    /// Takes a file in, or a directory and `depth` levels of what is in it; level by level, so that one large package
+    /// does not hide the others.
     fn read(&mut self, root: &Path, depth: usize) {
         let mut queue = VecDeque::from([(root.to_owned(), Vec::new(), 0)]);
         while let Some((path, name, level)) = queue.pop_front() {

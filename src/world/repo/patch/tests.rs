@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a shell script in a new repository, whose two last commits are the two sides; returns their trees and all that was printed.
+/// Runs a shell script in a new repository, whose two last commits are the two sides; returns their trees and all that
+/// was printed.
 fn sides(script: &str) -> (tempfile::TempDir, [TreeId; 2], Vec<u8>) {
     let directory = tempfile::tempdir().unwrap();
     let commit = "commit() { git add -A; git -c user.name=a -c user.email=a@b commit -qm \"$1\"; }";

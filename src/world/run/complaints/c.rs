@@ -11,9 +11,9 @@ const MAX_BYTES: usize = 60 << 10;
 
 /// What is said to the compiler of a source that changed, behind its own options.
 ///
-/// `-S -O1` and not `-fsyntax-only`: whether a variable is read before it is set is seen by the optimiser of gcc alone. It takes what
-/// compiling takes, so much for a few sources and too much for all that include a header: 4,000 lines of C in 1.7 seconds, not in
-/// 0.03.
+/// `-S -O1` and not `-fsyntax-only`: whether a variable is read before it is set is seen by the optimiser of gcc alone.
+/// It takes what compiling takes, so much for a few sources and too much for all that include a header: 4,000 lines of
+/// C in 1.7 seconds, not in 0.03.
 const THOROUGH: &str = "-S -O1 -o /dev/null -Wall -Wextra -fno-diagnostics-show-caret -fdiagnostics-color=never";
 
 /// What is said to the compiler of a source that did not change itself.
@@ -41,8 +41,8 @@ pub struct Unit {
     pub command: Vec<u8>,
 }
 
-/// The checks of `sources`, those that the database knows by its commands, the others as they were seen; also those of which
-/// nothing is known. At most 40.
+/// The checks of `sources`, those that the database knows by its commands, the others as they were seen; also those of
+/// which nothing is known. At most 40.
 ///
 /// - `n_changed`: how many sources, the first ones, changed themselves, and are looked at more thoroughly.
 pub fn units(
@@ -71,7 +71,8 @@ pub fn units(
     (units, unknown)
 }
 
-/// Adds the checks to a line. Each prints what it says once, without positions, so that it fits into what is kept of output.
+/// Adds the checks to a line. Each prints what it says once, without positions, so that it fits into what is kept of
+/// output.
 pub(super) fn append(text: &mut Vec<u8>, units: &[Unit]) {
     if units.is_empty() {
         return;

@@ -1,8 +1,8 @@
 //! How a build calls its compilers, seen by links that stand in front of `PATH` under the compilers' names.
 //!
-//! Each link leads to this program, which [notes](note) the call in the file that `IDD_COMPILES` names and lets the real compiler
-//! do it. After the build the link `idd-compiles` [lists](list) what was noted, short enough for the bounded output of a probe:
-//! so it is an observation as any other, and a resumed hunt knows it without a build.
+//! Each link leads to this program, which [notes](note) the call in the file that `IDD_COMPILES` names and lets the
+//! real compiler do it. After the build the link `idd-compiles` [lists](list) what was noted, short enough for the
+//! bounded output of a probe: so it is an observation as any other, and a resumed hunt knows it without a build.
 //!
 //! A compiler that a build calls by an absolute path is not seen.
 
@@ -101,7 +101,8 @@ const LEFT_OUT: [&str; 18] = [
     "--coverage",
 ];
 
-/// Beginnings of options that are left out: those of linker and optimiser, those that write files, and those that silence.
+/// Beginnings of options that are left out: those of linker and optimiser, those that write files, and those that
+/// silence.
 const LEFT_OUT_BEGINNINGS: [&str; 19] = [
     "-o",
     "-M",
@@ -165,7 +166,8 @@ fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
     (!is_trial && !call.sources.is_empty()).then_some(call)
 }
 
-/// Notes a call in `file`, and makes it: the result is the compiler's exit code. What cannot be noted is compiled all the same.
+/// Notes a call in `file`, and makes it: the result is the compiler's exit code. What cannot be noted is compiled all
+/// the same.
 ///
 /// - `name`: the link that was called.
 /// - `path`: where compilers are looked for, without the links.

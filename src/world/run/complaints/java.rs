@@ -1,7 +1,7 @@
 //! Checks of Java: `javac -Xlint:all` of the changed files, among the classes that the build made.
 //!
-//! What cannot be resolved (a library that is not in the checkout, say) cannot be resolved at the ends of a change either, and so is
-//! no new complaint; the analysis goes on behind such errors.
+//! What cannot be resolved (a library that is not in the checkout, say) cannot be resolved at the ends of a change
+//! either, and so is no new complaint; the analysis goes on behind such errors.
 
 use crate::world::record::arguments::words_of;
 use crate::world::run::complaints::append_present;
@@ -45,8 +45,9 @@ impl Options {
     }
 }
 
-/// Finds, from the paths of all `.java` and `.class` files, the directories of sources (`S`) and of classes (`C`): a directory of
-/// classes is what is left of the path of a class when the path of its source below its directory of sources is taken off.
+/// Finds, from the paths of all `.java` and `.class` files, the directories of sources (`S`) and of classes (`C`): a
+/// directory of classes is what is left of the path of a class when the path of its source below its directory of
+/// sources is taken off.
 ///
 /// `packages` has the directories of sources of the changed files, divided by `:`; others are known by Maven's names.
 const ROOTS: &str = r#"

@@ -1,8 +1,10 @@
-//! Complaints: what compilers and interpreters say against a tree, with warnings on, whatever the build's own flags are.
+//! Complaints: what compilers and interpreters say against a tree, with warnings on, whatever the build's own flags
+//! are.
 //!
-//! [`line`](fn@line) writes one shell line that checks the named files of whatever tree lies in `IDD_WORKTREE`; [`Heard::read`] takes
-//! its output apart. Both are pure. [`c`], [`java`] and [`python`] know the checkers, [`compiles`] sees how a build calls its
-//! compilers. Nothing here knows of trees or baselines; see `cli::session::complaints`.
+//! [`line`](fn@line) writes one shell line that checks the named files of whatever tree lies in `IDD_WORKTREE`;
+//! [`Heard::read`] takes its output apart. Both are pure. [`c`], [`java`] and [`python`] know the checkers,
+//! [`compiles`] sees how a build calls its compilers. Nothing here knows of trees or baselines; see
+//! `cli::session::complaints`.
 //!
 //! The line prints one diagnostic in a line and marks of its own, which begin with `@idd`:
 //! ```text
@@ -57,8 +59,8 @@ impl Checker {
 
     /// Who checks the file at `path`, by its extension; `None` if nobody does.
     ///
-    /// The build is asked about languages whose compilers print `warning:` and `error:`, not about each text that changed:
-    /// asking takes a whole build.
+    /// The build is asked about languages whose compilers print `warning:` and `error:`, not about each text that
+    /// changed: asking takes a whole build.
     pub fn of(path: &[u8]) -> Option<Self> {
         const BUILT: [&str; 38] = [
             "S", "ada", "adb", "ads", "asm", "cs", "cu", "d", "elm", "erl", "ex", "f", "f03", "f08", "f90", "f95",
