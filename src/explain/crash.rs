@@ -14,14 +14,14 @@ use crate::trace::frame::Frame;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::step::Step;
+use crate::trace::visit::at_step;
 
 /// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that has a name.
 ///
 /// Cost: plays one step.
 pub fn null(recorded: &mut Recorded, step: Step) -> Result<Option<String>, TraceError> {
-    let mut look = Look { step, followed: Vec::new(), reads: Vec::new(), is_begun: false };
-    recorded.player.seek(recorded.run.records[step.0 as usize])?;
-    recorded.player.play(&mut look)?;
+    let mut look = Look::default();
+    at_step(&mut recorded.player, step, &mut look)?;
     // Each load reads once; what follows the crash was not read.
     let is_null = |(_, is_zero): &&(u64, bool)| *is_zero;
     let nulls = look.followed.iter().filter_map(|nth| look.reads.get(*nth).filter(is_null));
@@ -34,29 +34,21 @@ pub fn null(recorded: &mut Recorded, step: Step) -> Result<Option<String>, Trace
 }
 
 /// Takes down what a step reads.
+#[derive(Default)]
 struct Look {
-    step: Step,
     /// Which of the loads of the statement give pointers that it follows, in the order in which it does.
     followed: Vec<usize>,
     /// Where each load read, and whether there was nothing but zeros.
     reads: Vec<(u64, bool)>,
-    is_begun: bool,
 }
 
 impl Watch for Look {
     fn step(&mut self, machine: &Machine) {
-        if machine.n_steps == self.step.0
-            && let Some(frame) = machine.frame()
-        {
-            self.followed = followed(statement(frame));
-            self.is_begun = true;
-        }
+        self.followed = machine.frame().map(|frame| followed(statement(frame))).unwrap_or_default();
     }
 
-    fn reads(&mut self, _machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
-        if step == self.step {
-            self.reads.push((address, bytes.iter().all(|byte| *byte == 0)));
-        }
+    fn reads(&mut self, _machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+        self.reads.push((address, bytes.iter().all(|byte| *byte == 0)));
     }
 }
 

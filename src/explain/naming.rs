@@ -17,11 +17,11 @@ use crate::instrument::instruction::Value;
 use crate::trace::TraceError;
 use crate::trace::frame::Frame;
 use crate::trace::machine::Machine;
-use crate::trace::machine::Watch;
 use crate::trace::object::Place;
 use crate::trace::object::View;
 use crate::trace::step::Step;
 use crate::trace::value;
+use crate::trace::visit::before_step;
 
 /// Pointers that are followed for one name.
 const MAX_POINTERS: usize = 50_000;
@@ -47,34 +47,13 @@ pub fn before(
         return Ok(vec![None; parts.len()]);
     }
     let globals = Arc::clone(&recorded.player.globals);
-    recorded.player.seek(recorded.run.records[step.0 as usize])?;
     let mut found = vec![None; parts.len()];
     let find = |machine: &Machine| {
         let view = View { machine, globals: &globals, words: &[] };
         found = parts.iter().map(|(address, length)| name(view, *address, *length, home)).collect();
     };
-    recorded.player.play(&mut At { step, find: Some(find) })?;
+    before_step(&mut recorded.player, step, find)?;
     Ok(found)
-}
-
-/// Does something right before a step runs.
-struct At<F> {
-    step: Step,
-    find: Option<F>,
-}
-
-impl<F: FnOnce(&Machine)> Watch for At<F> {
-    fn step(&mut self, machine: &Machine) {
-        if machine.n_steps == self.step.0
-            && let Some(find) = self.find.take()
-        {
-            find(machine);
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.find.is_none()
-    }
 }
 
 /// What bytes of a variable of the program or of a frame are called in the function `home`, by default that of the last frame.

@@ -22,6 +22,7 @@ use crate::trace::machine::What;
 use crate::trace::model::Input;
 use crate::trace::shape::Call;
 use crate::trace::step::Step;
+use crate::trace::visit::at_step;
 
 /// Faulty variables that are told of where nothing leads to them.
 const MAX_USED: usize = 3;
@@ -189,54 +190,30 @@ fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>,
 }
 
 fn looked(recorded: &mut Recorded, step: Step) -> Result<Look, TraceError> {
-    let mut look = Look { step, frame: None, function: None, reads: Vec::new(), is_over: false };
-    recorded.player.seek(recorded.run.records[step.0 as usize])?;
-    recorded.player.play(&mut look)?;
+    let mut look = Look::default();
+    at_step(&mut recorded.player, step, &mut look)?;
     Ok(look)
 }
 
 /// Looks at what one step does.
+#[derive(Default)]
 struct Look {
-    step: Step,
-    frame: Option<u64>,
+    /// The first function that brought something in.
     function: Option<Arc<str>>,
     /// Addresses and bytes.
     reads: Vec<(u64, u64)>,
-    is_over: bool,
 }
 
 impl Watch for Look {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        if machine.n_steps == self.step.0 {
-            self.frame = Some(frame.number);
-        } else if self.frame == Some(frame.number) {
-            self.is_over = true;
-        }
-    }
-
-    fn uses(&mut self, user: Step, _maker: Step, what: What) {
-        if user == self.step
-            && let What::Memory(address, length) | What::Address(address, length) = what
-        {
+    fn uses(&mut self, _user: Step, _maker: Step, what: What) {
+        if let What::Memory(address, length) | What::Address(address, length) = what {
             self.reads.push((address, length));
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
-        if machine.frame().is_some_and(|frame| Some(frame.number) == self.frame)
-            && is_input(call)
-            && self.function.is_none()
-        {
+    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        if is_input(call) && self.function.is_none() {
             self.function.clone_from(&call.name);
         }
-    }
-
-    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
-        self.is_over |= self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame;
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
     }
 }

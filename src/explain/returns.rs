@@ -10,10 +10,12 @@ use crate::explain::align::objects::Side;
 use crate::explain::causality::Recorded;
 use crate::explain::shown;
 use crate::trace::TraceError;
+use crate::trace::globals::Globals;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::shape::Shape;
 use crate::trace::step::Step;
+use crate::trace::visit::at_step;
 
 /// Calls in calls are looked at so deep, and so many of them.
 const MAX_FOUND: usize = 64;
@@ -36,10 +38,9 @@ fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<Vec<Retur
     if step == Step::START || !recorded.run.returns.contains_key(&step.0) {
         return Ok(Vec::new());
     }
-    let mut calls = Calls { step, before, frame: None, left: None, found: Vec::new(), is_over: false };
-    recorded.player.seek(recorded.run.records[step.0 as usize])?;
     let globals = Arc::clone(&recorded.player.globals);
-    recorded.player.play(&mut Shown { calls: &mut calls, globals: &globals })?;
+    let mut calls = Calls { before, globals: &globals, left: None, found: Vec::new(), is_over: false };
+    at_step(&mut recorded.player, step, &mut calls)?;
     Ok(calls.found)
 }
 
@@ -70,53 +71,36 @@ pub fn differing(
     Ok(found)
 }
 
-struct Calls {
-    step: Step,
+/// The calls of one step.
+struct Calls<'c> {
     before: u64,
-    frame: Option<u64>,
+    globals: &'c Globals,
     left: Option<(Step, Arc<Shape>)>,
     found: Vec<Returned>,
     is_over: bool,
 }
 
-struct Shown<'s> {
-    calls: &'s mut Calls,
-    globals: &'s crate::trace::globals::Globals,
-}
-
-impl Watch for Shown<'_> {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        let calls = &mut *self.calls;
-        if machine.n_steps == calls.step.0 {
-            calls.frame = Some(frame.number);
-        } else if calls.frame == Some(frame.number) || u64::from(machine.n_steps) > calls.before {
-            calls.is_over = true;
-        }
-    }
-
+impl Watch for Calls<'_> {
     fn leaves(&mut self, machine: &Machine, is_return: bool) {
         let Some(frame) = machine.frame() else { return };
-        let calls = &mut *self.calls;
-        if calls.frame == Some(frame.number) {
-            calls.is_over = true;
-        } else if frame.caller == calls.step && is_return {
-            calls.left = Some((frame.step, Arc::clone(&frame.shape)));
+        self.is_over |= u64::from(machine.n_steps) > self.before;
+        if is_return {
+            self.left = Some((frame.step, Arc::clone(&frame.shape)));
         }
     }
 
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {
-        let Some(frame) = machine.frame().filter(|frame| Some(frame.number) == self.calls.frame) else { return };
-        let (Some((step, shape)), Some(bits)) = (self.calls.left.take(), result) else { return };
+        let Some(frame) = machine.frame().filter(|_| !self.is_over) else { return };
+        let (Some((step, shape)), Some(bits)) = (self.left.take(), result) else { return };
         let side = Side { machine, globals: self.globals };
         let Some((text, is_pointer)) = side.view().result(frame, bits) else { return };
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
         let text = ty.map_or(text, |ty| shown::given(side, bits, shape.debug(), ty));
         let bits = if is_pointer { u64::from(bits != 0) } else { bits };
-        self.calls.found.push(Returned { step, function: shape.name(), bits, text });
+        self.found.push(Returned { step, function: shape.name(), bits, text });
     }
 
     fn is_done(&self) -> bool {
-        self.calls.is_over
+        self.is_over
     }
 }

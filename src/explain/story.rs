@@ -31,6 +31,7 @@ use crate::trace::TraceError;
 use crate::trace::machine::Machine;
 use crate::trace::machine::Watch;
 use crate::trace::step::Step;
+use crate::trace::visit::at_step;
 
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,12 +131,13 @@ pub fn number(
 /// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
 pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
     let step = giver(&recorded.run, step);
-    let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
-    if step == Step::START {
-        return Ok(look.standing);
-    }
-    recorded.player.seek(recorded.run.records[step.0 as usize])?;
-    recorded.player.play(&mut look)?;
+    looked(recorded, step)
+}
+
+/// Looks a step up; there is nothing to say of the start.
+fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+    let mut look = Look { block: 0, standing: Standing::default(), is_over: false };
+    at_step(&mut recorded.player, step, &mut look)?;
     Ok(look.standing)
 }
 
@@ -213,11 +215,7 @@ fn variable<F: Forks>(
 ) -> Result<String, CausalityError<F::Error>> {
     let run = &causality.failing().run;
     if !is_kept && step != Step::START && giver(run, step) != step {
-        let mut look = Look { step, frame: None, block: 0, standing: Standing::default(), is_over: false };
-        let failing = causality.failing();
-        failing.player.seek(failing.run.records[step.0 as usize])?;
-        failing.player.play(&mut look)?;
-        let function = look.standing.function.unwrap_or_default();
+        let function = looked(causality.failing(), step)?.function.unwrap_or_default();
         let name = cell.path.strip_prefix(&*format!("{function}.")).unwrap_or(&cell.path);
         return Ok(format!("{function}.{name}"));
     }
@@ -371,9 +369,9 @@ fn add_returns<F: Forks>(
     Ok(())
 }
 
+/// Looks where a step stands, and how it decided.
 struct Look {
-    step: Step,
-    frame: Option<u64>,
+    /// Its block.
     block: u32,
     standing: Standing,
     is_over: bool,
@@ -381,14 +379,10 @@ struct Look {
 
 impl Watch for Look {
     fn step(&mut self, machine: &Machine) {
-        if machine.n_steps != self.step.0 {
-            return;
-        }
         let Some(frame) = machine.frame() else { return };
         self.standing.function = Some(frame.shape.name());
         self.standing.place = frame.place().cloned();
         if frame.shape.is_decision(frame.statement) {
-            self.frame = Some(frame.number);
             self.block = frame.block.0;
         } else {
             self.is_over = true;
@@ -396,7 +390,7 @@ impl Watch for Look {
     }
 
     fn block(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame().filter(|frame| Some(frame.number) == self.frame) else { return };
+        let Some(frame) = machine.frame() else { return };
         let function = &frame.shape.body.function;
         let decision = function.blocks[self.block as usize].instructions.last();
         let label = &*function.block(frame.block).label;
@@ -424,10 +418,6 @@ impl Watch for Look {
         };
         self.standing.outcome = Some((outcome, way));
         self.is_over = true;
-    }
-
-    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
-        self.is_over |= self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame;
     }
 
     fn is_done(&self) -> bool {

@@ -22,6 +22,7 @@ use crate::trace::shape::Call;
 use crate::trace::shape::Class;
 use crate::trace::step::Step;
 use crate::trace::value;
+use crate::trace::visit::before_step;
 
 /// Reads and writes of one step that are told.
 const MAX_ACCESSES: usize = 200;
@@ -437,39 +438,21 @@ pub enum Answer {
     NoVariable(Vec<Arc<str>>),
 }
 
-/// Looks a variable up before a step begins.
-struct Question<'q> {
-    step: Step,
-    variable: &'q str,
-    globals: &'q Globals,
-    words: &'q [u8],
-    found: Option<(Detail, Option<Access>)>,
-}
-
-impl Watch for Question<'_> {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame().filter(|frame| frame.step == self.step) else { return };
-        let view = View { machine, globals: self.globals, words: self.words };
-        let asked = view.named_by(frame, self.variable).map(|place| {
-            let mut makers = BTreeSet::new();
-            match place.held {
-                Some((_, maker)) => {
-                    makers.insert(maker);
-                }
-                None => machine.memory.writers(place.address, place.size, |maker| {
-                    makers.insert(maker);
-                }),
-            }
-            let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
-            let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
-            Access { named, address: place.address, size: place.size, makers, origin }
-        });
-        self.found = Some((begun(view, frame, None), asked));
+/// A variable before the current step of a frame, and who wrote it last.
+fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
+    let place = view.named_by(frame, variable)?;
+    let mut makers = BTreeSet::new();
+    match place.held {
+        Some((_, maker)) => {
+            makers.insert(maker);
+        }
+        None => view.machine.memory.writers(place.address, place.size, |maker| {
+            makers.insert(maker);
+        }),
     }
-
-    fn is_done(&self) -> bool {
-        self.found.is_some()
-    }
+    let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
+    let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
+    Some(Access { named, address: place.address, size: place.size, makers, origin })
 }
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.
@@ -483,11 +466,13 @@ pub fn why(
     (step, variable): (Step, &str),
     limit: usize,
 ) -> Result<Answer, TraceError> {
-    player.rewind(step);
     let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-    let mut question = Question { step, variable, globals: &globals, words: &words, found: None };
-    player.play(&mut question)?;
-    let Some((detail, asked)) = question.found else { return Ok(Answer::NoStep) };
+    let mut found = None;
+    before_step(player, step, |machine| {
+        let view = View { machine, globals: &globals, words: &words };
+        found = machine.frame().map(|frame| (begun(view, frame, None), asked(view, frame, variable)));
+    })?;
+    let Some((detail, asked)) = found else { return Ok(Answer::NoStep) };
     let Some(asked) = asked else {
         return Ok(Answer::NoVariable(detail.variables.into_iter().map(|(name, _)| name).collect()));
     };

@@ -775,4 +775,4 @@ impl Blame<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

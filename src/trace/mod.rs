@@ -36,6 +36,7 @@ pub mod step;
 pub mod tree;
 pub mod uses;
 pub mod value;
+pub mod visit;
 
 use std::io;
 

@@ -39,7 +39,7 @@ def recorded(options, place):
 def tables(row):
     million = row["n_steps"] / 1e6
     ratio = lambda name: f"{row[name] / row['play']:.2f}"
-    yield table(["M steps", "play, s", "pairs / play", "graph / play", "both / play", "M steps/s of both", "bytes a step, pairs", "bytes a step, graph"],
+    yield table(["M steps", "play, s", "pairs / play", "graph / play", "both / play", "M steps/s of both", "bytes a step, pairs", "bytes a step, both"],
                 [[f"{million:.2f}", f"{row['play']:.2f}", ratio("pairs"), ratio("pack"), f"{(row['pack'] + row['turn']) / row['play']:.2f}", f"{million / (row['pack'] + row['turn']):.2f}",
                   f"{row['pair_bytes'] / row['n_steps']:.1f}", f"{row['bytes'] / row['n_steps']:.1f}"]])
     whys = [[why["variable"], why["limit"], why["n_played"], why["n_steps"], f"{why['by_play'] * 1000:.0f}", f"{why['by_graph'] * 1000:.0f}",

@@ -178,7 +178,7 @@ impl Watch for Uses {
 }
 
 /// `int x = f() && g();`
-const CHOICE: &str = "source_filename = \"a.c\"
+pub(crate) const CHOICE: &str = "source_filename = \"a.c\"
 
 define i32 @main() {
 entry:
@@ -203,19 +203,23 @@ declare i32 @f()
 declare i32 @g()
 ";
 
+/// Runs through blocks of the first function of a text.
+pub(crate) fn walk_through<W: Watch>(text: &str, blocks: &[&str], watch: &mut W) {
+    let (shape, mut machine) = (shape(text), Machine::default());
+    for label in blocks {
+        let segments = shape.body.segments.segments.iter().enumerate();
+        let is_here = |(_, segment): &(usize, &Segment)| &*shape.body.function.block(segment.block).label == *label;
+        for (number, _) in segments.filter(is_here) {
+            send(&mut machine, &shape, number, watch).unwrap();
+        }
+    }
+}
+
 #[test]
 fn what_a_phi_is_depends_on_the_decision_that_led_there() {
-    let shape = shape(CHOICE);
-    let of_block = |label: &str| -> Vec<usize> {
-        let segments = shape.body.segments.segments.iter().enumerate();
-        let is_here = |(_, segment): &(usize, &Segment)| &*shape.body.function.block(segment.block).label == label;
-        segments.filter(is_here).map(|(number, _)| number).collect()
-    };
     let uses = |blocks: &[&str]| {
-        let (mut machine, mut uses) = (Machine::default(), Uses::default());
-        for segment in blocks.iter().flat_map(|label| of_block(label)) {
-            send(&mut machine, &shape, segment, &mut uses).unwrap();
-        }
+        let mut uses = Uses::default();
+        walk_through(CHOICE, blocks, &mut uses);
         uses.0
     };
     // Steps: `f()` with the entry of the function, `g()` if it runs, the value.
