@@ -25,7 +25,7 @@ use git_idd::hunt::Order;
 use git_idd::hunt::Probe;
 use git_idd::hunt::Walk;
 use git_idd::hunt::drive::Engine;
-use git_idd::hunt::drive::Laboratory;
+use git_idd::hunt::drive::ProbeRunner;
 use git_idd::hunt::drive::Reply;
 use git_idd::hunt::drive::drive;
 use git_idd::hunt::event::Event;
@@ -118,7 +118,7 @@ impl Test {
     }
 }
 
-impl Laboratory for Test {
+impl ProbeRunner for Test {
     type Error = Infallible;
 
     fn width(&self) -> usize {

@@ -30,4 +30,6 @@ pub mod world;
 
 pub mod report;
 
+pub mod session;
+
 pub mod cli;

@@ -1,8 +1,8 @@
 //! Opens a file in the user's browser, as git does it.
 
-use crate::cli::failure::Failure;
-use crate::cli::plan::Surroundings;
 use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
 use crate::world::run::process::relay;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// Only the configuration of the user and of the system counts: that of a repository may be somebody else's. Neither is run in
 /// the working tree, so that nothing in it is found as a program.
-pub fn open(file: &Path, around: &Surroundings) -> Result<(), Failure> {
+pub fn open(file: &Path, around: &Context) -> Result<(), Failure> {
     let mut environment = around.environment.clone();
     environment.retain(|(name, _)| name != "GIT_DIR");
     // There is no repository, and none is looked for.

@@ -1,8 +1,8 @@
 //! `git idd cc`, and the names of C compilers under which the program is called in a build that is instrumented or watched.
 
-use crate::cli::failure::Failure;
-use crate::cli::plan::Surroundings;
 use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::VARIABLE;
 use crate::world::record::build::is_known;
@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// As which compiler the program was called, and how many words are not the compiler's; `None` if as itself.
-pub fn called_as(args: &[OsString], around: &Surroundings) -> Option<(OsString, usize)> {
+pub fn called_as(args: &[OsString], around: &Context) -> Option<(OsString, usize)> {
     let name = Path::new(args.first()?).file_name()?;
     let is_set = |variable| around.variable(variable).is_some();
     if name == compiles::LISTER && is_set(compiles::VARIABLE) {
@@ -29,7 +29,7 @@ pub fn called_as(args: &[OsString], around: &Surroundings) -> Option<(OsString, 
 }
 
 /// Compiles as the arguments say; the result is the exit code.
-pub fn run(name: &OsStr, words: &[OsString], around: &Surroundings) -> Result<u8, Failure> {
+pub fn run(name: &OsStr, words: &[OsString], around: &Context) -> Result<u8, Failure> {
     let others = |links: &Path| -> OsString {
         let path = around.variable("PATH").unwrap_or_default();
         let others: Vec<&[u8]> =
@@ -40,11 +40,11 @@ pub fn run(name: &OsStr, words: &[OsString], around: &Surroundings) -> Result<u8
         if name == compiles::LISTER {
             let listed = compiles::list(Path::new(&file));
             let written = io::stdout().write_all(listed.as_bytes()).and_then(|()| io::stdout().flush());
-            return written.map(|()| 0).map_err(|error| Failure::from_error(&error));
+            return written.map(|()| 0).map_err(Failure::from);
         }
         let path = others(Path::new(&around.variable(compiles::LINKS).unwrap_or_default()));
         let code = compiles::note(Path::new(&file), name, words, (&around.directory, &path));
-        return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(|error| Failure::from_error(&error));
+        return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
     }
     let Some(place) = around.variable(VARIABLE) else {
         return Err(Failure::new(
@@ -53,9 +53,9 @@ pub fn run(name: &OsStr, words: &[OsString], around: &Surroundings) -> Result<u8
         )
         .with_hint("`git idd record` sets it, and calls the build with this compiler"));
     };
-    let build = BuildDirectory::open(Path::new(&place)).map_err(|error| Failure::from_error(&error))?;
+    let build = BuildDirectory::open(Path::new(&place))?;
     let path = others(&build.bin());
     let call = Call { build: &build, name, directory: &around.directory, path };
-    let code = call.run(words).map_err(|error| Failure::from_error(&error))?;
+    let code = call.run(words)?;
     Ok(u8::try_from(code).unwrap_or(1))
 }

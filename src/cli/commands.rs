@@ -1,40 +1,23 @@
 //! The subcommands, each a short story over the saved hunt.
 
-use crate::cli::announce::Herald;
-use crate::cli::args::HuntArgs;
+use crate::cli::announce::Announcer;
+use crate::cli::args;
 use crate::cli::args::PageArgs;
 use crate::cli::args::Request;
 use crate::cli::args::options;
-use crate::cli::args::options::Allowance;
-use crate::cli::args::options::Color;
 use crate::cli::args::options::LogFormat;
-use crate::cli::args::options::Output;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::browser;
-use crate::cli::certificate;
 use crate::cli::completions;
-use crate::cli::estimate::Ahead;
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
 use crate::cli::explain;
-use crate::cli::failure::Failure;
-use crate::cli::hunt;
-use crate::cli::hunt::Task;
-use crate::cli::hunt::sandboxes;
-use crate::cli::interrupt::Interrupt;
-use crate::cli::kept;
-use crate::cli::kept::Kept;
 use crate::cli::list;
 use crate::cli::log;
 use crate::cli::man;
 use crate::cli::notify::Notice;
-use crate::cli::plan::Plan;
-use crate::cli::plan::Surroundings;
-use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
 use crate::cli::record;
-use crate::cli::reproduce::FIRST_LIMIT;
-use crate::cli::saved;
-use crate::cli::saved::Asked;
-use crate::cli::story;
 use crate::cli::trace;
 use crate::cli::unknown;
 use crate::outcome::Outcome;
@@ -48,9 +31,25 @@ use crate::report::Untrusted;
 use crate::report::chain::Explanation;
 use crate::report::escape::Terminal;
 use crate::report::html;
-use crate::report::style::Style;
-use crate::report::text::Look;
 use crate::revision::CommitId;
+use crate::session::certificate;
+use crate::session::context::Context;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::estimate::Ahead;
+use crate::session::failure::Failure;
+use crate::session::hunt;
+use crate::session::hunt::Task;
+use crate::session::hunt::sandboxes;
+use crate::session::interrupt::Interrupt;
+use crate::session::kept;
+use crate::session::kept::Kept;
+use crate::session::order::Allowance;
+use crate::session::order::HuntOrder;
+use crate::session::plan::Plan;
+use crate::session::saved;
+use crate::session::saved::Asked;
+use crate::session::story;
+use crate::session::talk::Talk as _;
 use crate::world::cache::Keep;
 use crate::world::cache::Observations;
 use crate::world::files;
@@ -69,105 +68,17 @@ use crate::world::tidy::SetAside;
 use crate::world::tidy::tidy;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::fmt::Write as _;
-use std::io;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::time::Duration;
 use std::time::SystemTime;
 
-/// What a command has to say on stdout.
-pub enum Answer {
-    /// A report, as text or JSON, who is to be told of it then, and the commit that was printed before; its status is that of the
-    /// program.
-    Report(Box<Report>, Option<Notice>, Option<CommitId>),
-    /// A report that is shown again: the program did what it was asked for.
-    Shown(Box<Report>),
-    /// Bytes as they are, and the exit code.
-    Text(Vec<u8>, u8),
-    /// Bytes as they are, to be read at leisure.
-    Page(Vec<u8>),
-}
-
-/// How to talk to whoever called.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
-pub struct Console {
-    /// One JSON object on stdout.
-    pub is_json: bool,
-    /// Every end of a hunt but a breakdown and an interrupt is a success.
-    pub is_exit_zero: bool,
-    /// How much progress is told.
-    pub volume: Volume,
-    /// Colours on stdout.
-    pub out_style: Style,
-    /// Colours on stderr.
-    pub err_style: Style,
-    /// Whether stdout is a terminal.
-    pub is_terminal: bool,
-    /// Whether stderr is a terminal.
-    pub is_err_terminal: bool,
-}
-
-impl Console {
-    /// Plain text, for what goes wrong before the options are known.
-    pub fn plain() -> Self {
-        Self {
-            is_json: false,
-            is_exit_zero: false,
-            volume: Volume::Normal,
-            out_style: Style::PLAIN,
-            err_style: Style::PLAIN,
-            is_terminal: false,
-            is_err_terminal: false,
-        }
-    }
-
-    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it; what goes to a pager goes to a terminal.
-    pub fn new(output: Output, around: &Surroundings, is_terminal: bool, is_err_terminal: bool) -> Self {
-        let is_dumb = around.variable("TERM").is_none_or(|term| term == "dumb");
-        let is_plain = is_dumb || around.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let style = |is_terminal: bool| match output.color {
-            Color::Always => Style::COLOURED,
-            Color::Auto if is_terminal && !is_plain => Style::COLOURED,
-            Color::Auto | Color::Never => Style::PLAIN,
-        };
-        let volume = match (output.quiet, output.verbose) {
-            (true, _) => Volume::Quiet,
-            (false, true) => Volume::Verbose,
-            (false, false) => Volume::Normal,
-        };
-        let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
-        // Without cursor movements nothing can be shown for the moment only.
-        let is_err_terminal = is_err_terminal && !is_dumb;
-        Self {
-            is_json: output.json,
-            is_exit_zero: output.exit_zero,
-            volume,
-            out_style,
-            err_style,
-            is_terminal,
-            is_err_terminal,
-        }
-    }
-
-    /// How text looks on stdout.
-    pub fn look(self) -> Look {
-        let is_verbose = self.volume == Volume::Verbose;
-        Look { style: self.out_style, is_raw: !self.is_terminal, is_verbose }
-    }
-
-    /// The exit code for a hunt that ended so.
-    pub fn code(self, status: Status) -> u8 {
-        let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
-        if self.is_exit_zero && !is_broken { 0 } else { status.code() }
-    }
-}
-
 /// Does what was asked for.
-pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<Answer, Failure> {
+pub fn run(request: Request, around: &Context, console: Console) -> Result<Answer, Failure> {
     let mut page = Vec::new();
     let about_itself = match &request {
         Request::Man => Some(man::write(&mut page)),
@@ -175,7 +86,7 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
         _ => None,
     };
     if let Some(written) = about_itself {
-        written.map_err(|error| Failure::from_error(&error))?;
+        written?;
         return Ok(Answer::Text(page, 0));
     }
     let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
@@ -227,13 +138,13 @@ pub fn run(request: Request, around: &Surroundings, console: Console) -> Result<
 fn mend(location: &Location, uses_store: bool, console: Console) -> Result<(), Failure> {
     let idd = location.idd_directory();
     for directory in BTreeSet::from([&idd, &location.session_directory()]) {
-        for SetAside { path, what, kept } in tidy(directory).map_err(|error| Failure::from_error(&error))? {
+        for SetAside { path, what, kept } in tidy(directory)? {
             let (path, kept) = (path.display(), kept.display());
-            progress(console).say(&format!("`{path}` was {what}; it is set aside as `{kept}`."));
+            console.progress().say(&format!("`{path}` was {what}; it is set aside as `{kept}`."));
         }
     }
     if uses_store && let Some(said) = hunt::clear_store(&idd) {
-        progress(console).say(&said);
+        console.progress().say(&said);
     }
     Ok(())
 }
@@ -258,10 +169,10 @@ fn located(error: &RepoError) -> Failure {
 }
 
 fn start(
-    args: HuntArgs,
+    args: HuntOrder,
     pair: Option<(&str, &str)>,
     location: &Location,
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     unknown::refuse(&args, around)?;
@@ -278,11 +189,10 @@ fn opened(
     named: &[&str],
     may_fetch: bool,
     location: &Location,
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Repository, Failure> {
-    let failed = |error: RepoError| Failure::from_error(&error);
-    let open = || private::open(&location.git_directory).map_err(failed);
+    let open = || private::open(&location.git_directory).map_err(Failure::from);
     let user = open()?;
     let borders = fetch::borders(location);
     let is_all_here = || named.iter().all(|name| graph::resolve(&user, name).is_ok());
@@ -290,9 +200,9 @@ fn opened(
         return Ok(user);
     }
     let Some(remote) = Remote::of_history(location, &around.environment) else { return Ok(user) };
-    remote.history_behind(&borders).map_err(failed)?;
+    remote.history_behind(&borders)?;
     let said = format!("Fetched the rest of the history from `{}`; the clone is not shallow any more.", remote.name);
-    progress(console).say(&said);
+    console.progress().say(&said);
     open()
 }
 
@@ -303,22 +213,21 @@ fn hunt_with(
     resumed: Option<&Kept>,
     is_continued: bool,
     (location, user): (&Location, &Repository),
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let interrupt = Interrupt::register()?.0;
-    let mut progress = progress(console);
+    let mut progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
     let test = Untrusted::from(plan.args.command.to_line());
     let notice = plan.args.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
-    let kept = saved.replay.as_ref().and_then(saved::first_bad);
-    let mut herald = Herald { console, around, notice: notice.as_ref(), announced: None, kept };
-    let result = hunt::run(Task { plan, location, around, saved, interrupt, progress, herald: &mut herald }, user);
-    let announced = herald.announced;
+    let mut talk = Announcer { progress, console, context: around, notice: notice.as_ref(), announced: None };
+    let result = hunt::run(Task { plan, location, around, saved, interrupt, talk: &mut talk }, user);
+    let announced = talk.announced;
     if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
         let said = format!("This hunt found nothing; the finding of the hunt {} is kept: `git idd show`.", finding.id);
-        self::progress(console).say(&said);
+        console.progress().say(&said);
     }
     match (result, notice) {
         (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice, announced)),
@@ -330,15 +239,11 @@ fn hunt_with(
     }
 }
 
-fn progress(console: Console) -> Progress {
-    Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal)
-}
-
 fn resume(
     hunt: Option<&str>,
     allowance: Allowance,
     location: &Location,
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let kept = kept::newest(location, hunt)?;
@@ -352,18 +257,18 @@ fn resume(
     let is_continued = allowance.until.is_some_and(|until| until > plan.args.effort.until)
         || allowance.reduction.is_some() && saved::is_cut_short(replay);
     if !is_unfinished && !is_continued {
-        let mut progress = progress(console);
+        let mut progress = console.progress();
         progress.say(&format!("The hunt {id} has ended already; this is its result."));
         if let Some(other) = kept::other_unfinished(location, id) {
             progress.say(&format!("The hunt {other} has not ended; `git idd resume --hunt {other}` goes on with it."));
         }
         return Ok(Answer::Report(Box::new(kept.report()?), None, None));
     }
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let user = private::open(&location.git_directory)?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };
     let directory = location.top.as_ref().map_or_else(|| around.directory.clone(), |top| top.join(&plan.prefix));
-    let around = &Surroundings { directory, ..around.clone() };
-    let target: CommitId = plan.target.parse().map_err(|error| Failure::from_error(&error))?;
+    let around = &Context { directory, ..around.clone() };
+    let target: CommitId = plan.target.parse()?;
     let pair = plan.goods.first().filter(|_| plan.is_minimize).map(|good| (good.as_str(), plan.bad.as_str()));
     let mut args = plan.args.clone();
     args.history.bad.clone_from(&plan.bad);
@@ -374,13 +279,12 @@ fn resume(
     allowance.replace(&mut plan.args.effort);
     let changed_tool = saved::changed_tool(&plan, &place, replay).map(|change| change.to_string());
     if saved::is_old(replay) {
-        progress(console).say(OLD_JOURNAL);
+        console.progress().say(OLD_JOURNAL);
     } else if changed_tool.is_some() || !saved::is_same(&plan, replay)? {
         let changed: Vec<String> = saved.changed(&plan).into_iter().chain(changed_tool).collect();
         let changed = Terminal.line(&Untrusted::from(changed.join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
-        progress(console)
-            .say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
+        console.progress().say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
     }
     hunt_with(&plan, Some(&kept), is_continued, (&place, &user), around, console)
 }
@@ -393,7 +297,7 @@ const OLD_JOURNAL: &str =
 pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<Kept, Failure> {
     let (kept, remark) = kept::newest_finding(location, hunt)?;
     if let Some(remark) = remark {
-        progress(console).say(&remark);
+        console.progress().say(&remark);
     }
     Ok(kept)
 }
@@ -449,7 +353,7 @@ fn report_as(
     format: ReportFormat,
     kept: &Kept,
     location: &Location,
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let (id, report, saved) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
@@ -469,16 +373,16 @@ fn report_as(
             let limit = saved::limit(location, id)?.unwrap_or(FIRST_LIMIT);
             let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
             let certificate = certificate::make(&report, &saved, limit, regenerate, location)?;
-            out = serde_json::to_vec_pretty(&certificate).map_err(|error| Failure::from_error(&error))?;
+            out = serde_json::to_vec_pretty(&certificate)?;
             writeln!(out)
         }
         ReportFormat::Sarif => {
-            let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+            let user = private::open(&location.git_directory)?;
             let explanation = explanation(location, id, &report, console);
             report::sarif::write(&report, &test, origin::address(&user).as_deref(), explanation.as_ref(), &mut out)
         }
     };
-    result.map_err(|error| Failure::from_error(&error))?;
+    result?;
     Ok(Answer::Page(out))
 }
 
@@ -487,7 +391,7 @@ fn report_page(
     page: &PageArgs,
     kept: &Kept,
     location: &Location,
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let (id, report, plan) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
@@ -503,7 +407,7 @@ fn report_page(
         explanation: explanation.as_ref(),
     };
     let mut bytes = Vec::new();
-    html::write(&written, &mut bytes).map_err(|error| Failure::from_error(&error))?;
+    html::write(&written, &mut bytes)?;
     if page.file.as_ref().is_some_and(|file| file == "-") {
         return Ok(Answer::Text(bytes, 0));
     }
@@ -532,7 +436,7 @@ fn report_page(
 /// What was kept of the explanation of a hunt, if it can be used; if not, that is said.
 fn explanation(location: &Location, id: &str, report: &Report, console: Console) -> Option<Explanation> {
     saved::explanation(location, id, report).unwrap_or_else(|why| {
-        progress(console).say(&why);
+        console.progress().say(&why);
         None
     })
 }
@@ -544,7 +448,7 @@ fn verify(
     file: &OsStr,
     is_agreed: bool,
     location: &Location,
-    around: &Surroundings,
+    around: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let bytes = files::bytes_up_to(&around.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
@@ -552,16 +456,20 @@ fn verify(
         Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")
     })?;
-    let (text, code) = certificate::verify(&bytes, location, around, (console, is_agreed))?;
+    let (text, code) =
+        certificate::verify(&bytes, location, around, is_agreed, (&hunt_order, &mut console.progress()))?;
     Ok(Answer::Text(text, code))
 }
 
-fn apply(
-    rung: Option<options::Rung>,
-    kept: &Kept,
-    location: &Location,
-    around: &Surroundings,
-) -> Result<Answer, Failure> {
+/// The order of a hunt that options and a test command make; `None` if they make none.
+fn hunt_order(words: Vec<OsString>) -> Option<HuntOrder> {
+    match args::parse([OsString::from("git-idd")].into_iter().chain(words).collect(), &[]).ok()?.request {
+        Request::Hunt(order) => Some(order),
+        _ => None,
+    }
+}
+
+fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, around: &Context) -> Result<Answer, Failure> {
     let (id, report) = (&kept.id, kept.report()?);
     let is_sought = !report.fixes.is_empty() || report.fix.is_some();
     let fix = match rung {
@@ -592,7 +500,7 @@ fn apply(
         ));
     };
     let patch = location.session_directory().join("fix.patch");
-    files::replace(&patch, fix.patch.as_bytes()).map_err(|error| Failure::from_error(&error))?;
+    files::replace(&patch, fix.patch.as_bytes())?;
     let applied = locate::apply_patch(location, &patch, &around.environment);
     if applied.is_err() && locate::is_applied(location, &patch, &around.environment) {
         return Ok(Answer::Text(b"The fix is in the working tree already; nothing was changed.\n".to_vec(), 0));
@@ -626,13 +534,13 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
 
 /// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and of this worktree the checkouts of
 /// what was killed and all recordings but the last one.
-fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
+fn gc(location: &Location, around: &Context) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
     let idd = location.idd_directory();
     let keep = Keep { max_age: MAX_AGE, max_bytes: MAX_BYTES };
-    let freed = Observations::gc(&idd, &keep, SystemTime::now()).map_err(|error| Failure::from_error(&error))?;
-    let segments = journal::segments(&idd).map_err(|error| Failure::from_error(&error))?;
+    let freed = Observations::gc(&idd, &keep, SystemTime::now())?;
+    let segments = journal::segments(&idd)?;
     let lock = saved::lock(location);
     let mut is_running = lock.is_err();
     for (id, _) in &segments {
@@ -642,16 +550,16 @@ fn gc(location: &Location, around: &Surroundings) -> Result<Answer, Failure> {
     if !is_running {
         let stored = private::private_directory(&idd);
         bytes += files::size(&stored);
-        files::remove(&stored).map_err(|error| Failure::from_error(&error))?;
+        files::remove(&stored)?;
         // Checkouts of what was killed go when new ones are to be made; where none can be made there are none.
         if let Ok(own) = sandboxes(around, location, "gc") {
-            files::remove(&own).map_err(|error| Failure::from_error(&error))?;
+            files::remove(&own)?;
         }
     }
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
     for recording in &recordings {
         bytes += files::size(recording);
-        files::remove(recording).map_err(|error| Failure::from_error(&error))?;
+        files::remove(recording)?;
     }
     let note = if is_running { " A hunt is running; its candidates were kept." } else { "" };
     let (n_journals, n_recordings) = (freed.segments, recordings.len());

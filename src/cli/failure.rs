@@ -1,67 +1,24 @@
 //! The only place that prints errors.
 //!
 //! An error is one line `error: ` with its chain of causes, a blank line, and `hint: ` with what to do. Under `--json` the
-//! same goes to stdout as a [`Report`], so that a program always finds one object there.
-
-use std::error::Error;
-use std::io;
-use std::io::Write;
+//! same goes to stdout as a [`Report`](crate::report::Report), so that a program always finds one object there.
 
 use crate::cli::args::UsageError;
-use crate::report::ErrorReport;
-use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::report::style::Style;
+use crate::session::failure::Failure;
+use std::io;
+use std::io::Write;
 
-/// Why the program stops without a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// The kind, with its exit code.
-    pub status: Status,
-    /// The chain of causes, in one line, lower case, without a full stop.
-    pub message: Untrusted,
-    /// What to do about it.
-    pub hint: Option<Untrusted>,
-}
-
-impl Failure {
-    /// A failure of this kind with this message, in lower case and without a full stop.
-    pub fn new(status: Status, message: impl Into<Untrusted>) -> Self {
-        Self { status, message: message.into(), hint: None }
-    }
-
-    /// A failure of the kind `error`, with the causes of `error` in its message.
-    pub fn from_error(error: &(dyn Error + 'static)) -> Self {
-        Self::new(Status::Error, chain(error))
-    }
-
-    /// Adds what to do about it.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<Untrusted>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// Prints it for people; `err` is stderr.
-    pub fn write(&self, style: Style, err: &mut dyn Write) -> io::Result<()> {
-        writeln!(err, "{} {}", style.paint(Role::Removed, "error:"), Terminal.line(&self.message))?;
-        match &self.hint {
-            Some(hint) => writeln!(err, "\n{} {}", style.paint(Role::Warning, "hint:"), Terminal.line(hint)),
-            None => Ok(()),
-        }
-    }
-
-    /// What `error` of a report says about it.
-    pub fn error(&self) -> ErrorReport {
-        ErrorReport { message: self.message.clone(), hint: self.hint.clone() }
-    }
-
-    /// The report of a run that came to nothing else.
-    pub fn report(&self) -> Report {
-        Report { error: Some(self.error()), ..Report::new(self.status, self.status.meaning()) }
+/// Prints a failure for people; `err` is stderr.
+pub fn write(failure: &Failure, style: Style, err: &mut dyn Write) -> io::Result<()> {
+    writeln!(err, "{} {}", style.paint(Role::Removed, "error:"), Terminal.line(&failure.message))?;
+    match &failure.hint {
+        Some(hint) => writeln!(err, "\n{} {}", style.paint(Role::Warning, "hint:"), Terminal.line(hint)),
+        None => Ok(()),
     }
 }
 
@@ -74,21 +31,6 @@ impl From<UsageError> for Failure {
 /// Prints a warning, a sentence with a full stop; `err` is stderr.
 pub fn warn(warning: &Untrusted, style: Style, err: &mut dyn Write) -> io::Result<()> {
     writeln!(err, "{} {}", style.paint(Role::Warning, "warning:"), Terminal.line(warning))
-}
-
-/// An error and its causes, in one line. A cause that its error repeats already is left out.
-pub fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let part = error.to_string();
-        if !text.ends_with(&part) {
-            text.push_str(": ");
-            text.push_str(&part);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]
@@ -111,7 +53,7 @@ mod tests {
 
     fn written(failure: &Failure, style: Style) -> String {
         let mut err = Vec::new();
-        failure.write(style, &mut err).unwrap();
+        write(failure, style, &mut err).unwrap();
         String::from_utf8(err).unwrap()
     }
 

@@ -1,12 +1,7 @@
 //! `git idd list`: the hunts that are kept.
 
-use crate::cli::args::TestCommand;
-use crate::cli::commands::Answer;
-use crate::cli::commands::Console;
-use crate::cli::failure::Failure;
-use crate::cli::kept;
-use crate::cli::kept::Kept;
-use crate::cli::saved;
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
 use crate::plural::count;
 use crate::report::Commit;
 use crate::report::Report;
@@ -16,6 +11,11 @@ use crate::report::commit;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
+use crate::session::failure::Failure;
+use crate::session::kept;
+use crate::session::kept::Kept;
+use crate::session::order::TestCommand;
+use crate::session::saved;
 use crate::world::repo::locate::Location;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -128,7 +128,7 @@ fn json(rows: &[Row]) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Json);
     let list = List { schema: SCHEMA, hunts: rows };
-    list.serialize(&mut serializer).map_err(|error| Failure::from_error(&error))?;
+    list.serialize(&mut serializer)?;
     text.push(b'\n');
     Ok(text)
 }

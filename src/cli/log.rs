@@ -1,14 +1,9 @@
 //! `git idd log`: what a hunt tested.
 
 use crate::cli::args::options::LogFormat;
-use crate::cli::commands::Answer;
-use crate::cli::commands::Console;
-use crate::cli::failure::Failure;
-use crate::cli::kept::Kept;
-use crate::cli::saved;
-use crate::outcome::Ending;
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
 use crate::outcome::Observation;
-use crate::outcome::Stage;
 use crate::plural::count;
 use crate::report::Status;
 use crate::report::Untrusted;
@@ -17,6 +12,10 @@ use crate::report::text::duration;
 use crate::revision::CommitId;
 use crate::revision::Revision;
 use crate::revision::TreeId;
+use crate::session::failure::Failure;
+use crate::session::kept::Kept;
+use crate::session::saved;
+use crate::session::story::ending;
 use crate::world::cache::Key;
 use crate::world::cache::Observations;
 use crate::world::cache::Want;
@@ -32,7 +31,7 @@ use std::time::Duration;
 
 /// Prints the verdicts of a hunt.
 pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<Answer, Failure> {
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let user = private::open(&location.git_directory)?;
     let verdicts = saved::verdicts(location, &kept.id)?;
     let first_bad = kept.report().ok().and_then(|report| report.first_bad).map(|first_bad| first_bad.commit.commit);
     let mut text = String::new();
@@ -134,7 +133,7 @@ pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
 ///
 /// - `name`: the number of a probe, or else a revision: of those the one that its verdict rests on.
 pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
+    let user = private::open(&location.git_directory)?;
     let mut answers = Vec::new();
     saved::each_record(location, &kept.id, &mut |record| answers.extend(Answered::read(record)))?;
     let number = name.parse::<u64>().ok();
@@ -240,17 +239,4 @@ fn earlier(location: &Location, key: &str) -> Option<Observation> {
     let (mut observations, _) = Observations::open(&location.idd_directory()).ok()?;
     let want = |limit| Want { clean: false, limit };
     observations.lookup(&key, want(Duration::ZERO)).or_else(|| observations.lookup(&key, want(Duration::MAX)))
-}
-
-/// How it ended, and what: `test: exit code 1`.
-pub fn ending(observation: &Observation) -> String {
-    let stage = match observation.stage {
-        Stage::Precheck => "check",
-        Stage::Build => "build",
-        Stage::Test => "test",
-    };
-    match observation.ending {
-        ending @ Ending::NotRun(_) => ending.to_string(),
-        ending => format!("{stage}: {ending}"),
-    }
 }

@@ -2,10 +2,11 @@
 //!
 //! Nothing can be allocated then, so what is to be said is written down before.
 
-use crate::cli::commands::Console;
-use crate::cli::failure::Failure;
+use crate::cli::console::Console;
+use crate::cli::failure::write;
 use crate::report;
 use crate::report::Status;
+use crate::session::failure::Failure;
 use std::alloc::GlobalAlloc;
 use std::alloc::Layout;
 use std::alloc::System;
@@ -25,7 +26,7 @@ pub fn prepare(console: Console) {
         .with_hint("what was learned is kept; `git idd resume -j1` goes on with one worker, which takes less");
     let (mut out, mut err) = (Vec::new(), Vec::new());
     // A write to a vector does not fail.
-    let _ = failure.write(console.err_style, &mut err);
+    let _ = write(&failure, console.err_style, &mut err);
     if console.is_json {
         let _ = report::json::write(&failure.report(), &mut out);
     }

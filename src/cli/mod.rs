@@ -1,58 +1,41 @@
 //! The command line: the only part that prints.
 //!
-//! [`args`] reads the command line, [`plan`] resolves it against the repository, [`hunt`] runs a hunt in a
-//! [`session`], [`commands`] does everything else; [`progress`] and [`failure`] write to stderr.
+//! [`args`] reads the command line, [`commands`] does what it asks for with the drivers of [`session`](crate::session);
+//! [`progress`] and [`failure`] write to stderr.
 
 mod announce;
 pub mod args;
 mod browser;
 mod cc;
-mod certificate;
-mod chronicle;
 pub mod commands;
 mod completions;
-mod estimate;
+pub mod console;
 mod explain;
 pub mod failure;
-pub mod finding;
-pub mod hold;
-pub mod hunt;
-mod identity;
-mod interrupt;
-pub mod kept;
 mod list;
 mod log;
 pub mod man;
 mod memory;
 mod notify;
 mod pager;
-pub mod plan;
-pub mod precheck;
 pub mod progress;
 mod record;
-mod reproduce;
-pub mod saved;
-pub mod session;
-mod spent;
 mod stdout;
-mod story;
-pub mod suite;
-pub mod tally;
 mod trace;
 mod unknown;
 
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;
-use crate::cli::commands::Answer;
-use crate::cli::commands::Console;
-use crate::cli::failure::Failure;
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
 use crate::cli::failure::warn;
-use crate::cli::plan::Surroundings;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
 use crate::revision::CommitId;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
 use crate::world::repo::locate;
 use std::ffi::OsString;
 use std::io;
@@ -77,7 +60,7 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
 }
 
 fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &AtomicBool) -> u8 {
-    let mut around = match Surroundings::new(environment) {
+    let mut around = match Context::new(environment) {
         Ok(around) => around,
         Err(failure) => return fail(&failure, Console::plain()),
     };
@@ -135,7 +118,7 @@ fn tell_error(report: &Report, console: Console) {
         && !console.is_json
     {
         let failure = Failure { status: report.status, message: error.message.clone(), hint: error.hint.clone() };
-        let _ = failure.write(console.err_style, &mut io::stderr());
+        let _ = failure::write(&failure, console.err_style, &mut io::stderr());
     }
 }
 
@@ -158,7 +141,7 @@ fn rest(report: &Report, announced: CommitId, console: Console) -> io::Result<Ve
 }
 
 /// Shows something long: on a terminal with a pager.
-fn show(text: io::Result<Vec<u8>>, around: &Surroundings, console: Console) -> u8 {
+fn show(text: io::Result<Vec<u8>>, around: &Context, console: Console) -> u8 {
     match text {
         Ok(text) if io::stdout().is_terminal() && !console.is_json && pager::page(&text, around) => 0,
         text => put(text, console).unwrap_or(0),
@@ -177,12 +160,12 @@ fn written(result: io::Result<()>, console: Console) -> Option<u8> {
     let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)?;
     let failure = Failure::new(Status::Error, format!("failed to write to standard output: {error}"))
         .with_hint("the finding is kept; `git idd show` prints it again");
-    let _ = failure.write(console.err_style, &mut io::stderr());
+    let _ = failure::write(&failure, console.err_style, &mut io::stderr());
     Some(failure.status.code())
 }
 
 fn fail(failure: &Failure, console: Console) -> u8 {
-    let _ = failure.write(console.err_style, &mut io::stderr());
+    let _ = failure::write(failure, console.err_style, &mut io::stderr());
     if console.is_json {
         let _ = report::json::write(&failure.report(), &mut io::stdout());
     }

@@ -12,9 +12,8 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::cli::commands::Console;
+use crate::cli::console::Console;
 use crate::cli::failure::warn;
-use crate::cli::plan::Surroundings;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
@@ -23,6 +22,7 @@ use crate::report::style::Style;
 use crate::report::summary;
 use crate::report::text;
 use crate::report::text::Look;
+use crate::session::context::Context;
 use crate::world::run::process;
 use crate::world::run::process::Printed;
 
@@ -57,7 +57,7 @@ impl Notice {
     }
 
     /// As [`give`](Self::give), without waiting for it.
-    pub fn give_meanwhile(&self, report: Report, around: &Surroundings, console: Console) {
+    pub fn give_meanwhile(&self, report: Report, around: &Context, console: Console) {
         self.wait();
         let (words, around) = (self.words.clone(), around.clone());
         let given = thread::spawn(move || words.give(&report, &around, console));
@@ -77,7 +77,7 @@ impl Notice {
     /// changes nothing, and is warned of.
     ///
     /// Whoever interrupts a hunt is there to see its end: then nothing is run.
-    pub fn give(&self, report: &Report, around: &Surroundings, console: Console) {
+    pub fn give(&self, report: &Report, around: &Context, console: Console) {
         self.wait();
         if report.status != Status::Interrupted {
             self.words.give(report, around, console);
@@ -86,14 +86,14 @@ impl Notice {
 }
 
 impl Words {
-    fn give(&self, report: &Report, around: &Surroundings, console: Console) {
+    fn give(&self, report: &Report, around: &Context, console: Console) {
         if let Err(said) = self.tell(report, around) {
             // Nobody can be told that stderr is closed.
             let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());
         }
     }
 
-    fn tell(&self, report: &Report, around: &Surroundings) -> Result<(), String> {
+    fn tell(&self, report: &Report, around: &Context) -> Result<(), String> {
         let first_bad = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit.to_string());
         let variables = [
             ("IDD_STATUS", report.status.word().to_owned()),

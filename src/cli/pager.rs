@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::cli::interrupt::Interrupt;
-use crate::cli::plan::Surroundings;
+use crate::session::context::Context;
+use crate::session::interrupt::Interrupt;
 use crate::world::repo::locate;
 use crate::world::run::process;
 use crate::world::run::process::Printed;
@@ -14,7 +14,7 @@ use crate::world::run::process::Printed;
 ///
 /// `false`: there is none, it is `cat`, git itself runs one already, or it cannot be run; nothing was shown then. `less` gets git's defaults, so
 /// that it ends by itself where all fits on the screen.
-pub fn page(text: &[u8], around: &Surroundings) -> bool {
+pub fn page(text: &[u8], around: &Context) -> bool {
     if is_in_use(around) || around.configured("pager.idd").last().is_some_and(is_off) {
         return false;
     }
@@ -42,7 +42,7 @@ pub fn page(text: &[u8], around: &Surroundings) -> bool {
 }
 
 /// Whether git runs a pager for us, as it does after `git -p idd`, so that standard output leads to a terminal in the end.
-pub fn is_in_use(around: &Surroundings) -> bool {
+pub fn is_in_use(around: &Context) -> bool {
     around.variable(IN_USE).is_some_and(|value| !value.to_str().is_some_and(is_off))
 }
 

@@ -1,9 +1,6 @@
 //! Progress on stderr, in git's words where git has them.
 
 use crate::change::trees::Rung;
-use crate::cli::estimate::Ahead;
-use crate::cli::finding;
-use crate::cli::tally::Tally;
 use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
@@ -15,6 +12,10 @@ use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::report::style::Style;
 use crate::revision::CommitId;
+use crate::session::estimate::Ahead;
+use crate::session::finding;
+use crate::session::talk::Talk;
+use crate::session::tally::Tally;
 use std::io;
 use std::io::Write;
 use std::rc::Rc;
@@ -45,26 +46,20 @@ impl Progress {
     pub fn new(out: Box<dyn Write>, style: Style, volume: Volume, is_terminal: bool) -> Self {
         Self { out, style, volume, is_terminal, history: Rc::new(History::default()), has_transient: false }
     }
+}
 
-    /// Names revisions from this history from now on.
-    pub fn use_history(&mut self, history: Rc<History>) {
+impl Talk for Progress {
+    fn use_history(&mut self, history: Rc<History>) {
         self.history = history;
     }
 
-    /// How many revisions there are, as far as they are known.
-    pub fn n_revisions(&self) -> usize {
-        self.history.len()
-    }
-
-    /// One sentence.
-    pub fn say(&mut self, sentence: &str) {
+    fn say(&mut self, sentence: &str) {
         let line = Terminal.line(&Untrusted::from(sentence));
         self.line(&line);
     }
 
-    /// What happened.
-    pub fn tell(&mut self, event: &Event, tally: &Tally, n_jobs: usize) {
-        let ahead = Ahead::of(event, self.n_revisions()).map(|ahead| ahead.words(n_jobs, &tally.pace));
+    fn tell(&mut self, event: &Event, tally: &Tally, n_jobs: usize) {
+        let ahead = Ahead::of(event, self.history.len()).map(|ahead| ahead.words(n_jobs, &tally.pace));
         let time = ahead.filter(|words| !words.is_empty());
         match event {
             Event::Galloping { distance, next } => {
@@ -137,11 +132,7 @@ impl Progress {
         }
     }
 
-    /// A probe was answered and used.
-    ///
-    /// - the second part of the answer: whether the test was not run, because an earlier probe had the same product.
-    /// - `number`: that of the probe; `None` if the answer was known.
-    pub fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), number: Option<u64>) {
+    fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), number: Option<u64>) {
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
             let verdict = self.style.paint(role(outcome), outcome).to_string();
@@ -151,8 +142,7 @@ impl Progress {
         }
     }
 
-    /// The commands of the probe with this number are running now.
-    pub fn running(&mut self, phase: Option<Phase>, number: u64) {
+    fn running(&mut self, phase: Option<Phase>, number: u64) {
         if self.is_terminal
             && let Some(phase) = phase
         {
@@ -160,6 +150,15 @@ impl Progress {
         }
     }
 
+    fn finish(&mut self) {
+        if self.has_transient {
+            self.has_transient = false;
+            let _: io::Result<()> = write!(self.out, "\r\x1b[K").and_then(|()| self.out.flush());
+        }
+    }
+}
+
+impl Progress {
     fn revision(&mut self, id: CommitId) {
         let subject = match self.history.find(id) {
             Some(revision) => Terminal.line(&Untrusted::from(revision.subject.as_str())),
@@ -183,14 +182,6 @@ impl Progress {
         }
         self.has_transient = true;
         let _: io::Result<()> = write!(self.out, "\r\x1b[K{text}").and_then(|()| self.out.flush());
-    }
-
-    /// Removes what stands on the terminal only for the moment.
-    pub fn finish(&mut self) {
-        if self.has_transient {
-            self.has_transient = false;
-            let _: io::Result<()> = write!(self.out, "\r\x1b[K").and_then(|()| self.out.flush());
-        }
     }
 }
 

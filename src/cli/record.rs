@@ -1,299 +1,106 @@
-//! `git idd record`: builds in a checkout under the instrumenting compiler, runs the test, keeps the trace.
-//!
-//! [`missed`] says why nothing was recorded, [`summary`] what was.
+//! `git idd record`: runs the driver and prints what was recorded.
 
-use crate::cli::args::RecordArgs;
-use crate::cli::args::TestCommand;
-use crate::cli::args::options;
-use crate::cli::commands::Console;
-use crate::cli::failure::Failure;
-use crate::cli::hold::Holder;
-use crate::cli::hunt::sandboxes;
-use crate::cli::interrupt::Interrupt;
-use crate::cli::plan::Surroundings;
-use crate::cli::progress::Progress;
-use crate::cli::reproduce::FIRST_LIMIT;
-use crate::cli::saved;
-use crate::instrument::segment::Grain;
+use crate::cli::console::Console;
 use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Stage;
-use crate::report::Status;
-use crate::trace::digest;
-use crate::world::files;
-use crate::world::record::RecordError;
-use crate::world::record::build;
-use crate::world::record::build::BuildDirectory;
-use crate::world::record::listen;
-use crate::world::record::listen::Keep;
-use crate::world::record::listen::Listener;
-use crate::world::record::listen::Taken;
-use crate::world::record::store;
+use crate::session;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::record::missed::shown;
+use crate::trace::container::REPLACED;
 use crate::world::record::store::Recording;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::run::Words;
-use crate::world::run::sandbox;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Rebuild;
-use crate::world::run::sandbox::Sandbox;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::fmt::Write as _;
 
-pub mod missed;
-mod summary;
-
-/// What a recorded program is told of the clock (2026-01-01) and of its number.
-pub const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
-
-/// What is set for a build by others that keep objects: they would keep instrumented ones, or give back others.
-const NOTHING_KEPT: [(&str, &str); 2] = [("CCACHE_DISABLE", "1"), ("SCCACHE_RECACHE", "1")];
-
-/// Bytes of a block, in which the shell counts what may be written.
-const BLOCK: u64 = 512;
-
-/// The clang to instrument with.
-pub fn clang(around: &Surroundings) -> Result<PathBuf, Failure> {
-    let path = around.variable("PATH").unwrap_or_default();
-    let preferred = around.variable("IDD_CLANG");
-    build::find_clang(&path, preferred.as_deref()).ok_or_else(|| match &preferred {
-        Some(named) => {
-            let named = missed::shown(&named.to_string_lossy());
-            Failure::new(Status::Error, format!("`IDD_CLANG` names `{named}`, which is not clang 16 or newer"))
-                .with_hint("without `IDD_CLANG`, clang is searched in `PATH`")
-        }
-        None => Failure::new(Status::Error, "no clang (version 16 or newer) was found to instrument the program")
-            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`"),
-    })
+/// Records; the result is what is printed.
+pub fn run(order: &RecordOrder, location: &Location, context: &Context, console: Console) -> Result<Vec<u8>, Failure> {
+    let (name, recording) = session::record::run(order, location, context, &mut console.progress())?;
+    Ok(text(&name, &recording).into_bytes())
 }
 
-/// Builds and runs the test; what connects meanwhile is listened to.
-type Observe<'o> = dyn FnMut(&Job, &Commands, Option<&Listener>) -> Result<Observation, Failure> + 'o;
-
-/// Records the test; the result is what is printed.
-pub fn run(
-    args: &RecordArgs,
-    location: &Location,
-    around: &Surroundings,
-    console: Console,
-) -> Result<Vec<u8>, Failure> {
-    let mut progress =
-        Progress::new(Box::new(io::stderr()), console.err_style, console.volume, console.is_err_terminal);
-    let clang = clang(around)?;
-    let user = private::open(&location.git_directory).map_err(|error| Failure::from_error(&error))?;
-    let commit = graph::resolve(&user, &args.at).map_err(|error| Failure::from_error(&error))?;
-    let mut tree = graph::tree_of(&user, commit).map_err(|error| Failure::from_error(&error))?;
-    drop(saved::make_private(location, &user, commit)?);
-    let holder = Holder::new(&args.command, &args.holding, commit, location, (&user, around))?;
-    holder.held(&mut [&mut tree], &mut progress)?;
-    let private = private::private_directory(&location.idd_directory());
-
-    let _lock = saved::lock(location)?;
-    saved::sign_recorder(location)?;
-    let mut interrupt = Interrupt::register()?;
-    let name = store::new_name(&location.session_directory());
-    let root = sandboxes(around, location, &format!("record-{name}"))?;
-    let done = (|| {
-        let mut sandbox = Sandbox::create(&root, "w", &private, commit).map_err(|error| Failure::from_error(&error))?;
-        let program = files::this_program().map_err(|error| Failure::from_error(&error))?;
-        let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
-        let build = build.map_err(|error| Failure::from_error(&error))?;
-        build
-            .link_versions(&around.variable("PATH").unwrap_or_default(), &program)
-            .map_err(|error| Failure::from_error(&error))?;
-        let place = store::directory(&location.session_directory()).join(&name);
-        let limit = args.timeout.unwrap_or(FIRST_LIMIT);
-        let keep = match args.keep {
-            options::Keep::First => Keep::First,
-            options::Keep::Last => Keep::Last,
+/// The recording, for people.
+fn text(name: &str, recording: &Recording) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
+    line(format!("recording {name}: the test ended with {}", recording.ending));
+    line(format!(
+        "sources instrumented: {}, compiled as they are: {}",
+        recording.n_instrumented,
+        recording.plain.len()
+    ));
+    for (source, why) in &recording.plain {
+        line(format!("  {}: {}", shown(source), shown(why)));
+    }
+    if let Some(reference) = recording.reference.as_ref().filter(|reference| **reference != recording.ending) {
+        line(format!("warning: without instrumentation the test ends with {reference}, so this is not the same run"));
+    } else if recording.is_same_output == Some(false) {
+        line("note: without instrumentation the test ends in the same way, but prints something else".to_owned());
+    }
+    if recording.ending == Ending::Timeout.to_string() {
+        line("note: the test reached its time limit, and was not run again".to_owned());
+    } else if recording.is_repeatable == Some(false) {
+        line("warning: a second run took another path, so experiments may not hold for this one".to_owned());
+    }
+    if recording.processes.iter().any(|traced| traced.is_cut) {
+        line(
+            "warning: the end of the run was left out: the trace reached its limit; `--max-trace` sets another one"
+                .to_owned(),
+        );
+    }
+    if recording.processes.iter().any(|traced| traced.n_given_up > 0) {
+        line(
+            "warning: the beginning of the run was left out: the trace reached its limit; `--max-trace` sets another \
+              one, `--keep first` keeps the beginning"
+                .to_owned(),
+        );
+    }
+    for (index, traced) in recording.processes.iter().enumerate() {
+        let mark = if recording.chosen == Some(index) { "*" } else { " " };
+        let size = match traced.n_bytes {
+            0 => "no records".to_owned(),
+            bytes => format!("{} of records, {} on disk", size_of(bytes), size_of(traced.n_packed)),
         };
-        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit };
-        let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
-            let seen = match listener {
-                Some(listener) => sandbox.observe(job, commands, &mut listener.watched(&mut interrupt)),
-                None => sandbox.observe(job, commands, &mut interrupt),
-            };
-            let seen = seen.map_err(|error| Failure::from_error(&error))?;
-            seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
+        let left_out = match traced.n_given_up {
+            0 => String::new(),
+            bytes => format!(", the first {} left out", size_of(bytes)),
         };
-        let reference = if args.once {
-            None
-        } else {
-            progress.say("Building and running the test as it is.");
-            let seen = observe(&job, &plain_commands(args, location, around), None)?;
-            if seen.stage == Stage::Build {
-                let message =
-                    format!("the build fails, also without the instrumenting compiler: {}", missed::said(&seen));
-                return Err(Failure::new(Status::Error, message)
-                    .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
-            }
-            Some(seen)
+        let end = ending(recording, index).map(|end| format!("; {end}")).unwrap_or_default();
+        let forked = match traced.forked_by {
+            Some(parent) => format!("forked by {parent}: "),
+            None if traced.is_forked => "forked by a process without records: ".to_owned(),
+            None => String::new(),
         };
-        let run = |job: &Job, place: &Path, observe: &mut Observe<'_>| {
-            let socket = root.join("trace");
-            let variables = vec![variable(listen::VARIABLE, &socket)];
-            let commands = commands(args, location, around, &build, variables);
-            let listener =
-                Listener::start(&socket, place, (args.max_trace, keep)).map_err(|error| Failure::from_error(&error))?;
-            let seen = observe(job, &commands, Some(&listener));
-            let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
-            let kept = |source| Failure::from_error(&RecordError::Keep { path: place.to_owned(), source });
-            Ok::<_, Failure>((seen?, taken.map_err(kept)?))
-        };
-        progress.say("Building and running the test under the instrumenting compiler.");
-        let (seen, taken) = run(&job, &place, &mut observe)?;
-        let kept = |source| Failure::from_error(&RecordError::Keep { path: place.clone(), source });
-        let logged = build.logged();
-        if missed::is_bypassed(&seen, &logged, &taken) {
-            progress.say("Nothing was recorded: building again to see which compiler the build calls.");
-            let commands = commands(args, location, around, &build, Vec::new());
-            let watched = missed::watched(&build, commands).map_err(|error| Failure::from_error(&error))?;
-            observe(&job, &watched, None)?;
-        }
-        missed::complain(&seen, &build, &taken)?;
-        let mut recording = summary::recording(args, &commit.to_string(), &seen, (&logged, taken))?;
-        if let Some(reference) = &reference {
-            recording.reference = Some(reference.ending.to_string());
-            recording.is_same_output = Some(reference.output == seen.output);
-            // Where two runs are cut by the clock says nothing about either.
-            if seen.ending == Ending::Timeout {
-                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
-            } else {
-                progress.say("Running the test again.");
-                let again = root.join("again");
-                let (seen_again, taken_again) = run(&Job { is_clean: false, ..job }, &again, &mut observe)?;
-                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
-                let is_same = seen_again.ending == seen.ending
-                    && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
-                recording.is_repeatable = Some(is_same);
-            }
-        } else {
-            recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
-        }
-        store::write(&place, &recording).map_err(kept)?;
-        Ok(summary::text(&name, &recording))
-    })();
-    sandbox::remove(&root, &private);
-    if done.is_err() {
-        // What came to nothing is not to be taken for the last recording; that it cannot be removed is no news by now.
-        let _ = files::remove(&store::directory(&location.session_directory()).join(&name));
+        line(format!("{mark} {index}: {forked}{} ({size}{left_out}{end})", shown(&traced.words.join(" "))));
     }
-    done.map(String::into_bytes)
+    text
 }
 
-/// Whether a second run went through the same segments, process by process; `None` if other parts of them were kept.
-fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken]) -> Result<Option<bool>, Failure> {
-    // How far those came that outlived the test is no question of the way.
-    let first: Vec<_> = recording.processes.iter().filter(|traced| !traced.is_left).collect();
-    let second: Vec<_> = taken.iter().filter(|taken| !taken.is_left).collect();
-    if first.len() != second.len() {
-        return Ok(Some(false));
-    }
-    let mut is_compared = true;
-    let digest = |directory: &Path, file: &str| {
-        // The maps of both runs are in the first one's directory.
-        let mut units = store::units(place, recording);
-        let mut trace = store::open(&directory.join(file))?;
-        digest::digest(&mut trace, &mut units)
-    };
-    for (first, second) in first.into_iter().zip(second) {
-        if first.n_given_up != second.n_given_up {
-            is_compared = false;
-            continue;
-        }
-        // Nor of those that were killed.
-        if first.end.is_none() && second.end.is_none() {
-            continue;
-        }
-        let pair = digest(place, &first.file).and_then(|one| Ok((one, digest(again, &second.file)?)));
-        let (one, other) = pair.map_err(|error| Failure::from_error(&error))?;
-        if one != other {
-            return Ok(Some(false));
-        }
-    }
-    Ok(is_compared.then_some(true))
-}
+/// What is said of a process whose last records could not be had.
+const LOST: &str = "it closed the connection to the recorder, or had more than 256 threads: only the first MiB of the \
+                    records after that was kept, for each thread";
 
-/// The build and the test as the user would run them.
-fn plain_commands(args: &RecordArgs, location: &Location, around: &Surroundings) -> Commands {
-    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
-    let mut environment: Vec<(OsString, OsString)> =
-        around.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
-    // Under the instrumenting compiler there is one, and the build may rely on it.
-    if !environment.iter().any(|(name, _)| name == "CC") {
-        environment.push(("CC".into(), "cc".into()));
-    }
-    Commands {
-        regeneration: None,
-        build: args.build.clone().map(Words::Shell),
-        test: Words::Argv(limited(args)),
-        artifacts: Vec::new(),
-        directory: location.prefix.clone(),
-        environment,
-        is_home_isolated: false,
+/// What is to be known of how a process ended, and of what is missing therefore; `None` of one that exited or was killed under its own eyes.
+fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
+    let traced = &recording.processes[index];
+    let mut later = recording.processes[index + 1..].iter();
+    let is_replaced = later.any(|other| other.pid == traced.pid && !other.is_forked);
+    match traced.end {
+        // By a call that is not seen, if it does not say so itself.
+        Some(REPLACED) | None if is_replaced => Some("then it ran another program"),
+        Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
+        _ if traced.is_lost => Some(LOST),
+        Some(_) => None,
+        None if traced.is_left => Some("it outlived the test"),
+        None if recording.ending == Ending::Timeout.to_string() => None,
+        None => Some("it was killed"),
     }
 }
 
-/// The test with the limit to each file that it writes: a program that prints without an end is not to fill the disk. It is a soft one: the runtime keeps records beside it.
-fn limited(args: &RecordArgs) -> Vec<OsString> {
-    let limit = format!("ulimit -S -f {} 2>/dev/null || :; ", args.max_output.div_ceil(BLOCK));
-    let mut words: Vec<OsString> = ["/bin/sh", "-c"].map(OsString::from).into();
-    match &args.command {
-        TestCommand::Shell(line) => words.push([OsStr::new(&limit), line.as_os_str()].into_iter().collect()),
-        TestCommand::Argv(test) => {
-            words.extend([format!("{limit}exec \"$@\"").into(), "sh".into()]);
-            words.extend(test.iter().cloned());
-        }
-    }
-    words
-}
-
-/// A variable, as `env` takes it.
-pub fn variable(name: impl Into<OsString>, value: impl AsRef<OsStr>) -> OsString {
-    let mut word = name.into();
-    word.push("=");
-    word.push(value);
-    word
-}
-
-/// The same under the instrumenting compiler, with `variables` for the test; the programs that the test runs are traced, and told the same time and number in every run.
-pub fn commands(
-    args: &RecordArgs,
-    location: &Location,
-    around: &Surroundings,
-    build: &BuildDirectory,
-    variables: Vec<OsString>,
-) -> Commands {
-    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
-    let is_kept = |name: &OsStr| !is_ours(name) && name != "PATH" && name != "CC";
-    let mut environment: Vec<(OsString, OsString)> =
-        around.environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
-    let mut path = build.bin().into_os_string();
-    path.push(":");
-    path.push(around.variable("PATH").unwrap_or_default());
-    environment.push(("PATH".into(), path));
-    environment.push(("CC".into(), build.bin().join("cc").into()));
-    environment.push((build::VARIABLE.into(), build.path.clone().into()));
-    environment.extend(NOTHING_KEPT.map(|(name, value)| (name.into(), value.into())));
-    // Only the test is traced, not what the build runs of its own products.
-    let mut words: Vec<OsString> = vec!["/usr/bin/env".into()];
-    words.extend(variables);
-    words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
-    words.extend(["setarch".into(), "-R".into()]);
-    words.extend(limited(args));
-    Commands {
-        regeneration: None,
-        build: args.build.clone().map(Words::Shell),
-        test: Words::Argv(words),
-        artifacts: Vec::new(),
-        directory: location.prefix.clone(),
-        environment,
-        is_home_isolated: false,
+/// Bytes, for people.
+fn size_of(n_bytes: u64) -> String {
+    match n_bytes {
+        0..0x10_0000 => format!("{} KiB", n_bytes.div_ceil(1 << 10)),
+        0x10_0000..0x4000_0000 => format!("{} MiB", n_bytes >> 20),
+        _ => format!("{}.{} GiB", n_bytes >> 30, ((n_bytes >> 20) & 0x3ff) * 10 / 1024),
     }
 }

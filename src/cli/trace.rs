@@ -2,13 +2,13 @@
 
 use crate::cli::args::Shown;
 use crate::cli::args::TraceArgs;
-use crate::cli::commands::Console;
-use crate::cli::failure::Failure;
+use crate::cli::console::Console;
 use crate::report::Status;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::revision::CommitId;
+use crate::session::failure::Failure;
 use crate::trace::TraceError;
 use crate::trace::detail;
 use crate::trace::detail::Answer;

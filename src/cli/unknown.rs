@@ -1,11 +1,11 @@
 //! A test command that cannot be one: most often a subcommand with a slip of the keyboard.
 
 use crate::cli::args;
-use crate::cli::args::HuntArgs;
-use crate::cli::args::TestCommand;
-use crate::cli::failure::Failure;
-use crate::cli::plan::Surroundings;
 use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::order::HuntOrder;
+use crate::session::order::TestCommand;
 use crate::world::run::toolchain;
 
 /// Refuses a test whose program is a plain word that `PATH` does not have. Nothing was written or run yet.
@@ -13,7 +13,7 @@ use crate::world::run::toolchain;
 /// A build may install programs, and a directory of `PATH` may be relative to the tree: then nobody knows before the
 /// first probe. A line is the shell's, which has commands of its own; only a single word in it that is nearly a subcommand
 /// is refused.
-pub fn refuse(asked: &HuntArgs, around: &Surroundings) -> Result<(), Failure> {
+pub fn refuse(asked: &HuntOrder, around: &Context) -> Result<(), Failure> {
     let word = match &asked.command {
         TestCommand::Argv(words) => words[0].to_string_lossy(),
         TestCommand::Shell(line) => line.to_string_lossy(),

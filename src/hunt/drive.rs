@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Answers probes, by running them or from memory.
-pub trait Laboratory {
+pub trait ProbeRunner {
     /// An error that ends the work: disk full, repository broken.
     type Error;
 
@@ -40,7 +40,7 @@ pub trait Laboratory {
     fn tell(&mut self, events: &[Event]);
 }
 
-/// An answer of the laboratory.
+/// An answer of the runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// One outcome for each of the first probes, in order; not empty.
@@ -65,13 +65,13 @@ pub enum Engine {
     Minimize,
 }
 
-/// Drives an engine until it ends or the laboratory stops it. The board has the findings.
+/// Drives an engine until it ends or the runner stops it. The board has the findings.
 ///
 /// The halt is shared, because a search can be asked for its result more than once.
-pub fn drive<L: Laboratory>(
+pub fn drive<L: ProbeRunner>(
     engine: Engine,
     (trees, history, order): (&dyn Trees, &History, &Order),
-    laboratory: &mut L,
+    runner: &mut L,
     board: &Rc<RefCell<Board>>,
 ) -> Result<Rc<Halt>, L::Error> {
     let mut search = Asking::new(|asker| {
@@ -79,14 +79,14 @@ pub fn drive<L: Laboratory>(
         run(engine, hunter)
     });
     loop {
-        let step = search.ask(laboratory.width());
+        let step = search.ask(runner.width());
         let events = std::mem::take(&mut board.borrow_mut().events);
-        laboratory.tell(&events);
+        runner.tell(&events);
         let probes = match step {
             Step::Found(halt) => return Ok(halt),
             Step::Probe(probes) => probes,
         };
-        match laboratory.answer(&probes)? {
+        match runner.answer(&probes)? {
             Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
             Reply::Disagree => return Ok(Rc::new(Halt::Again(Again::Noisy))),
             Reply::Spent => {
@@ -100,7 +100,7 @@ pub fn drive<L: Laboratory>(
             }
             Reply::Outcomes(outcomes) => {
                 let n_used = search.tell(&outcomes);
-                laboratory.used(&probes[..n_used], &outcomes[..n_used])?;
+                runner.used(&probes[..n_used], &outcomes[..n_used])?;
             }
         }
     }

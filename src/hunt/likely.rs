@@ -223,7 +223,7 @@ mod tests {
     use crate::hunt::Noisy;
     use crate::hunt::Probe;
     use crate::hunt::drive::Engine;
-    use crate::hunt::drive::Laboratory;
+    use crate::hunt::drive::ProbeRunner;
     use crate::hunt::drive::Reply;
     use crate::hunt::drive::drive;
     use crate::hunt::event::Event;
@@ -257,7 +257,7 @@ mod tests {
         noise: Option<Noise>,
     }
 
-    impl<R: Fn(u8, usize) -> Outcome> Laboratory for Runs<R> {
+    impl<R: Fn(u8, usize) -> Outcome> ProbeRunner for Runs<R> {
         type Error = Infallible;
 
         fn width(&self) -> usize {

@@ -3,7 +3,7 @@
 use crate::hunt::Board;
 use crate::hunt::Probe;
 use crate::hunt::drive::Engine;
-use crate::hunt::drive::Laboratory;
+use crate::hunt::drive::ProbeRunner;
 use crate::hunt::drive::Reply;
 use crate::hunt::drive::drive;
 use crate::hunt::event::Event;
@@ -57,7 +57,7 @@ impl Workers {
     }
 }
 
-impl Laboratory for Workers {
+impl ProbeRunner for Workers {
     type Error = Infallible;
 
     fn width(&self) -> usize {

@@ -1,4 +1,4 @@
-//! A world in memory for tests of the engines: trees of small files, and a laboratory that computes the outcome of each
+//! A world in memory for tests of the engines: trees of small files, and a runner that computes the outcome of each
 //! tree.
 
 use crate::change::ChangeSet;
@@ -16,7 +16,7 @@ use crate::change::trees::TreesError;
 use crate::hunt::Order;
 use crate::hunt::Probe;
 use crate::hunt::Walk;
-use crate::hunt::drive::Laboratory;
+use crate::hunt::drive::ProbeRunner;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
@@ -165,7 +165,7 @@ impl Trees for MemoryTrees {
     }
 }
 
-/// A laboratory that computes the outcome of a tree.
+/// A runner that computes the outcome of a tree.
 pub struct Oracle<'t, J> {
     trees: &'t MemoryTrees,
     judge: J,
@@ -189,7 +189,7 @@ impl<'t, J: Fn(&Files) -> Outcome> Oracle<'t, J> {
     }
 }
 
-impl<J: Fn(&Files) -> Outcome> Laboratory for Oracle<'_, J> {
+impl<J: Fn(&Files) -> Outcome> ProbeRunner for Oracle<'_, J> {
     type Error = Infallible;
 
     fn width(&self) -> usize {

@@ -1,6 +1,6 @@
 //! New complaints: what compilers and interpreters say against a candidate that they say of neither end.
 //!
-//! No command asks for them yet by itself: a session is made here as a hunt makes it.
+//! No command asks for them yet by itself: a runner is made here as a hunt makes it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,15 +11,13 @@ use std::time::Duration;
 
 use git_idd::cli::args;
 use git_idd::cli::args::Request;
-use git_idd::cli::plan::Plan;
-use git_idd::cli::plan::Surroundings;
-use git_idd::cli::progress::Progress;
-use git_idd::cli::progress::Volume;
-use git_idd::cli::saved;
-use git_idd::cli::session::Session;
-use git_idd::cli::session::Start;
-use git_idd::cli::tally::Limits;
-use git_idd::report::style::Style;
+use git_idd::session::context::Context;
+use git_idd::session::plan::Plan;
+use git_idd::session::runner::Runner;
+use git_idd::session::runner::Start;
+use git_idd::session::saved;
+use git_idd::session::talk::Silent;
+use git_idd::session::tally::Limits;
 use git_idd::world::cache::Observations;
 use git_idd::world::repo::graph;
 use git_idd::world::repo::locate;
@@ -37,7 +35,7 @@ struct Answer {
     n_runs: u64,
 }
 
-/// Asks, in one session, about each of `revisions` whether it has complaints that `older` and `newer` have not.
+/// Asks one runner about each of `revisions` whether it has complaints that `older` and `newer` have not.
 fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer> {
     let home = fixture.place().join("home");
     let environment: Vec<(OsString, OsString)> = [
@@ -49,7 +47,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     ]
     .map(|(name, value)| (name.into(), value))
     .into();
-    let around = Surroundings { directory: fixture.repo(), environment, configuration: Vec::new() };
+    let around = Context { directory: fixture.repo(), environment, configuration: Vec::new() };
     let words = ["git-idd"].iter().chain(arguments).map(OsString::from).collect();
     let Ok(args::Invocation { request: Request::Hunt(args), .. }) = args::parse(words, &[]) else {
         panic!("not the arguments of a hunt: {arguments:?}");
@@ -68,7 +66,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         root: fixture.place().join("sandboxes"),
         interrupt: Arc::new(AtomicBool::new(false)),
         reader: thread::current(),
-        progress: Progress::new(Box::new(std::io::sink()), Style::PLAIN, Volume::Quiet, false),
+        talk: &mut Silent,
         limits: Limits { deadline: None, max_probes: None },
         before: (Duration::ZERO, saved.spent),
     };
@@ -80,21 +78,21 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         has_build_command: true,
         is_build_hunted: false,
     };
-    let mut session = Session::new(start, criteria, Duration::from_secs(300));
-    session.complaining.program = Some(PathBuf::from(env!("CARGO_BIN_EXE_git-idd")));
+    let mut runner = Runner::new(start, criteria, Duration::from_secs(300));
+    runner.complaining.program = Some(PathBuf::from(env!("CARGO_BIN_EXE_git-idd")));
     let tree = |name: &str| graph::tree_of(&user, graph::resolve(&user, name).unwrap()).unwrap();
     let ends = [tree("older"), tree("newer")];
     let answer = |revision: &&str| {
-        let new = session.complaints(tree(revision), plan.bad, &ends).unwrap().unwrap();
+        let new = runner.complaints(tree(revision), plan.bad, &ends).unwrap().unwrap();
         Answer {
             new,
-            unchecked: session.complaining.unchecked.len(),
-            n_checks: session.tally.n_checks,
-            n_runs: session.tally.n_runs(),
+            unchecked: runner.complaining.unchecked.len(),
+            n_checks: runner.tally.n_checks,
+            n_runs: runner.tally.n_runs(),
         }
     };
     let answers = revisions.iter().map(answer).collect();
-    session.close();
+    runner.close();
     answers
 }
 
@@ -145,7 +143,7 @@ fn complaints_of_c_are_those_that_neither_end_has() {
     assert_eq!(new[5], ["src/part.c: warning: unused variable 'unused' [-Wunused-variable]"]);
     let last = &answers[5];
     assert_eq!((last.unchecked, last.n_runs), (0, 0));
-    // What was asked is known: to a session that resumes, and to every other.
+    // What was asked is known: to a runner that resumes, and to every other.
     let again = ask(&fixture, &arguments, &revisions);
     assert_eq!(again.iter().map(|answer| &answer.new[..]).collect::<Vec<_>>(), new);
     assert_eq!(again[5].n_checks, 0);

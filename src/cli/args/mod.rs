@@ -7,35 +7,33 @@
 mod command;
 pub mod config;
 pub mod options;
-pub mod share;
+mod orders;
+mod values;
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::time::Duration;
 
 use clap::FromArgMatches;
-use serde::Deserialize;
-use serde::Serialize;
 
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
 use crate::cli::args::options::Algorithm;
-use crate::cli::args::options::Allowance;
-use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
-use crate::cli::args::options::History;
-use crate::cli::args::options::Holding;
 use crate::cli::args::options::Hunt;
-use crate::cli::args::options::Keep;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
-use crate::cli::args::options::Side;
-use crate::cli::args::options::SignatureMode;
-use crate::cli::args::options::Test;
+use crate::session::order::Allowance;
+use crate::session::order::Effort;
+use crate::session::order::ExplainOrder;
+use crate::session::order::History;
+use crate::session::order::HuntOrder;
+use crate::session::order::RecordOrder;
+use crate::session::order::SignatureMode;
+use crate::session::order::Test;
+use crate::session::order::TestCommand;
 
 use crate::explain::chain::Method;
 
@@ -56,7 +54,7 @@ pub struct Invocation {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Hunt for the change that broke the test.
-    Hunt(HuntArgs),
+    Hunt(HuntOrder),
     /// Reduce the difference of two revisions; nothing is searched and nothing ported.
     Minimize {
         /// The revision at which the test passes.
@@ -64,7 +62,7 @@ pub enum Request {
         /// The revision at which it fails.
         bad: String,
         /// The rest, as in a hunt; its `history` has the default values.
-        hunt: HuntArgs,
+        hunt: HuntOrder,
     },
     /// List the hunts that are kept.
     List,
@@ -122,9 +120,9 @@ pub enum Request {
     /// Remove what no hunt needs any more.
     Gc,
     /// Explain a failure.
-    Explain(ExplainArgs),
+    Explain(ExplainOrder),
     /// Record a test.
-    Record(RecordArgs),
+    Record(RecordOrder),
     /// Show a recording.
     Trace(TraceArgs),
     /// Print completions.
@@ -136,19 +134,6 @@ pub enum Request {
     Man,
 }
 
-/// Everything a hunt is told by the user; stored beside it, so that `resume` can start it again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HuntArgs {
-    /// The test.
-    pub command: TestCommand,
-    /// Where to look.
-    pub history: History,
-    /// What is run, and what its result means.
-    pub test: Test,
-    /// How much work is done, and how.
-    pub effort: Effort,
-}
-
 /// A report as a page, as asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageArgs {
@@ -156,66 +141,6 @@ pub struct PageArgs {
     pub file: Option<OsString>,
     /// Whether it is opened in a browser.
     pub is_opened: bool,
-}
-
-/// A recording, as asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordArgs {
-    /// The test.
-    pub command: TestCommand,
-    /// The revision.
-    pub at: String,
-    /// Shell line that is run before the test.
-    pub build: Option<OsString>,
-    /// What is kept as it is now.
-    pub holding: Holding,
-    /// The program that is meant, if the test runs several.
-    pub program: Option<OsString>,
-    /// Whether it is not compared with other runs.
-    pub once: bool,
-    /// Bytes that all traces may take on disk.
-    pub max_trace: u64,
-    /// Bytes that the test may write to one file.
-    pub max_output: u64,
-    /// What is kept if they would take more.
-    pub keep: Keep,
-    /// Limit of build and test, each.
-    pub timeout: Option<Duration>,
-}
-
-/// An explanation, as asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExplainArgs {
-    /// The test; that of the hunt if none is given.
-    pub command: Option<TestCommand>,
-    /// The revision that fails.
-    pub bad: Option<String>,
-    /// The one that passes.
-    pub good: Option<String>,
-    /// The hunt whose change is explained, if not the newest finding.
-    pub hunt: Option<String>,
-    /// Decisions that may be switched in search of a reference; `None` if it is a version.
-    pub switch_budget: Option<usize>,
-    /// Tests after which the search for the chain ends.
-    pub max_tests: u64,
-    /// Which pair of the hunt.
-    pub at: Side,
-    /// Shell line that is run before the test.
-    pub build: Option<OsString>,
-    /// What is kept as it is now; in versions of a hunt that is done.
-    pub holding: Holding,
-    /// The program that is meant.
-    pub program: Option<OsString>,
-    /// How the chain is found.
-    pub method: Method,
-    /// Whether the chain is not asked again.
-    pub is_unchecked: bool,
-    /// Bytes that all traces may take on disk.
-    pub max_trace: u64,
-    /// Bytes that the test may write to one file.
-    pub max_output: u64,
-    /// Limit of build and test, each.
-    pub timeout: Option<Duration>,
 }
 
 /// What is shown of which recording.
@@ -254,56 +179,6 @@ pub enum Shown {
         /// Steps that are shown.
         limit: usize,
     },
-}
-
-/// The test command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TestCommand {
-    /// One argument: a line for `sh -c`; not blank.
-    Shell(OsString),
-    /// Several arguments: a program and its arguments; at least two words, the first not empty.
-    Argv(Vec<OsString>),
-}
-
-impl TestCommand {
-    /// As a line for the shell.
-    pub fn to_line(&self) -> Vec<u8> {
-        match self {
-            Self::Shell(line) => line.as_bytes().to_vec(),
-            Self::Argv(words) => to_line(words.iter().map(|word| word.as_bytes())),
-        }
-    }
-
-    fn from_words(mut words: Vec<OsString>) -> Option<Self> {
-        let is_blank = words.first()?.to_string_lossy().trim().is_empty();
-        match words.len() {
-            _ if is_blank => None,
-            1 => Some(Self::Shell(words.remove(0))),
-            _ => Some(Self::Argv(words)),
-        }
-    }
-}
-
-/// Words as a line for the shell.
-pub fn to_line<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {
-    words.map(quoted).collect::<Vec<_>>().join(&b' ')
-}
-
-/// A word as the shell reads it back: in single quotes where it has a meaning of its own there.
-fn quoted(word: &[u8]) -> Vec<u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
-    if !word.is_empty() && word.iter().all(is_plain) {
-        return word.to_vec();
-    }
-    let mut quoted = vec![b'\''];
-    for byte in word {
-        match byte {
-            b'\'' => quoted.extend_from_slice(b"'\\''"),
-            _ => quoted.push(*byte),
-        }
-    }
-    quoted.push(b'\'');
-    quoted
 }
 
 /// Why there is no request.
@@ -358,15 +233,17 @@ type Complaint = (&'static str, &'static str);
 
 fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
     Ok(match cli.subcommand {
-        None => (Request::Hunt(hunt_args(cli.words, cli.history, cli.test, cli.effort)?), cli.output),
+        None => {
+            (Request::Hunt(hunt_args(cli.words, cli.history.into(), cli.test.into(), cli.effort.into())?), cli.output)
+        }
         Some(Subcommand::Minimize(args)) => {
-            let hunt = hunt_args(args.words, History::default(), args.test, args.effort)?;
+            let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
         Some(Subcommand::List { output }) => (Request::List, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
-            (Request::Resume { hunt, allowance }, output)
+            (Request::Resume { hunt, allowance: allowance.into() }, output)
         }
         Some(Subcommand::Log { which: Hunt { hunt }, probe, format, output }) => {
             if output.json {
@@ -421,15 +298,16 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
     })
 }
 
-fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordArgs, Complaint> {
+fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Complaint> {
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
     };
     let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
-    Ok(RecordArgs { command, at, build, holding, program, once, max_trace, max_output, keep, timeout })
+    let holding = holding.into();
+    Ok(RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, timeout })
 }
 
-fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, Complaint> {
+fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {
     let is_given = !words.is_empty();
     let command = TestCommand::from_words(words);
     if is_given && command.is_none() {
@@ -462,8 +340,8 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
         Algorithm::Linear => Method::Linear,
         Algorithm::Global => Method::Global,
     };
-    let is_unchecked = unchecked;
-    Ok(ExplainArgs {
+    let (is_unchecked, holding) = (unchecked, holding.into());
+    Ok(ExplainOrder {
         command,
         bad,
         good,
@@ -482,7 +360,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainArgs, C
     })
 }
 
-fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntArgs, Complaint> {
+fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give a command that fails now: git idd -- ./test.sh"));
     };
@@ -505,7 +383,7 @@ fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Eff
         (_, Some(_)) => test.signature = SignatureMode::Regex,
         (_, None) => {}
     }
-    Ok(HuntArgs { command, history, test, effort })
+    Ok(HuntOrder { command, history, test, effort })
 }
 
 #[cfg(test)]

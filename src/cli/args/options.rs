@@ -5,22 +5,27 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::cli::args::share::Flaky;
-use crate::cli::args::share::MEASURED;
-use crate::cli::args::share::Share;
-use crate::cli::args::share::default_confidence;
-use crate::cli::args::share::parse_confidence;
-use crate::cli::args::share::parse_flaky;
+use crate::session::order::Bound;
+use crate::session::order::Keep;
+use crate::session::order::Level;
+use crate::session::order::Reducer;
+use crate::session::order::Side;
+use crate::session::order::SignatureMode;
+use crate::session::order::Until;
+use crate::session::order::Walk;
+use crate::session::share::Flaky;
+use crate::session::share::MEASURED;
+use crate::session::share::Share;
+use crate::session::share::parse_confidence;
+use crate::session::share::parse_flaky;
 use clap::Args;
 use clap::ValueEnum;
 use clap::value_parser;
 use jiff::fmt::friendly::SpanParser;
 use regex::Regex;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Where to look.
-#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Where to look")]
 pub struct History {
     /// Revision at which the test fails.
@@ -44,14 +49,8 @@ pub struct History {
     pub path: Vec<OsString>,
 }
 
-impl Default for History {
-    fn default() -> Self {
-        Self { bad: "HEAD".to_owned(), good: Vec::new(), first_parent: false, walk: Walk::Auto, path: Vec::new() }
-    }
-}
-
 /// What is run, and what its result means.
-#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Test {
@@ -117,7 +116,6 @@ pub struct Test {
     /// that a newer system lacks. These files are not part of any change. A later directory wins over an earlier one and over
     /// `--overlay`.
     #[arg(long, value_name = "DIR")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shim: Vec<OsString>,
 
     /// Run each test at least this often; one failure is a failure.
@@ -128,12 +126,10 @@ pub struct Test {
     /// the rate is measured; without this option, a flaky test is noticed when two runs of one revision disagree.
     #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = MEASURED,
           value_parser = parse_flaky)]
-    #[serde(default)]
     pub flaky: Option<Flaky>,
 
     /// If runs of one revision disagree: search until the first bad commit is known with this probability.
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = parse_confidence)]
-    #[serde(default = "default_confidence")]
     pub confidence: Share,
 
     /// Shell line that runs more tests; a reversal that makes one of them fail is rejected, so they also choose the fix.
@@ -150,7 +146,7 @@ pub struct Test {
 }
 
 /// How much work is done, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub struct Effort {
@@ -194,7 +190,6 @@ pub struct Effort {
 
     /// What to look for; `git idd resume --until <stage>` goes on from there.
     #[arg(long, value_enum, value_name = "STAGE", default_value_t)]
-    #[serde(default)]
     pub until: Until,
 
     /// Time limit of the reduction: `30m`, or `unlimited`; the answer is the smallest change that was found in this time
@@ -203,7 +198,6 @@ pub struct Effort {
     /// All sessions of a hunt count together. A candidate whose answer is known takes no time. The limit does not hold for repairs,
     /// the proof, and the port of the fix. `git idd resume --effort <duration>` reduces further.
     #[arg(id = "effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
-    #[serde(default)]
     pub reduction: Option<Bound>,
 
     /// Repair untestable revisions, with no limit on the number of tests.
@@ -212,7 +206,6 @@ pub struct Effort {
     /// reached. If every revision that can be tested fails, all repairs together take at most three times as many tests; then
     /// the hunt ends.
     #[arg(long)]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
 
     /// Do not carry the fix to HEAD.
@@ -238,47 +231,6 @@ pub struct Effort {
     /// change the exit code. The hunt goes on while it runs.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
-}
-
-/// What a hunt is to find.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum, Serialize, Deserialize)]
-pub enum Until {
-    /// The first bad commit, as `git bisect run` does.
-    Commit,
-    /// The minimal change inside it, too.
-    Change,
-    /// A fix for HEAD, too.
-    #[default]
-    Fix,
-}
-
-impl Until {
-    /// Its word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Commit => "commit",
-            Self::Change => "change",
-            Self::Fix => "fix",
-        }
-    }
-}
-
-/// How long something may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bound {
-    /// This long.
-    Within(Duration),
-    /// As long as it needs.
-    Unlimited,
-}
-
-/// What is kept of a run that is too long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Keep {
-    /// The beginning.
-    First,
-    /// The end.
-    Last,
 }
 
 /// What is recorded.
@@ -399,16 +351,6 @@ pub struct Explain {
     pub timeout: Option<Duration>,
 }
 
-/// Which pair of a hunt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Side {
-    /// The first bad revision.
-    #[default]
-    Culprit,
-    /// The revision that the fix is for.
-    Head,
-}
-
 /// How a chain is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Algorithm {
@@ -460,18 +402,6 @@ pub struct Allowance {
     pub fetch: bool,
 }
 
-impl Allowance {
-    /// Puts what was given in the place of what `effort` had.
-    pub fn replace(self, effort: &mut Effort) {
-        effort.jobs = self.jobs.or(effort.jobs);
-        effort.budget = self.budget.or(effort.budget);
-        effort.max_probes = self.max_probes.or(effort.max_probes);
-        effort.until = self.until.unwrap_or(effort.until);
-        effort.reduction = self.reduction.or(effort.reduction);
-        effort.fetch |= self.fetch;
-    }
-}
-
 /// How to talk to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Output")]
@@ -498,28 +428,6 @@ pub struct Output {
     pub exit_zero: bool,
 }
 
-/// How to go through history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
-pub enum Walk {
-    /// Gallop back, then bisect.
-    #[default]
-    Auto,
-    /// Every revision, backwards.
-    Linear,
-}
-
-/// What makes two failures the same failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
-pub enum SignatureMode {
-    /// Exit code and failure line, if that is stable.
-    #[default]
-    Auto,
-    /// The exit code or signal only.
-    Exit,
-    /// The line that `--match` describes.
-    Regex,
-}
-
 /// How much of the culprit a fix takes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Rung {
@@ -533,36 +441,6 @@ pub enum Rung {
     Files,
     /// The whole commit.
     Revert,
-}
-
-/// How far the culprit is reduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
-pub enum Level {
-    /// To whole files.
-    File,
-    /// To declarations, or to hunks if the language is not known.
-    Unit,
-    /// To hunks.
-    Hunk,
-    /// To single statements and lines; a replaced one counts as one.
-    #[default]
-    Line,
-    /// To lines, and a replaced line to its two halves: the smallest change, which may be code that nobody wrote.
-    HalfLine,
-}
-
-/// Algorithm of the reduction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
-pub enum Reducer {
-    /// From files down to lines, one level after the other; candidates that do not compile are skipped.
-    #[default]
-    Default,
-    /// Minimizing delta debugging on lines.
-    Ddmin,
-    /// As in Artho's tool, hierarchical.
-    Artho,
-    /// As in Artho's tool, without levels.
-    ArthoFlat,
 }
 
 /// When to use colour.

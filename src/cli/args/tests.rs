@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::cli::args::options::Color;
-use crate::cli::args::options::Level;
-use crate::cli::args::options::Reducer;
-use crate::cli::args::options::Walk;
+use crate::session::order::Level;
+use crate::session::order::Reducer;
+use crate::session::order::Walk;
 
 /// Splits at blanks, with `_` for a blank inside a word.
 fn words(line: &str) -> Vec<OsString> {
@@ -17,7 +17,7 @@ fn parse_with(line: &str, config: &[(&str, &str)]) -> Result<Invocation, ParseEr
 }
 
 #[track_caller]
-fn hunt_with(line: &str, config: &[(&str, &str)]) -> HuntArgs {
+fn hunt_with(line: &str, config: &[(&str, &str)]) -> HuntOrder {
     match parse_with(line, config).unwrap().request {
         Request::Hunt(hunt) => hunt,
         other => panic!("`{line}` is {other:?}"),
@@ -25,7 +25,7 @@ fn hunt_with(line: &str, config: &[(&str, &str)]) -> HuntArgs {
 }
 
 #[track_caller]
-fn hunt(line: &str) -> HuntArgs {
+fn hunt(line: &str) -> HuntOrder {
     hunt_with(line, &[])
 }
 
@@ -278,7 +278,7 @@ fn hunt_args_survive_storing_without_loss() {
     args.extend([OsString::from_vec(b"./t\xff.sh".to_vec()), "--x".into()]);
     let Request::Hunt(hunt) = parse(args, &[]).unwrap().request else { panic!("this is a hunt") };
     let stored = serde_json::to_string(&hunt).unwrap();
-    assert_eq!(serde_json::from_str::<HuntArgs>(&stored).unwrap(), hunt);
+    assert_eq!(serde_json::from_str::<HuntOrder>(&stored).unwrap(), hunt);
 }
 
 #[test]

@@ -1,0 +1,66 @@
+//! The values of options whose types are plain data: their words, and what the help says of each.
+
+use crate::session::order::Keep;
+use crate::session::order::Level;
+use crate::session::order::Reducer;
+use crate::session::order::Side;
+use crate::session::order::SignatureMode;
+use crate::session::order::Until;
+use crate::session::order::Walk;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+/// A table for each type: variant, word, help.
+macro_rules! values {
+    ($($type:ident { $($variant:ident $word:literal $help:literal)+ })+) => {$(
+        impl ValueEnum for $type {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$(Self::$variant),+]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(match self {
+                    $(Self::$variant => PossibleValue::new($word).help($help),)+
+                })
+            }
+        }
+    )+};
+}
+
+values! {
+    Walk {
+        Auto "auto" "Gallop back, then bisect"
+        Linear "linear" "Every revision, backwards"
+    }
+    SignatureMode {
+        Auto "auto" "Exit code and failure line, if that is stable"
+        Exit "exit" "The exit code or signal only"
+        Regex "regex" "The line that `--match` describes"
+    }
+    Level {
+        File "file" "To whole files"
+        Unit "unit" "To declarations, or to hunks if the language is not known"
+        Hunk "hunk" "To hunks"
+        Line "line" "To single statements and lines; a replaced one counts as one"
+        HalfLine "half-line" "To lines, and a replaced line to its two halves: the smallest change, which may be code that nobody wrote"
+    }
+    Reducer {
+        Default "default" "From files down to lines, one level after the other; candidates that do not compile are skipped"
+        Ddmin "ddmin" "Minimizing delta debugging on lines"
+        Artho "artho" "As in Artho's tool, hierarchical"
+        ArthoFlat "artho-flat" "As in Artho's tool, without levels"
+    }
+    Until {
+        Commit "commit" "The first bad commit, as `git bisect run` does"
+        Change "change" "The minimal change inside it, too"
+        Fix "fix" "A fix for HEAD, too"
+    }
+    Keep {
+        First "first" "The beginning"
+        Last "last" "The end"
+    }
+    Side {
+        Culprit "culprit" "The first bad revision"
+        Head "head" "The revision that the fix is for"
+    }
+}

@@ -1,0 +1,107 @@
+//! What a command returns, and how it is shown.
+
+use crate::cli::args::options::Color;
+use crate::cli::args::options::Output;
+use crate::cli::notify::Notice;
+use crate::cli::progress::Progress;
+use crate::cli::progress::Volume;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::style::Style;
+use crate::report::text::Look;
+use crate::revision::CommitId;
+use crate::session::context::Context;
+use std::io;
+
+/// What a command has to say on stdout.
+pub enum Answer {
+    /// A report, as text or JSON, who is to be told of it then, and the commit that was printed before; its status is that of the
+    /// program.
+    Report(Box<Report>, Option<Notice>, Option<CommitId>),
+    /// A report that is shown again: the program did what it was asked for.
+    Shown(Box<Report>),
+    /// Bytes as they are, and the exit code.
+    Text(Vec<u8>, u8),
+    /// Bytes as they are, to be read at leisure.
+    Page(Vec<u8>),
+}
+
+/// How to talk to whoever called.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub struct Console {
+    /// One JSON object on stdout.
+    pub is_json: bool,
+    /// Every end of a hunt but a breakdown and an interrupt is a success.
+    pub is_exit_zero: bool,
+    /// How much progress is told.
+    pub volume: Volume,
+    /// Colours on stdout.
+    pub out_style: Style,
+    /// Colours on stderr.
+    pub err_style: Style,
+    /// Whether stdout is a terminal.
+    pub is_terminal: bool,
+    /// Whether stderr is a terminal.
+    pub is_err_terminal: bool,
+}
+
+impl Console {
+    /// Plain text, for what goes wrong before the options are known.
+    pub fn plain() -> Self {
+        Self {
+            is_json: false,
+            is_exit_zero: false,
+            volume: Volume::Normal,
+            out_style: Style::PLAIN,
+            err_style: Style::PLAIN,
+            is_terminal: false,
+            is_err_terminal: false,
+        }
+    }
+
+    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it; what goes to a pager goes to a terminal.
+    pub fn new(output: Output, around: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
+        let is_dumb = around.variable("TERM").is_none_or(|term| term == "dumb");
+        let is_plain = is_dumb || around.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let style = |is_terminal: bool| match output.color {
+            Color::Always => Style::COLOURED,
+            Color::Auto if is_terminal && !is_plain => Style::COLOURED,
+            Color::Auto | Color::Never => Style::PLAIN,
+        };
+        let volume = match (output.quiet, output.verbose) {
+            (true, _) => Volume::Quiet,
+            (false, true) => Volume::Verbose,
+            (false, false) => Volume::Normal,
+        };
+        let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
+        // Without cursor movements nothing can be shown for the moment only.
+        let is_err_terminal = is_err_terminal && !is_dumb;
+        Self {
+            is_json: output.json,
+            is_exit_zero: output.exit_zero,
+            volume,
+            out_style,
+            err_style,
+            is_terminal,
+            is_err_terminal,
+        }
+    }
+
+    /// Progress on stderr.
+    pub fn progress(self) -> Progress {
+        Progress::new(Box::new(io::stderr()), self.err_style, self.volume, self.is_err_terminal)
+    }
+
+    /// How text looks on stdout.
+    pub fn look(self) -> Look {
+        let is_verbose = self.volume == Volume::Verbose;
+        Look { style: self.out_style, is_raw: !self.is_terminal, is_verbose }
+    }
+
+    /// The exit code for a hunt that ended so.
+    pub fn code(self, status: Status) -> u8 {
+        let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
+        if self.is_exit_zero && !is_broken { 0 } else { status.code() }
+    }
+}

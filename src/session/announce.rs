@@ -1,0 +1,102 @@
+//! The first bad commit, as soon as it is proved: reported and kept while the hunt goes on.
+
+use crate::hunt::Board;
+use crate::hunt::Probe;
+use crate::hunt::drive::ProbeRunner;
+use crate::hunt::drive::Reply;
+use crate::hunt::event::Event;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::outcome::Outcome;
+use crate::report::Report;
+use crate::report::Untrusted;
+use crate::revision::CommitId;
+use crate::session::finding;
+use crate::session::finding::Sources;
+use crate::session::order::Until;
+use crate::session::runner::Runner;
+use crate::session::runner::RunnerError;
+use crate::session::saved;
+use crate::world::journal::Record;
+use crate::world::repo::locate::Location;
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Instant;
+
+/// The runner of a hunt that reports the first bad commit when it is proved.
+pub struct Announcing<'a, 'p> {
+    /// The runner.
+    pub runner: &'a mut Runner<'p>,
+    /// What the engine has learned.
+    pub board: &'a RefCell<Board>,
+    /// What a report draws on.
+    pub sources: Sources<'a>,
+    /// The repository.
+    pub location: &'a Location,
+    /// The commit that the journal has.
+    pub kept: &'a mut Option<CommitId>,
+    /// The hunt, its journal, and when and after how many seconds of earlier runs it began.
+    pub hunt: (&'a str, &'a Path, Instant, f64),
+}
+
+impl Announcing<'_, '_> {
+    fn announce(&mut self) -> Result<(), RunnerError> {
+        let (mut found, n_refused) = {
+            let board = self.board.borrow();
+            (board.finding.clone(), board.n_refused as u64)
+        };
+        found.conclusion = Conclusion::Culprit;
+        // What cannot be read shows again in the reduction.
+        let Ok(mut report) = finding::report(&found, self.sources) else { return Ok(()) };
+        let Some(commit) = found.first_bad else { return Ok(()) };
+        let (id, log, begin, seconds_before) = self.hunt;
+        report.probes = finding::probes(&self.runner.tally, n_refused);
+        report.seconds = seconds_before + begin.elapsed().as_secs_f64();
+        report.hunt = Some(id.to_owned());
+        report.log = Some(Untrusted::from(log.to_string_lossy().as_ref()));
+        self.runner.talk.finish();
+        self.runner.talk.proved(&report, commit);
+        // The end is near, and a resumed hunt may know more already.
+        if self.sources.plan.args.effort.until == Until::Commit || *self.kept == Some(commit) {
+            return Ok(());
+        }
+        *self.kept = Some(commit);
+        self.keep(&report, &found)?;
+        self.runner.talk.kept(&report);
+        Ok(())
+    }
+
+    fn keep(&mut self, report: &Report, found: &Finding) -> Result<(), RunnerError> {
+        // Numbers, ids and escaped texts can be written.
+        let value = serde_json::to_value(report).unwrap_or_default();
+        self.runner.append(&Record::Finding { value })?;
+        // The finding at the end says what hinders.
+        let _ = saved::keep_refs(found, self.sources.store, self.location);
+        Ok(())
+    }
+}
+
+impl ProbeRunner for Announcing<'_, '_> {
+    type Error = RunnerError;
+
+    fn width(&self) -> usize {
+        self.runner.width()
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+        self.runner.answer(probes)
+    }
+
+    fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), RunnerError> {
+        self.runner.used(probes, outcomes)
+    }
+
+    fn tell(&mut self, events: &[Event]) {
+        self.runner.tell(events);
+        let is_proved = events.iter().any(|event| matches!(event, Event::Proved { .. }));
+        if is_proved && !self.sources.plan.is_minimize {
+            // A full disk shows again when an observation is written.
+            let _ = self.announce();
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Certificates: made from the finding of a hunt, and verified on any clone.
+//!
+//! A hunt takes many runs to find something and at most six to prove it. Those are what a certificate holds; whoever gets it
+//! need not trust who made it, nor this program's search.
+
+use crate::outcome::Ending;
+use crate::outcome::Outcome;
+use crate::outcome::Signature;
+use crate::report;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::certificate::Certificate;
+use crate::report::certificate::Claim;
+use crate::report::certificate::Role;
+use crate::report::certificate::SCHEMA;
+use crate::report::certificate::proven;
+use crate::report::escape::Terminal;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::criteria::criteria;
+use crate::session::failure::Failure;
+use crate::session::hunt::sandboxes;
+use crate::session::interrupt::Interrupt;
+use crate::session::order;
+use crate::session::order::HuntOrder;
+use crate::session::order::SignatureMode;
+use crate::session::order::TestCommand;
+use crate::session::plan::Plan;
+use crate::session::saved;
+use crate::session::saved::SavedPlan;
+use crate::session::talk::Talk;
+use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::classify::Criteria;
+use crate::world::run::classify::classify;
+use crate::world::run::classify::is_build_failure;
+use crate::world::run::normalise;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
+use crate::world::run::sandbox::Sandbox;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Makes the certificate of a finding. `limit`: what the hunt gave each command.
+pub fn make(
+    report: &Report,
+    plan: &SavedPlan,
+    limit: Duration,
+    regenerate: Option<&str>,
+    location: &Location,
+) -> Result<Certificate, Failure> {
+    let none = || {
+        Failure::new(Status::Error, "the finding was not proved, so there is nothing to certify")
+            .with_hint("`git idd show` prints what was found and how far it was verified")
+    };
+    if report.interaction {
+        return Err(Failure::new(
+            Status::Error,
+            "several commits break the test only together: no single one can be certified",
+        )
+        .with_hint("`git idd show` names them"));
+    }
+    let proven = proven(report);
+    let (Some(first_bad), Some(last_good), Some(signature)) = (&report.first_bad, &report.last_good, &report.signature)
+    else {
+        return Err(none());
+    };
+    if !matches!(proven.as_slice(), [(Role::GoodPasses, ..), (Role::BadFails, ..), ..]) {
+        return Err(none());
+    }
+    let gone = |error: &dyn std::error::Error| {
+        Failure::new(Status::Error, format!("a tree of the finding cannot be read: {error}"))
+            .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again")
+    };
+    let user = private::open(&location.git_directory)?;
+    let store = store(location).map_err(|_| none())?;
+    let claim = |(role, commit, tree): (Role, _, TreeId)| {
+        let bare = graph::tree_of(&user, commit).map_err(|error| gone(&error))?;
+        let (patch, _) = store.patch(bare, tree).map_err(|error| gone(&error))?;
+        Ok(Claim { role, commit, patch: patch.into(), tree })
+    };
+    let claims = proven.into_iter().map(claim).collect::<Result<Vec<_>, Failure>>()?;
+    let has = |role: Role| claims.iter().any(|claim| claim.role == role);
+    let of = |change: &Option<report::Change>| change.as_ref().map(|change| change.patch.clone());
+    Ok(Certificate {
+        schema: SCHEMA.to_owned(),
+        options: options(&plan.args, limit).into_iter().map(|word| word.into_vec().into()).collect(),
+        regenerate: regenerate.map(Untrusted::from),
+        directory: plan.prefix.as_os_str().as_bytes().into(),
+        signature: signature.clone(),
+        last_good: last_good.commit,
+        first_bad: first_bad.commit.commit,
+        sufficient: of(&report.change.sufficient).filter(|_| has(Role::SufficientFails)),
+        necessary: of(&report.change.necessary).filter(|_| has(Role::NecessaryPasses)),
+        fix: report.fix.as_ref().map(|fix| fix.patch.clone()).filter(|_| has(Role::FixPasses)),
+        claims,
+    })
+}
+
+/// The part of a command line that says what is run and what its result means.
+fn options(args: &HuntOrder, limit: Duration) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    let mut option = |name: &str, value: &OsStr| options.extend([name.into(), value.to_owned()]);
+    if let Some(build) = &args.test.build {
+        option("--build", build);
+    }
+    option("--timeout", format!("{}ms", limit.as_millis()).as_ref());
+    if args.test.repeat > 1 {
+        option("--repeat", args.test.repeat.to_string().as_ref());
+    }
+    if let Some(line) = &args.test.match_line {
+        option("--match", line.as_ref());
+    }
+    if let Some(line) = &args.test.pass_match {
+        option("--pass-match", line.as_ref());
+    }
+    if args.test.signature == SignatureMode::Exit {
+        option("--signature", "exit".as_ref());
+    }
+    if args.test.isolate_home {
+        options.push("--isolate-home".into());
+    }
+    options.push("--".into());
+    match &args.command {
+        TestCommand::Shell(line) => options.push(line.clone()),
+        TestCommand::Argv(words) => options.extend(words.iter().cloned()),
+    }
+    options
+}
+
+/// The trees that hunts made.
+pub fn store(location: &Location) -> Result<TreeStore, Failure> {
+    let repository = private::open(&private::private_directory(&location.idd_directory()))?;
+    TreeStore::new(repository, Held::default(), Vec::new()).map_err(Failure::from)
+}
+
+/// What a certificate turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Every claim was seen.
+    Valid,
+    /// It contradicts itself or the history, or what it says of a change was not seen though the revisions are as it says.
+    Invalid,
+    /// A revision is missing, cannot be tested, or shows something else here.
+    NotReproducible,
+}
+
+impl Verdict {
+    fn code(self) -> u8 {
+        match self {
+            Self::Valid => 0,
+            Self::Invalid => Status::Error.code(),
+            Self::NotReproducible => Status::NotReproducible.code(),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Invalid => "invalid",
+            Self::NotReproducible => "not reproducible here",
+        }
+    }
+}
+
+/// How an attempt ends before there is a verdict on the runs.
+enum End {
+    Verdict(Verdict, String),
+    Failure(Failure),
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<RepoError> for End {
+    fn from(error: RepoError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+fn invalid(why: impl Into<String>) -> End {
+    End::Verdict(Verdict::Invalid, why.into())
+}
+
+fn missing(why: impl Into<String>) -> End {
+    End::Verdict(Verdict::NotReproducible, why.into())
+}
+
+/// Reads options and a test command as those of `git idd` are read; `None` if they are no order of a hunt.
+pub type Parse = dyn Fn(Vec<OsString>) -> Option<HuntOrder>;
+
+/// Replays a certificate: text for stdout, and the exit code (0 valid, 1 invalid, 5 not reproducible here).
+///
+/// Its commands are somebody else's: unless the user `is_agreed` with them they are shown, and nothing is run.
+/// Each claim is run once (`--repeat` times) in a checkout written from nothing. Cost: two to six runs.
+pub fn verify(
+    bytes: &[u8],
+    location: &Location,
+    around: &Context,
+    is_agreed: bool,
+    (parse, talk): (&Parse, &mut dyn Talk),
+) -> Result<(Vec<u8>, u8), Failure> {
+    let mut text = String::new();
+    let (verdict, statement) = match replay(bytes, location, around, is_agreed, (parse, talk), &mut text) {
+        Ok((verdict, statement)) => (verdict, statement),
+        Err(End::Verdict(verdict, why)) => {
+            let _ = writeln!(text, "{}", Terminal.line(&why.into()));
+            (verdict, String::new())
+        }
+        Err(End::Failure(failure)) => return Err(failure),
+    };
+    let _ = writeln!(text, "The certificate is {}.", verdict.words());
+    if verdict == Verdict::Valid {
+        text.push_str(&statement);
+    }
+    Ok((text.into_bytes(), verdict.code()))
+}
+
+fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
+    Terminal.line(&order::to_line(words.map(Untrusted::as_bytes)).into())
+}
+
+/// What a valid certificate says, for whoever reads nothing else.
+///
+/// The patches are made from the tested trees: those of the certificate may have text that applying them does not look at.
+fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -> Result<String, RepoError> {
+    let words = command_line(certificate.options.iter());
+    let line = certificate.signature.line.as_ref().map(|line| format!(": {}", Terminal.line(line))).unwrap_or_default();
+    let mut text = format!(
+        "  test:      {words}\n  failure:   {}{line}\n  last good: {}\n  first bad: {}\n",
+        Terminal.line(&certificate.signature.ending.as_str().into()),
+        certificate.last_good,
+        certificate.first_bad
+    );
+    for Change { name, older, newer } in changes {
+        let (patch, _) = store.patch(*older, *newer)?;
+        let _ = write!(text, "\n{name}:\n{}", Terminal.block(&patch.into()));
+    }
+    Ok(text)
+}
+
+/// A change of a certificate, and the trees between which it must lead.
+struct Change {
+    name: &'static str,
+    older: TreeId,
+    newer: TreeId,
+}
+
+fn replay(
+    bytes: &[u8],
+    location: &Location,
+    around: &Context,
+    is_agreed: bool,
+    (parse, talk): (&Parse, &mut dyn Talk),
+    text: &mut String,
+) -> Result<(Verdict, String), End> {
+    let certificate: Certificate =
+        serde_json::from_slice(bytes).map_err(|error| invalid(format!("It is no certificate: {error}.")))?;
+    let is_all = |read: Value| serde_json::to_value(&certificate).is_ok_and(|value| value == read);
+    if !serde_json::from_slice(bytes).is_ok_and(is_all) {
+        return Err(invalid("It has unknown fields, or lacks fields."));
+    }
+    if certificate.schema != SCHEMA {
+        return Err(invalid("It has another form than this program knows."));
+    }
+    if !is_agreed {
+        let line = command_line(certificate.regenerate.iter().chain(&certificate.options));
+        let failure =
+            Failure::new(Status::Usage, format!("the certificate has commands that would be run here: {line}"));
+        return Err(End::Failure(failure.with_hint("to run them, add `--yes`; a test is not confined")));
+    }
+    let user = private::open(&location.git_directory)?;
+    let _lock = saved::lock(location)?;
+    for claim in &certificate.claims {
+        if graph::tree_of(&user, claim.commit).is_err() {
+            return Err(missing(format!("Commit {} is not in this repository.", claim.commit)));
+        }
+    }
+    drop(private::create(&location.idd_directory(), &user, certificate.first_bad)?);
+    let store = store(location)?;
+    let trees = trees(&certificate, &user, &store)?;
+    let changes = relations(&certificate, &trees, &user, &store)?;
+    let statement = statement(&certificate, &changes, &store)?;
+    let (plan, mut criteria) = orders(&certificate, &user, location, around, parse)?;
+
+    let mut interrupt = Interrupt::register()?;
+    let root = sandboxes(around, location, "verify")?;
+    let private = private::private_directory(&location.idd_directory());
+    let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
+    let verdict = (|| {
+        let mut sandbox = Sandbox::create(&root, "w", &private, certificate.first_bad)?;
+        let mut verdict = Verdict::Valid;
+        for (role, tree) in &trees {
+            talk.say(&format!("Running: {}.", role.words()));
+            let job = Job {
+                tree: *tree,
+                exposed_commit: None,
+                precheck: None,
+                is_clean: true,
+                rebuild: Rebuild::Never,
+                limit,
+            };
+            let mut outcome = Outcome::Pass;
+            for _ in 0..plan.args.test.repeat {
+                let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);
+                let seen = seen?;
+                let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
+                // The order of the roles makes this known before any claim about a change.
+                criteria.is_build_hunted |= *role == Role::BadFails && is_build_failure(&seen);
+                outcome = classify(&seen, &criteria);
+                if outcome != Outcome::Pass {
+                    break;
+                }
+            }
+            let expected = if role.is_failure() { Outcome::Fail } else { Outcome::Pass };
+            let mark = if outcome == expected { "✓" } else { "✗" };
+            let _ = writeln!(text, "{mark} {}: {outcome}", role.words());
+            if outcome != expected {
+                // A revision that is not as it was may be due to this machine; then nothing can be said of changes.
+                let is_elsewhere = role.is_bare() || matches!(outcome, Outcome::Unresolved(_));
+                verdict = if is_elsewhere { Verdict::NotReproducible } else { Verdict::Invalid };
+                break;
+            }
+        }
+        Ok(verdict)
+    })();
+    sandbox::remove(&root, &private);
+    verdict.map(|verdict| (verdict, statement)).map_err(End::Failure)
+}
+
+/// The tree of each claim, made again from its commit and its patch.
+fn trees(certificate: &Certificate, user: &Repository, store: &TreeStore) -> Result<BTreeMap<Role, TreeId>, End> {
+    let mut trees = BTreeMap::new();
+    for claim in &certificate.claims {
+        let words = claim.role.words();
+        let bare = graph::tree_of(user, claim.commit)?;
+        let made = applied(store, bare, &claim.patch);
+        if made != Some(claim.tree) {
+            return Err(invalid(format!("Commit and patch do not make the tree of \"{words}\".")));
+        }
+        if trees.insert(claim.role, claim.tree).is_some() {
+            return Err(invalid(format!("It claims twice that {words}.")));
+        }
+    }
+    Ok(trees)
+}
+
+fn applied(store: &TreeStore, tree: TreeId, patch: &Untrusted) -> Option<TreeId> {
+    if patch.is_empty() { Some(tree) } else { store.apply(tree, patch.as_bytes()).ok() }
+}
+
+/// Checks what the claims have to do with each other, with the history and with the changes; these are returned.
+fn relations(
+    certificate: &Certificate,
+    trees: &BTreeMap<Role, TreeId>,
+    user: &Repository,
+    store: &TreeStore,
+) -> Result<Vec<Change>, End> {
+    let (Some(good), Some(bad)) = (trees.get(&Role::GoodPasses), trees.get(&Role::BadFails)) else {
+        return Err(invalid("It does not claim that the last good revision passes and the first bad one fails."));
+    };
+    let commits: BTreeMap<Role, _> = certificate.claims.iter().map(|claim| (claim.role, claim.commit)).collect();
+    if commits[&Role::GoodPasses] != certificate.last_good || commits[&Role::BadFails] != certificate.first_bad {
+        return Err(invalid("Its claims are about other commits than it names."));
+    }
+    let first_bad = graph::revision_of(user, certificate.first_bad)?;
+    if !first_bad.parents.contains(&certificate.last_good) {
+        return Err(invalid("The last good commit is not the parent of the first bad one."));
+    }
+    let target = trees.get(&Role::TargetFails).unwrap_or(bad);
+    let links = [
+        ("sufficient change", &certificate.sufficient, Some(good), trees.get(&Role::SufficientFails)),
+        ("necessary change", &certificate.necessary, trees.get(&Role::NecessaryPasses), Some(bad)),
+        ("fix", &certificate.fix, Some(target), trees.get(&Role::FixPasses)),
+    ];
+    let n_bare = trees.keys().filter(|role| role.is_bare()).count();
+    let n_changes = links.iter().filter(|(_, patch, ..)| patch.is_some()).count();
+    if trees.len() != n_bare + n_changes {
+        return Err(invalid("It makes a claim about a change that it does not have."));
+    }
+    let mut changes = Vec::new();
+    for (name, patch, older, newer) in links {
+        let Some(patch) = patch else { continue };
+        let (Some(older), Some(newer)) = (older, newer) else {
+            return Err(invalid(format!("It makes no claim about its {name}.")));
+        };
+        if patch.is_empty() || applied(store, *older, patch) != Some(*newer) {
+            return Err(invalid(format!("Its {name} differs from the tested one.")));
+        }
+        changes.push(Change { name, older: *older, newer: *newer });
+    }
+    Ok(changes)
+}
+
+/// What is run, and what its result means.
+fn orders(
+    certificate: &Certificate,
+    user: &Repository,
+    location: &Location,
+    around: &Context,
+    parse: &Parse,
+) -> Result<(Plan, Criteria), End> {
+    let mut words: Vec<OsString> = vec!["--no-hold".into()];
+    words.extend(certificate.options.iter().map(|word| OsStr::from_bytes(word.as_bytes()).to_owned()));
+    let mut hunt = parse(words).ok_or_else(|| invalid("Its options are not those of a test."))?;
+    let test = &hunt.test;
+    if test.overlay.is_some()
+        || !test.shim.is_empty()
+        || test.precheck.is_some()
+        || test.suite.is_some()
+        || !test.hold.is_empty()
+        || test.expose_commit
+    {
+        return Err(invalid("Its options put other files over its trees."));
+    }
+    hunt.history.bad = certificate.first_bad.to_string();
+    let configuration = certificate
+        .regenerate
+        .iter()
+        .map(|line| ("idd.regenerate".to_owned(), String::from_utf8_lossy(line.as_bytes()).into_owned()))
+        .collect();
+    let around = &Context { configuration, ..around.clone() };
+    let prefix = PathBuf::from(OsStr::from_bytes(certificate.directory.as_bytes()));
+    let is_inside = prefix.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    if !is_inside {
+        return Err(invalid("Its directory is not inside the repository."));
+    }
+    let place = Location { prefix, ..location.clone() };
+    let plan = Plan::new(hunt, None, &place, user, around)?;
+    let signature =
+        signature(&certificate.signature).ok_or_else(|| invalid("Its failure is not one that a test can have."))?;
+    let criteria = criteria(&plan, Some(signature))?;
+    Ok((plan, criteria))
+}
+
+/// The signature from its form for people.
+fn signature(reported: &report::Signature) -> Option<Signature> {
+    let number = |prefix: &str| reported.ending.strip_prefix(prefix)?.parse::<i32>().ok();
+    let ending = match reported.ending.as_str() {
+        "timeout" => Ending::Timeout,
+        _ => number("exit code ").map(Ending::Exit).or_else(|| number("signal ").map(Ending::Signal))?,
+    };
+    let printed = reported.line.as_ref().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
+    Some(Signature { ending, line: printed.as_deref().map(normalise), printed })
+}

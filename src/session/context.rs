@@ -1,0 +1,45 @@
+//! What the process was given: directory, environment, configuration.
+
+use crate::session::failure::Failure;
+use crate::world::run::toolchain;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What this process was given.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The current directory.
+    pub directory: PathBuf,
+    /// The environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Keys and values of the user's configuration.
+    pub configuration: Vec<(String, String)>,
+}
+
+impl Context {
+    /// Takes the environment of the process; the current directory is the one it was started in.
+    ///
+    /// The directory that `git` puts in front of `PATH` for what it starts is left out: `git idd` and `git-idd` see the same.
+    pub fn new(mut environment: Vec<(OsString, OsString)>) -> Result<Self, Failure> {
+        for (_, path) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
+            let rest = std::env::split_paths(path).skip_while(|directory| directory.ends_with("git-core"));
+            // What was split can be joined.
+            *path = std::env::join_paths(rest).unwrap_or_else(|_| path.clone());
+        }
+        let directory = std::env::current_dir()?;
+        Ok(Self { directory, environment, configuration: Vec::new() })
+    }
+
+    /// All values of a configuration key.
+    pub fn configured<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.configuration
+            .iter()
+            .filter(move |(name, _)| name.eq_ignore_ascii_case(key))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The value of an environment variable.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        toolchain::variable(&self.environment, name)
+    }
+}

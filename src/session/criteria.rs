@@ -1,0 +1,39 @@
+//! How observations of a hunt are read, and for how long commands may run before that is known.
+
+use crate::outcome::Signature;
+use crate::session::failure::Failure;
+use crate::session::plan::Plan;
+use crate::world::run::classify::Criteria;
+use crate::world::run::classify::SignatureMode;
+use std::time::Duration;
+
+/// The cap on the first run if the user gives no time limit.
+pub const FIRST_LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// The criteria of a hunt with this signature; `None` before the failure was reproduced.
+pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, Failure> {
+    let regex = |text: &Option<String>| {
+        // The patterns are for lines, so `^` and `$` stand for their ends.
+        let of_lines = |text| regex::RegexBuilder::new(text).multi_line(true).crlf(true).build();
+        let compiled = text.as_deref().map(of_lines).transpose();
+        compiled.map_err(Failure::from)
+    };
+    Ok(Criteria {
+        signature,
+        fail_match: regex(&plan.args.test.match_line)?,
+        pass_match: regex(&plan.args.test.pass_match)?,
+        has_build_command: plan.commands.build.is_some(),
+        mode: mode(plan),
+        is_build_hunted: false,
+    })
+}
+
+/// How failures are compared, as the user asks.
+pub fn mode(plan: &Plan) -> SignatureMode {
+    use crate::session::order;
+    match plan.args.test.signature {
+        order::SignatureMode::Auto => SignatureMode::Auto,
+        order::SignatureMode::Exit => SignatureMode::Exit,
+        order::SignatureMode::Regex => SignatureMode::Regex,
+    }
+}

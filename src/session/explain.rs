@@ -1,0 +1,169 @@
+//! `git idd explain`: why a change makes a test fail.
+//!
+//! Both versions are built under the instrumenting compiler, in the same place, and the test is run on each. Then the failing one is built and run once more, and
+//! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
+
+use crate::explain::align::run::Run;
+use crate::outcome;
+use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::explain::model::Explained;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::model::Explanation;
+use crate::session::explain::model::FIRST_TRACE;
+use crate::session::explain::model::LONGER;
+use crate::session::explain::model::PARKED_LIMIT;
+use crate::session::explain::model::PATIENCE;
+use crate::session::explain::model::Pair;
+use crate::session::explain::model::Sides;
+use crate::session::explain::model::ending_of;
+use crate::session::explain::sides::Meant;
+use crate::session::explain::sides::Side;
+use crate::session::explain::sides::job;
+use crate::session::failure::Failure;
+use crate::session::hold::Holder;
+use crate::session::hunt::sandboxes;
+use crate::session::interrupt::Interrupt;
+use crate::session::order::ExplainOrder;
+use crate::session::record;
+use crate::session::saved;
+use crate::session::talk::Talk;
+use crate::trace::step::Step;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Sandbox;
+use std::time::Instant;
+
+pub mod change;
+mod finding;
+mod forks;
+mod json;
+pub mod model;
+mod pair;
+mod parking;
+mod sides;
+pub mod switching;
+pub mod words;
+
+/// Explains; that of a hunt is kept beside it, for its reports.
+pub fn run(
+    args: &ExplainOrder,
+    location: &Location,
+    around: &Context,
+    talk: &mut dyn Talk,
+) -> Result<Explained, Failure> {
+    let clang = record::clang(around)?;
+    let user = private::open(&location.git_directory)?;
+    let (mut pair, args) = pair::find(args, location, &user, talk)?;
+    drop(saved::make_private(location, &user, pair.failing.1)?);
+    let private = private::private_directory(&location.idd_directory());
+    if let (None, Some(command)) = (&pair.hunt, &args.command) {
+        let holder = Holder::new(command, &args.holding, pair.failing.1, location, (&user, around))?;
+        holder.held(&mut [&mut pair.failing.0, &mut pair.reference], talk)?;
+    }
+    let changed = change::lines(location, &pair)?;
+
+    let _lock = saved::lock(location)?;
+    let interrupt = Interrupt::register()?;
+    let root = sandboxes(around, location, "explain")?;
+    let explainer = Explainer { args: &args, location, around, root: &root, clang: &clang, interrupt };
+    let done = (|| {
+        let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
+        match args.switch_budget {
+            Some(budget) => explainer.explain_switched(budget, &mut sandbox, (pair, changed), talk),
+            None => explainer.explain(&mut sandbox, pair, changed, talk),
+        }
+    })();
+    sandbox::remove(&root, &private);
+    let mut explanation = done?;
+    let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;
+    for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
+        if let Some(place) = &mut link.place {
+            place.line = sources.touched(&place.file, place.line, &explanation.changed);
+        }
+    }
+    let value = json::value(&explanation, &mut sources);
+    if let Some(hunt) = &explanation.pair.hunt
+        && let Err(failure) = saved::keep_explanation(location, hunt, explanation.pair.failing, &value)
+    {
+        let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
+        talk.say(&format!("The explanation could not be kept for reports: {why}."));
+    }
+    Ok(Explained { explanation, value, sources })
+}
+
+impl Explainer<'_> {
+    /// What is said of a reference that does not pass; named versions that were swapped are told to be.
+    fn not_passing(&self, good: &Side, pair: &Pair, sandbox: &mut Sandbox) -> Failure {
+        if pair.hunt.is_none() {
+            let bad = self.side("bad", pair.failing.0, (FIRST_TRACE.min(self.args.max_trace), self.limit()), sandbox);
+            if bad.is_ok_and(|bad| bad.ending == outcome::Ending::Exit(0)) {
+                let (bad, good) = &pair.names;
+                let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
+                return Failure::new(Status::Error, message)
+                    .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
+            }
+        }
+        let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
+        let message = format!(
+            "under instrumentation the test does not pass on the reference, it ends with {}{said}",
+            good.ending
+        );
+        Failure::new(Status::Error, message)
+            .with_hint("an explanation needs a version that passes; `git idd record` shows what the test does there")
+    }
+
+    fn explain(
+        &self,
+        sandbox: &mut Sandbox,
+        pair: Pair,
+        changed: change::Lines,
+        talk: &mut dyn Talk,
+    ) -> Result<Explanation, Failure> {
+        let begin = Instant::now();
+        talk.say("Building and running the reference.");
+        let good = self.side("ref", pair.reference, (self.args.max_trace, self.limit()), sandbox)?;
+        if good.ending != outcome::Ending::Exit(0) {
+            return Err(self.not_passing(&good, &pair, sandbox));
+        }
+        talk.say("Building and running the failing version.");
+        // What takes so much longer than the reference will not end, and may fill the disk till then.
+        let longest = good.duration * LONGER.0 + LONGER.1;
+        let limits = (FIRST_TRACE.min(self.args.max_trace), self.limit().min(longest));
+        let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
+        Self::check_failing(&bad)?;
+        let (number, twin) = self.process(&bad, &good)?;
+        let which = Self::say_which(&bad, number, talk);
+        let mut reference = Self::reference(&good, twin)?;
+        let n_reference = Run::read(&mut reference)?.n_records;
+
+        let build = self.build("run")?;
+        let commands = |variables| Ok(self.commands(&build, variables));
+        self.while_parked(
+            sandbox,
+            &job(pair.failing.0, PARKED_LIMIT),
+            &Meant::new(&bad, number),
+            commands,
+            |mut server, process| {
+                let taken = &bad.taken[number];
+                // A record has four bytes at least: what ended by itself in the test may come as far here.
+                let n_failing = if taken.end.is_some() { taken.n_bytes / 4 } else { 0 };
+                let budget = (PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1).max(n_failing + PATIENCE.1);
+                let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
+                let way = failing.compared(taken)?;
+                let seconds = begin.elapsed().as_secs_f64();
+                talk.say("Searching for the chain.");
+                let expected = ending_of(reference.trace().end());
+                let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
+                let explained = self.chain(
+                    Sides { failing, reference, server, switched: None, n_processes: bad.taken.len() },
+                    pair,
+                    changed,
+                    seconds,
+                )?;
+                Ok(explained.with(which).with(way))
+            },
+        )
+    }
+}

@@ -1,0 +1,204 @@
+//! The lines of the failing version that its change touches, and its sources.
+
+use crate::revision::TreeId;
+use crate::session::certificate;
+use crate::session::explain::model::Pair;
+use crate::session::failure::Failure;
+use crate::world::repo::locate::Location;
+use crate::world::repo::source;
+use crate::world::repo::store::TreeStore;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+/// Lines by path.
+pub type Lines = BTreeMap<String, BTreeSet<u32>>;
+
+/// The lines that are new or other in the failing version; where it only lacks lines, those around the gap, up to the next ones that say something.
+pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
+    let store = certificate::store(location)?;
+    let (patch, _) = store.patch(pair.reference, pair.failing.0)?;
+    Ok(of_patch(&String::from_utf8_lossy(&patch)))
+}
+
+fn of_patch(patch: &str) -> Lines {
+    let mut lines = Lines::new();
+    let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
+    let mut gap: Option<u32> = None;
+    let mut last = 0;
+    for line in patch.lines() {
+        if left == (0, 0) {
+            if let Some(file) = line.strip_prefix("+++ ") {
+                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
+            } else if let Some(ranges) = line.strip_prefix("@@ -") {
+                let range = |text: &str| {
+                    let (begin, n) = text.split_once(',').unwrap_or((text, "1"));
+                    (begin.parse::<u32>().unwrap_or(0), n.parse::<u32>().unwrap_or(0))
+                };
+                let mut words = ranges.split([' ', '+']).filter(|word| !word.is_empty());
+                let (old, new) = (range(words.next().unwrap_or("0")), range(words.next().unwrap_or("0")));
+                (at, left) = (if new.1 == 0 { new.0 + 1 } else { new.0 }, (old.1, new.1));
+            }
+            continue;
+        }
+        let touched = lines.entry(name.clone()).or_default();
+        match line.as_bytes().first() {
+            Some(b'+') => {
+                touched.insert(at);
+                last = at;
+                (at, left.1) = (at + 1, left.1.saturating_sub(1));
+                gap = None;
+            }
+            Some(b'-') => {
+                gap = Some(at);
+                left.0 = left.0.saturating_sub(1);
+            }
+            Some(b'\\') => {}
+            _ => {
+                let says_something = line.contains(char::is_alphanumeric);
+                if gap.take() == Some(at) {
+                    touched.extend([last, at].into_iter().filter(|line| *line > 0));
+                    gap = (!says_something).then_some(at + 1);
+                }
+                if says_something {
+                    last = at;
+                }
+                (at, left) = (at + 1, (left.0.saturating_sub(1), left.1.saturating_sub(1)));
+            }
+        }
+        if left == (0, 0) {
+            if gap.take() == Some(at) {
+                touched.extend([last, at].into_iter().filter(|line| *line > 0));
+            }
+            last = 0;
+        }
+    }
+    lines
+}
+
+/// The sources of a tree.
+pub struct Sources {
+    store: TreeStore,
+    tree: TreeId,
+    files: HashMap<String, Option<(String, Vec<String>)>>,
+}
+
+impl Sources {
+    /// Those of a tree.
+    pub fn new(location: &Location, tree: TreeId) -> Result<Self, Failure> {
+        Ok(Self { store: certificate::store(location)?, tree, files: HashMap::new() })
+    }
+
+    fn file(&mut self, name: &str) -> Option<&(String, Vec<String>)> {
+        let (store, tree) = (&self.store, self.tree);
+        let found = self.files.entry(name.to_owned()).or_insert_with(|| {
+            let (path, content) = source::find_in(store.repository(), tree, name)?;
+            let lines = String::from_utf8_lossy(&content).lines().map(|line| line.trim_end().to_owned()).collect();
+            Some((path, lines))
+        });
+        found.as_ref()
+    }
+
+    /// The path of the file that a compiler was given as `name`; the name if it is not of the tree.
+    pub fn path(&mut self, name: &str) -> String {
+        self.file(name).map_or_else(|| name.to_owned(), |(path, _)| path.clone())
+    }
+
+    /// The line of a declaration that a change touches: its own, or one of its initial value.
+    pub fn touched(&mut self, name: &str, line: u32, changed: &Lines) -> u32 {
+        let Some((path, lines)) = self.file(name) else { return line };
+        let Some(touched) = changed.get(path) else { return line };
+        let begin = (line as usize).saturating_sub(1);
+        let n = lines.iter().skip(begin).take_while(|text| !text.ends_with(';')).count();
+        let end = line + u32::try_from(n).unwrap_or(0);
+        touched.range(line..=end).next().copied().unwrap_or(line)
+    }
+
+    /// Which part of the head of a `for` stands at a column of a line, `start`, `condition` or `increment`, where the head is in one line.
+    pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<&'static str> {
+        let text = self.file(name)?.1.get((line as usize).checked_sub(1)?)?;
+        part_of_for(text, (column as usize).checked_sub(1)?)
+    }
+
+    /// A line, from 1, without the space around it.
+    pub fn line(&mut self, name: &str, line: u32) -> Option<String> {
+        self.file(name)?.1.get((line as usize).checked_sub(1)?).map(|line| line.trim_start().to_owned())
+    }
+}
+
+/// The part of the innermost head of a `for` that a byte of a line is in; `None` if it is in none, or the head is not all there.
+fn part_of_for(text: &str, at: usize) -> Option<&'static str> {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let bytes = text.as_bytes();
+    let is_keyword =
+        |begin: &usize| !is_word(begin.checked_sub(1).and_then(|i| bytes.get(i))) && !is_word(bytes.get(begin + 3));
+    let heads = text.match_indices("for").map(|(begin, _)| begin).filter(|begin| *begin <= at && is_keyword(begin));
+    // What decides stands at the word.
+    let part = |begin: usize| match at.checked_sub(begin + 3) {
+        Some(at) => part_of_head(&bytes[begin + 3..], at),
+        None => (at == begin).then_some("condition"),
+    };
+    heads.filter_map(part).last()
+}
+
+/// The same for the text behind the word.
+fn part_of_head(head: &[u8], at: usize) -> Option<&'static str> {
+    let (mut depth, mut n_parts, mut found) = (0_u32, 0, None);
+    let mut quote = None;
+    for (index, byte) in head.iter().enumerate() {
+        if index == at {
+            found = (depth > 0).then_some(n_parts);
+        }
+        match (quote, byte) {
+            (Some(open), _) if *byte == open && head[index - 1] != b'\\' => quote = None,
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (None, b'(' | b'[' | b'{') => depth += 1,
+            (None, b')' | b']' | b'}') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return match (n_parts, found?) {
+                        (2, 0) => Some("start"),
+                        (2, 1) => Some("condition"),
+                        (2, 2) => Some("increment"),
+                        _ => None,
+                    };
+                }
+            }
+            (None, b';') if depth == 1 => n_parts += 1,
+            (None, _) if depth == 0 && !byte.is_ascii_whitespace() => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touched_lines_are_those_of_the_failing_version() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,4 +1,4 @@\n a\n-b\n+B\n c\n d\n@@ -10,3 +10,2 @@\n e\n-f\n g\n--- a/y.c\n+++ b/y.c\n@@ -0,0 +1 @@\n+new\n";
+        let lines = of_patch(patch);
+        assert_eq!(lines["x.c"], BTreeSet::from([2, 10, 11]));
+        assert_eq!(lines["y.c"], BTreeSet::from([1]));
+        let patch =
+            "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n first();\n \n-gone();\n }\n \n second();\n third();\n end\n";
+        assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+    }
+
+    #[test]
+    fn the_parts_of_a_head_are_told_apart() {
+        let text = "    for (int i = f(a, ';'); i < n && a[i]; i += g(2)) sum += i; for (;;) {";
+        let part = |what: &str| part_of_for(text, text.find(what).unwrap());
+        assert_eq!(part("i = f"), Some("start"));
+        assert_eq!(part("i < n"), Some("condition"));
+        assert_eq!(part("a[i]"), Some("condition"));
+        assert_eq!(part("i += g"), Some("increment"));
+        assert_eq!(part("g(2)"), Some("increment"));
+        assert_eq!(part("for (int"), Some("condition"));
+        assert_eq!(part("sum"), None);
+        assert_eq!(part_of_for("    before(i; j; k)", 11), None);
+        assert_eq!(part_of_for("    for (i = 0; i < n;", 9), None, "the head goes on in the next line");
+    }
+}

@@ -1,0 +1,261 @@
+//! The chain between two runs, and everything that is said with it.
+
+use crate::explain;
+use crate::explain::align::Alignment;
+use crate::explain::align::run::Run;
+use crate::explain::align::statements::Function;
+use crate::explain::align::statements::Names;
+use crate::explain::align::statements::Version;
+use crate::explain::causality::Causality;
+use crate::explain::causality::CausalityError;
+use crate::explain::causality::Recorded;
+use crate::explain::chain;
+use crate::explain::chain::Chain;
+use crate::explain::chain::End;
+use crate::explain::chain::Method;
+use crate::explain::chain::Options;
+use crate::explain::crash;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Wrong;
+use crate::explain::governing;
+use crate::explain::naming;
+use crate::explain::origin;
+use crate::explain::roots;
+use crate::explain::story;
+use crate::explain::story::Link;
+use crate::explain::story::Standing;
+use crate::instrument::debug::Place;
+use crate::report::Status;
+use crate::session::explain::change;
+use crate::session::explain::forks;
+use crate::session::explain::forks::Server;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::model::Explanation;
+use crate::session::explain::model::Figures;
+use crate::session::explain::model::Pair;
+use crate::session::explain::model::Sides;
+use crate::session::explain::model::Switched;
+use crate::session::explain::model::interrupted;
+use crate::session::failure::Failure;
+use crate::trace::TraceError;
+use crate::trace::play::Player;
+use crate::trace::step::Step;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Explainer<'_> {
+    /// Aligns the runs and finds the chain.
+    pub(super) fn chain(
+        &self,
+        sides: Sides,
+        pair: Pair,
+        changed: change::Lines,
+        before: f64,
+    ) -> Result<Explanation, Failure> {
+        let begin = Instant::now();
+        let mut remarks = Vec::new();
+        let Sides {
+            failing: (mut failing, ending),
+            reference: (mut reference, expected),
+            server,
+            mut switched,
+            n_processes,
+        } = sides;
+        // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
+        if switched.is_none() {
+            Run::read(&mut failing)?;
+            let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
+            let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
+            complete(&mut ours, &theirs, &mut failing)?;
+            complete(&mut theirs, &ours, &mut reference)?;
+            let names = Arc::new(Names::new(&ours, &theirs));
+            failing = failing.renamed(names.naming(Version::First));
+            reference = reference.renamed(names.naming(Version::Second));
+            remarks.extend(without_counterpart(&names));
+        }
+        let run = Run::read(&mut failing)?;
+        let other = Run::read(&mut reference)?;
+        let alignment = Alignment::new(&run, &other);
+        let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
+        let failure = failure.ok_or_else(|| {
+            Failure::new(Status::Error, "both versions of the program print the same and end in the same way")
+                .with_hint(
+                    "the failure may show in another program (`--program`), or in a file that the program writes",
+                )
+        })?;
+        if run.n_threads > 1 || other.n_threads > 1 {
+            remarks.push(
+                "the program has several threads: steps of different threads are not ordered, and experiments run \
+                 only the first thread"
+                    .to_owned(),
+            );
+        }
+        let mut figures = Figures {
+            n_steps: (run.n_steps(), other.n_steps()),
+            n_aligned: alignment.pairs.len(),
+            ..Figures::default()
+        };
+        let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
+        let mut causality = Causality::new(failing, reference, alignment, failure, server);
+        let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
+        let found = chain::compute(&mut causality, options).map_err(told)?;
+        if !self.args.is_unchecked
+            && self.args.method != Method::Global
+            && let Err(what) = chain::verify(&found, &mut causality).map_err(told)?
+        {
+            remarks.push(format!("tested again, the chain does not hold: {what}"));
+        }
+        let mut links =
+            story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
+        let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+        let mut changed = changed;
+        let is_value = self.args.method != Method::Global;
+        let is_apart =
+            switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+        let from_outside =
+            if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
+        if is_apart && from_outside.is_none() && found.end != End::Unfinished {
+            // None of its lines is in the chain: perhaps because none of them runs.
+            let mut of_file = |file: &str| changed.get(&sources.path(file)).cloned().unwrap_or_default();
+            for (place, line) in governing::governing(causality.failing(), &mut of_file)? {
+                let path = sources.path(&place.file);
+                remarks.push(format!(
+                    "the changed line {path}:{line} does not run; the decision that controls it is marked, in line {}",
+                    place.line
+                ));
+                changed.entry(path).or_default().insert(place.line);
+            }
+            lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+        }
+        let sets = sets(&mut causality, &found).map_err(told)?;
+        let failure = causality.failure().clone();
+        let standing = stand(&mut causality, &mut links, &mut switched)?;
+        let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
+        let null = if is_crash { crash::null(causality.failing(), failure.step)? } else { None };
+        let in_change = if switched.is_some() {
+            None
+        } else {
+            let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
+            Some(place.is_some_and(|place| is_touched(place, &mut sources, &changed)))
+        };
+        let origin = origin::origin(&mut causality, (&links, found.end), in_change, from_outside).map_err(told)?;
+        if causality.n_unpatched > 0 {
+            remarks.push(format!(
+                "up to {} differing variables could not be overwritten, because they point to something that the \
+                 failing run does not have",
+                causality.n_unpatched
+            ));
+        }
+        figures.n_tests = found.n_tests;
+        figures.n_forks = causality.n_forks;
+        figures.n_states = causality.n_states;
+        figures.seconds = (before, begin.elapsed().as_secs_f64());
+        let failure = (failure, standing);
+        Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
+    }
+}
+
+/// The sets of a chain: the step of the failing run before which each one is, and its variables as they are called there.
+fn sets(
+    causality: &mut Causality<Server>,
+    found: &Chain,
+) -> Result<Vec<(Step, Vec<String>)>, CausalityError<io::Error>> {
+    let mut sets = Vec::new();
+    for (point, set) in &found.sets {
+        let state = causality.state(*point)?;
+        let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
+        let cells: Vec<_> = held.map(|(_, cell)| cell).collect();
+        let parts: Vec<_> = cells.iter().map(|cell| (cell.address, cell.length)).collect();
+        let step = causality.steps(*point).0;
+        let names = naming::before(causality.failing(), step, &parts, None)?;
+        let names = names.into_iter().zip(&cells).map(|(name, cell)| name.unwrap_or_else(|| cell.path.clone()));
+        sets.push((step, names.collect()));
+    }
+    Ok(sets)
+}
+
+/// Whether a change touches a place; of the declaration of a global variable, also its initial value.
+fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+    let line = if place.column == 0 { sources.touched(&place.file, place.line, changed) } else { place.line };
+    changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
+}
+
+/// Leads a chain back to the change; returns whether it is in it now.
+fn lead(
+    causality: &mut Causality<Server>,
+    found: &Chain,
+    links: &mut Vec<Link>,
+    (sources, changed): (&mut change::Sources, &change::Lines),
+) -> Result<bool, Failure> {
+    let mut is_touched = |place: &Place| is_touched(place, sources, changed);
+    if links.iter().any(|link| link.place.as_ref().is_some_and(&mut is_touched)) {
+        return Ok(true);
+    }
+    if links.is_empty() {
+        let seen = causality.failure().step;
+        let standing = story::standing(causality.failing(), seen)?;
+        if standing.place.as_ref().is_some_and(&mut is_touched) {
+            return Ok(true);
+        }
+    }
+    roots::lead(causality, found, links, &mut is_touched).map_err(told)
+}
+
+/// Looks up where the failure and the decision that was switched stand, and which instances they and the links are; returns where the failure is.
+fn stand(
+    causality: &mut Causality<Server>,
+    links: &mut [Link],
+    switched: &mut Option<Switched>,
+) -> Result<Standing, TraceError> {
+    let failure = causality.failure().clone();
+    let mut standing = story::standing(causality.failing(), failure.step)?;
+    let mut decision = None;
+    if let Some(switched) = switched.as_mut() {
+        let standing = story::standing(causality.failing(), switched.step)?;
+        switched.place.clone_from(&standing.place);
+        switched.outcome = standing.outcome.as_ref().map(|(outcome, _)| outcome.clone());
+        if let Some(step) = causality.alignment().reference(switched.step) {
+            let standing = story::standing(causality.reference(), step)?;
+            switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+        }
+        decision = Some((switched.step, standing));
+    }
+    let seen = decision.iter_mut().map(|(step, standing)| (*step, standing)).chain([(failure.step, &mut standing)]);
+    story::number(causality.failing(), links, &mut seen.collect::<Vec<_>>())?;
+    if let (Some(switched), Some((_, decision))) = (switched, decision) {
+        switched.instance = decision.instance;
+    }
+    Ok(standing)
+}
+
+fn told(error: CausalityError<io::Error>) -> Failure {
+    match error {
+        CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
+        error @ CausalityError::Fork(_) => forks::failure(&error),
+        error @ CausalityError::Trace(_) => Failure::from_error(&error),
+    }
+}
+
+/// What names do not match, in words.
+fn without_counterpart(names: &Names) -> Vec<String> {
+    let (n_functions, n_statements) = (names.n_functions, names.n_statements);
+    let remark = |(n_all, n_without), what: &str| {
+        (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
+    };
+    let without = [remark(n_functions, "functions that ran"), remark(n_statements, "statements")];
+    let renamed =
+        names.renamed.iter().map(|(name, other)| format!("`{name}` is compared with `{other}` of the reference"));
+    without.into_iter().flatten().chain(renamed).collect()
+}
+
+/// Adds the functions that ran only in the other version.
+fn complete(functions: &mut Vec<Function>, others: &[Function], player: &mut Player) -> Result<(), Failure> {
+    for other in others {
+        if functions.iter().all(|function| function.name != other.name || function.file != other.file) {
+            let found = player.function(&other.file, &other.name)?;
+            functions.extend(found.map(|shape| Function::new(&shape)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Forks of the failing program: a tree of parked processes, and the socket that they call.
+
+use crate::explain::causality::Forks;
+use crate::explain::causality::Order;
+use crate::explain::causality::Ran;
+use crate::explain::failure::Ending;
+use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
+use crate::world::record::control::Control;
+use crate::world::record::control::Ended;
+use crate::world::record::control::Parked;
+use crate::world::record::control::Test;
+use crate::world::run::Watch as _;
+use std::io;
+use std::time::Duration;
+
+/// Processes that are kept parked besides the first.
+const N_PARKED: usize = 6;
+
+/// A process that does not come to its place in this time never does.
+const PARKING_LIMIT: Duration = Duration::from_secs(120);
+
+/// Time for one fork; what runs longer does not end.
+pub const FORK_LIMIT: Duration = Duration::from_secs(20);
+
+/// What is said of a process that does not come to its place.
+const LOST: &str = "in a fork, the program does not get as far as before: its runs differ, it waits for something, or \
+                    it closes the connection that controls it";
+
+/// The failing program, parked before its first segment, and copies of it parked later.
+pub struct Server {
+    control: Control,
+    start: Parked,
+    later: Vec<(u64, Parked)>,
+    interrupt: Interrupt,
+}
+
+impl Server {
+    /// Takes a program that is parked at its beginning.
+    pub fn new(control: Control, start: Parked, interrupt: Interrupt) -> Self {
+        Self { control, start, later: Vec::new(), interrupt }
+    }
+
+    /// The program at its beginning.
+    pub fn start(&mut self) -> &mut Parked {
+        &mut self.start
+    }
+
+    /// A process that is parked where so many records were written.
+    fn parked(&mut self, n_records: u64) -> io::Result<&mut Parked> {
+        if let Some(index) = self.later.iter().position(|(at, _)| *at == n_records) {
+            let found = self.later.remove(index);
+            self.later.push(found);
+        } else {
+            let is_before = |(at, parked): &&mut (u64, Parked)| *at < n_records && !parked.is_bound;
+            let nearest = self.later.iter_mut().filter(is_before).max_by_key(|(at, _)| *at);
+            let from = nearest.map_or(&mut self.start, |(_, parked)| parked);
+            // The segment that begins next is counted from 1.
+            let spawned = from.spawn(n_records + 1, &self.control, PARKING_LIMIT);
+            let parked = match spawned {
+                Ok(Some(parked)) => parked,
+                Ok(None) => return Err(io::Error::other(LOST)),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(io::Error::other(LOST)),
+                Err(error) => return Err(error),
+            };
+            if self.later.len() == N_PARKED {
+                self.later.remove(0);
+            }
+            self.later.push((n_records, parked));
+        }
+        let (_, parked) = self.later.last_mut().ok_or(io::ErrorKind::NotFound)?;
+        Ok(parked)
+    }
+}
+
+/// What is said where the program cannot be asked.
+pub fn failure(error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::from_error(error).with_hint("`git idd record` and `git idd trace` show what it does up to that point")
+}
+
+/// A test that changes nothing, and tells its records.
+pub fn whole(budget: u64, limit: Duration) -> Test {
+    Test { patches: Vec::new(), stop: None, switch: None, dumps: Vec::new(), is_traced: true, from: 0, budget, limit }
+}
+
+/// How a test ended, as an ending of the program; `None` if it could not run.
+pub fn ending(ended: Ended) -> Option<Ending> {
+    match ended {
+        Ended::Exit(code) => Some(Ending::Exit(code)),
+        Ended::Signal(signal) => Some(Ending::Signal(signal)),
+        Ended::Reached | Ended::Budget | Ended::Time => Some(Ending::Endless),
+        Ended::Refused => None,
+    }
+}
+
+impl Forks for Server {
+    type Error = io::Error;
+
+    fn run(&mut self, order: &Order) -> io::Result<Ran> {
+        if self.interrupt.is_interrupted() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let parked = self.parked(order.n_records)?;
+        let mut test = Test { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
+        let reply = if parked.is_bound {
+            test.from = order.n_records + 1;
+            self.start.test(&test)?
+        } else {
+            parked.test(&test)?
+        };
+        Ok(Ran { ending: ending(reply.ended), records: reply.records })
+    }
+}

@@ -1,0 +1,163 @@
+//! What an explanation works with, and what it comes to.
+
+use crate::explain;
+use crate::explain::chain::Chain;
+use crate::explain::failure::Ending;
+use crate::explain::instances::Instance;
+use crate::explain::origin::Origin;
+use crate::explain::story::Link;
+use crate::explain::story::Standing;
+use crate::instrument::debug::Place;
+use crate::report::Status;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::explain::change;
+use crate::session::explain::forks::Server;
+use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
+use crate::session::order::ExplainOrder;
+use crate::trace::container::REPLACED;
+use crate::trace::play::Player;
+use crate::trace::step::Step;
+use crate::world::repo::locate::Location;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long the failing process may stay parked.
+pub(super) const PARKED_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The failing version may take so many times as long as the reference, and so much longer.
+pub(super) const LONGER: (u32, Duration) = (10, Duration::from_secs(10));
+
+/// Of the first run of the failing version only the processes are looked at; so much of its records is kept.
+pub(super) const FIRST_TRACE: u64 = 64 << 20;
+
+/// The failing run may be so many times as long as the reference, and so many segments longer; then it does not end.
+pub(super) const PATIENCE: (u64, u64) = (20, 200_000);
+
+/// The two versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The tree that fails, and the commit that it is closest to.
+    pub failing: (TreeId, CommitId),
+    /// The tree that passes.
+    pub reference: TreeId,
+    /// How both are called.
+    pub names: (String, String),
+    /// The hunt that found them, if one did.
+    pub hunt: Option<String>,
+}
+
+/// What was found.
+pub struct Explanation {
+    /// The links of the chain.
+    pub links: Vec<Link>,
+    /// The chain that they tell.
+    pub chain: Chain,
+    /// Its sets: the step of the failing run before which each one is, and its variables.
+    pub sets: Vec<(Step, Vec<String>)>,
+    /// The failure, and where it is seen.
+    pub failure: (explain::failure::Failure, Standing),
+    /// The null pointer that a program crashed at.
+    pub null: Option<String>,
+    /// Where the difference comes from that the chain begins with.
+    pub origin: Origin,
+    /// Lines of the failing version that the change touches, by path.
+    pub changed: change::Lines,
+    /// The versions.
+    pub pair: Pair,
+    /// Figures.
+    pub figures: Figures,
+    /// The decision that makes the reference, if it is a run of the failing version.
+    pub switched: Option<Switched>,
+    /// What could not be done, in words.
+    pub remarks: Vec<String>,
+}
+
+impl Explanation {
+    /// With a remark before the others.
+    pub(super) fn with(mut self, remark: Option<String>) -> Self {
+        self.remarks.splice(..0, remark);
+        self
+    }
+}
+
+/// Figures of an explanation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// Steps of the failing run and of the reference, and pairs of them that correspond.
+    pub n_steps: (u32, u32),
+    /// See [`n_steps`](Self::n_steps).
+    pub n_aligned: usize,
+    /// Causality tests, and forks that were run for them.
+    pub n_tests: u64,
+    /// See [`n_tests`](Self::n_tests).
+    pub n_forks: u64,
+    /// Points at which the states of both runs were compared; one that was asked for again much later counts again.
+    pub n_states: u64,
+    /// Time of the builds and runs, and of what came after.
+    pub seconds: (f64, f64),
+}
+
+/// An explanation, and what it is printed from.
+pub struct Explained {
+    /// The explanation.
+    pub explanation: Explanation,
+    /// The same for programs.
+    pub value: Value,
+    /// The sources of the failing version.
+    pub sources: change::Sources,
+}
+
+/// Both runs, and the failing program.
+pub(super) struct Sides {
+    pub(super) failing: (Player, Ending),
+    pub(super) reference: (Player, Ending),
+    pub(super) server: Server,
+    pub(super) switched: Option<Switched>,
+    /// Of programs that the test ran on the failing version.
+    pub(super) n_processes: usize,
+}
+
+pub(super) struct Explainer<'e> {
+    pub(super) args: &'e ExplainOrder,
+    pub(super) location: &'e Location,
+    pub(super) around: &'e Context,
+    pub(super) root: &'e Path,
+    pub(super) clang: &'e Path,
+    pub(super) interrupt: Interrupt,
+}
+
+pub(super) fn interrupted() -> Failure {
+    Failure::new(Status::Interrupted, "the explanation was interrupted")
+}
+
+/// How a traced process ended.
+pub(super) fn ending_of(end: Option<u32>) -> Ending {
+    match end {
+        Some(code @ 0..0x100) => Ending::Exit(code),
+        // It did what it had to when another program took its place.
+        Some(REPLACED) => Ending::Exit(0),
+        Some(signal) => Ending::Signal(signal & 0xff),
+        None => Ending::Endless,
+    }
+}
+
+/// The decision that was switched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Switched {
+    /// Its step.
+    pub step: Step,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
+    /// How it went in the failing run.
+    pub outcome: Option<String>,
+    /// How it went when it was switched.
+    pub reference: Option<String>,
+    /// Decisions that were switched in forks, and runs of the test.
+    pub n_tried: (usize, usize),
+}

@@ -1,0 +1,131 @@
+//! Which two versions are explained, and by which test.
+
+use crate::report::Status;
+use crate::report::certificate::Role;
+use crate::report::certificate::proven;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::revision::TreeId;
+use crate::session::explain::model::Pair;
+use crate::session::failure::Failure;
+use crate::session::kept;
+use crate::session::kept::Kept;
+use crate::session::order::ExplainOrder;
+use crate::session::order::Side;
+use crate::session::saved;
+use crate::session::talk::Talk;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use std::os::unix::ffi::OsStringExt;
+
+/// What the reference is called where it is a run of the failing version.
+const SWITCHED: &str = "the same with one decision switched";
+
+/// Finds the versions; the arguments are completed by what the hunt was given.
+pub fn find(
+    args: &ExplainOrder,
+    location: &Location,
+    user: &Repository,
+    talk: &mut dyn Talk,
+) -> Result<(Pair, ExplainOrder), Failure> {
+    match (&args.bad, &args.good, &args.command) {
+        (Some(bad), Some(good), Some(_)) => {
+            let commit = graph::resolve(user, bad)?;
+            let other = graph::resolve(user, good)?;
+            let failing = (graph::tree_of(user, commit)?, commit);
+            let reference = graph::tree_of(user, other)?;
+            if failing.0 == reference {
+                return Err(Failure::new(Status::Error, format!("`{bad}` and `{good}` are the same tree")));
+            }
+            Ok((
+                Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None },
+                built(args, location, talk),
+            ))
+        }
+        (bad, None, Some(_)) if args.switch_budget.is_some() => {
+            let name = bad.as_deref().unwrap_or("HEAD");
+            let commit = graph::resolve(user, name)?;
+            let tree = graph::tree_of(user, commit)?;
+            Ok((
+                Pair {
+                    failing: (tree, commit),
+                    reference: tree,
+                    names: (name.to_owned(), SWITCHED.to_owned()),
+                    hunt: None,
+                },
+                built(args, location, talk),
+            ))
+        }
+        (None, None, None) => {
+            let (kept, remark) = kept::newest_finding(location, args.hunt.as_deref())?;
+            if let Some(remark) = remark {
+                talk.say(&remark);
+            }
+            of_hunt(args, kept, location)
+        }
+        _ if args.switch_budget.is_some() => {
+            Err(Failure::new(Status::Usage, "`--bad` and a test command must be given together")
+                .with_hint("without a test command, the failing version of the newest finding is explained"))
+        }
+        _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command must be given together")
+            .with_hint("without any of them the newest finding is explained")),
+    }
+}
+
+/// With the build of the last hunt if none is given: another test of the same program needs it, too.
+fn built(args: &ExplainOrder, location: &Location, talk: &mut dyn Talk) -> ExplainOrder {
+    let mut args = args.clone();
+    if args.build.is_none()
+        && let Ok(kept) = kept::newest(location, None)
+        && let Ok(plan) = saved::plan(&kept.replay)
+        && let Some(build) = plan.args.test.build
+    {
+        let line = Terminal.line(&Untrusted::from(build.clone().into_vec()));
+        talk.say(&format!("Building as in the last hunt, with `{line}`; `--build` names another command."));
+        args.build = Some(build);
+    }
+    args
+}
+
+fn of_hunt(args: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pair, ExplainOrder), Failure> {
+    let (report, plan) = (kept.report()?, saved::plan(&kept.replay)?);
+    let proven = proven(&report);
+    let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
+    let roles = match args.at {
+        Side::Culprit => (Role::BadFails, Role::NecessaryPasses),
+        Side::Head => (Role::TargetFails, Role::FixPasses),
+    };
+    // Without a reference only the lines are marked that the change touches.
+    let other = of(roles.1).or_else(|| of(roles.0).filter(|_| args.switch_budget.is_some()));
+    let (Some(failing), Some((reference, _))) = (of(roles.0), other) else {
+        let (message, hint) = match args.at {
+            Side::Culprit => (
+                "the hunt has found no necessary change to explain",
+                "name the versions: `git idd explain --bad <rev> --good <rev> -- <test-cmd>`",
+            ),
+            Side::Head => ("the hunt has found no fix for HEAD", "without `--at head` the culprit is explained"),
+        };
+        return Err(Failure::new(Status::Error, message).with_hint(hint));
+    };
+    let private = private::open(&private::private_directory(&location.idd_directory()));
+    let is_there = |tree: TreeId| private.as_ref().is_ok_and(|private| graph::has_tree(private, tree));
+    if ![failing.0, reference].into_iter().all(is_there) {
+        return Err(Failure::new(Status::Error, "the trees that the hunt tested no longer exist")
+            .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again"));
+    }
+    let short = failing.1.to_string().chars().take(10).collect::<String>();
+    let names = match args.at {
+        _ if args.switch_budget.is_some() => (short, SWITCHED.to_owned()),
+        Side::Culprit => (short, "the same without the necessary change".to_owned()),
+        Side::Head => (short, "the same with the fix".to_owned()),
+    };
+    let completed = ExplainOrder {
+        command: Some(plan.args.command),
+        build: args.build.clone().or(plan.args.test.build),
+        timeout: args.timeout.or(plan.args.test.timeout),
+        ..args.clone()
+    };
+    Ok((Pair { failing, reference, names, hunt: Some(kept.id) }, completed))
+}

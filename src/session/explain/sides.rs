@@ -1,0 +1,252 @@
+//! Both versions, built under the instrumenting compiler and run with the test; and which of the processes is meant.
+
+use crate::instrument::segment::Grain;
+use crate::outcome;
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::revision::TreeId;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::model::interrupted;
+use crate::session::failure::Failure;
+use crate::session::order;
+use crate::session::order::RecordOrder;
+use crate::session::order::TestCommand;
+use crate::session::record;
+use crate::session::record::missed;
+use crate::session::talk::Talk;
+use crate::trace::container::Process;
+use crate::trace::container::REPLACED;
+use crate::trace::play::Player;
+use crate::world::files;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::listen;
+use crate::world::record::listen::Keep;
+use crate::world::record::listen::Listener;
+use crate::world::record::listen::Taken;
+use crate::world::record::store;
+use crate::world::record::store::UnitRange;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
+use crate::world::run::sandbox::Sandbox;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A test that is recorded may take so many times as long as one that is not, and so much longer; so may a build.
+const SLOWER: (u32, Duration) = (5, Duration::from_secs(30));
+
+/// One side, built and run.
+pub(super) struct Side {
+    pub(super) place: PathBuf,
+    pub(super) units: Vec<UnitRange>,
+    pub(super) taken: Vec<Taken>,
+    pub(super) ending: outcome::Ending,
+    /// The last line that the test printed.
+    pub(super) said: String,
+    /// Time of the build and of the test.
+    pub(super) duration: Duration,
+}
+
+/// The process that is meant.
+pub(super) struct Meant {
+    /// Its number among those of its side.
+    pub(super) number: usize,
+    pub(super) process: Process,
+    /// Those before it that look the same, without those that were forked: a process is met where its program starts.
+    pub(super) n_before: usize,
+}
+
+impl Meant {
+    pub(super) fn new(side: &Side, number: usize) -> Self {
+        let process = side.taken[number].process.clone();
+        let is_before = |taken: &&Taken| is_start(taken) && is_same(&taken.process, &process);
+        let n_before = side.taken[..number].iter().filter(is_before).count();
+        Self { number, process, n_before }
+    }
+}
+
+impl Explainer<'_> {
+    pub(super) fn check_failing(bad: &Side) -> Result<(), Failure> {
+        if bad.ending != outcome::Ending::Exit(0) {
+            return Ok(());
+        }
+        Err(Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too").with_hint(
+            "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0",
+        ))
+    }
+
+    /// A place for instrumented programs. Names have three letters: they stand in the environment, and what is above the stack is to be as long in all runs.
+    pub(super) fn build(&self, name: &str) -> Result<BuildDirectory, Failure> {
+        let program = files::this_program()?;
+        let path = self.root.join(format!("build-{name}"));
+        let build = BuildDirectory::create(&path, self.clang, &program, Grain::Statement)?;
+        build.link_versions(&self.around.variable("PATH").unwrap_or_default(), &program)?;
+        Ok(build)
+    }
+
+    pub(super) fn record_args(&self) -> RecordOrder {
+        RecordOrder {
+            command: self.args.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
+            at: String::new(),
+            build: self.args.build.clone(),
+            holding: order::Holding::default(),
+            program: self.args.program.clone(),
+            once: true,
+            max_trace: self.args.max_trace,
+            max_output: self.args.max_output,
+            keep: order::Keep::First,
+            timeout: self.args.timeout,
+        }
+    }
+
+    /// Build and test with these variables for the programs that the test runs.
+    pub(super) fn commands(&self, build: &BuildDirectory, variables: Vec<(OsString, OsString)>) -> Commands {
+        let set = |(name, value): (OsString, OsString)| record::variable(name, value);
+        let variables = level(variables).into_iter().map(set).collect();
+        record::commands(&self.record_args(), self.location, self.around, build, variables)
+    }
+
+    pub(super) fn limit(&self) -> Duration {
+        self.args.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
+    }
+
+    pub(super) fn side(
+        &self,
+        name: &str,
+        tree: TreeId,
+        (max_trace, limit): (u64, Duration),
+        sandbox: &mut Sandbox,
+    ) -> Result<Side, Failure> {
+        let build = self.build(name)?;
+        let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
+        let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
+        let listener = Listener::start(&socket, &place, (max_trace, Keep::First))?;
+        let seen = sandbox.observe(&job(tree, limit), &commands, &mut listener.watched(&mut self.interrupt.clone()));
+        let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>()?;
+        let seen = seen?.ok_or_else(interrupted)?;
+        if missed::is_bypassed(&seen, &build.logged(), &taken) {
+            let watched = missed::watched(&build, self.commands(&build, Vec::new()))?;
+            sandbox.observe(&job(tree, limit), &watched, &mut self.interrupt.clone())?;
+        }
+        missed::complain(&seen, &build, &taken)?;
+        let units = store::take_maps(&build.path, &place)?;
+        Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
+    }
+
+    /// The process of the failing side that is meant, and its counterpart: the last that ended otherwise, else the last that did more or less, else the last.
+    ///
+    /// One that was forked goes on where its parent was, which stands for it. Of those that were called with other words the cause lies in their caller, if another one is left.
+    pub(super) fn process(&self, bad: &Side, good: &Side) -> Result<(usize, usize), Failure> {
+        let named = |taken: &Taken| {
+            let name = Path::new(&*String::from_utf8_lossy(&taken.process.program)).file_name().map(OsString::from);
+            self.args.program.is_none() || name == self.args.program
+        };
+        let n_of = |side: &Side, number: usize| {
+            side.taken[..number]
+                .iter()
+                .filter(|taken| is_start(taken) && taken.process.program == side.taken[number].process.program)
+                .count()
+        };
+        let twin = |number: usize| {
+            let process = &bad.taken[number].process;
+            let is_same = |taken: &Taken| is_start(taken) && taken.process.program == process.program;
+            let mut same = (0..good.taken.len()).filter(|other| is_same(&good.taken[*other]));
+            same.nth(n_of(bad, number))
+        };
+        let pairs: Vec<(usize, usize)> = (0..bad.taken.len())
+            .filter(|number| is_start(&bad.taken[*number]) && named(&bad.taken[*number]))
+            .filter_map(|number| Some((number, twin(number)?)))
+            .collect();
+        let rank = |(number, other): &(usize, usize)| {
+            let (one, other) = (&bad.taken[*number], &good.taken[*other]);
+            // In the place of one that is gone ran another program, which says more than it could.
+            let is_there = one.end != Some(REPLACED);
+            (one.end != other.end, is_there, one.n_bytes != other.n_bytes, one.process.words == other.process.words)
+        };
+        let found = pairs.iter().max_by_key(|pair| rank(pair));
+        found.copied().ok_or_else(|| {
+            let mut programs: Vec<String> =
+                bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
+            programs.dedup();
+            let programs = Terminal.line(&Untrusted::from(programs.join(", ").as_str()));
+            Failure::new(Status::Error, "no program ran in the test on both versions")
+                .with_hint(format!("on the failing version it ran: {programs}; `--program` selects one"))
+        })
+    }
+
+    /// Says which process of the failing side is explained, if the test ran several; the result is the same as a remark.
+    pub(super) fn say_which(side: &Side, number: usize, talk: &mut dyn Talk) -> Option<String> {
+        let (words, n_all) = (side.taken[number].process.arguments().join(" "), side.taken.len());
+        if n_all < 2 {
+            return None;
+        }
+        let has_forked = side.taken[number + 1..]
+            .iter()
+            .any(|taken| !is_start(taken) && taken.process.parent == side.taken[number].process.pid);
+        let forked =
+            if has_forked { "; of its child processes, only the effects that it observes are explained" } else { "" };
+        let which = format!("the test ran {n_all} processes; number {} is explained, `{words}`{forked}", number + 1);
+        talk.say(&format!("Of {n_all} processes, `{}` is explained.", Terminal.line(&Untrusted::from(words.as_str()))));
+        Some(format!("{which}: `--program` selects another program"))
+    }
+
+    pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
+        let taken = &side.taken[number];
+        if taken.is_cut {
+            return Err(Failure::new(Status::Error, "the run of the reference is longer than the limit of its trace")
+                .with_hint("`--max-trace` sets another limit"));
+        }
+        let trace = store::open(&side.place.join(&taken.file))?;
+        Player::new(trace, store::units_at(&side.place, &side.units)).map_err(Failure::from)
+    }
+}
+
+/// Whether a program started there; else the process was forked by another one.
+pub(super) fn is_start(taken: &Taken) -> bool {
+    taken.process.forked_at.is_none()
+}
+
+/// Adds variables, so that all runs have as many of them and as many bytes in them: they lie above the stack, whose addresses are to be the same in all runs.
+fn level(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    const N_VARIABLES: usize = 4;
+    const N_BYTES: usize = 1024;
+    for n in variables.len()..N_VARIABLES {
+        let name = OsString::from(format!("IDD_LEVEL_{n}"));
+        // An equals sign and a zero byte stand with each; the others that are still to come have no value.
+        let taken: usize = variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+        let later = (N_VARIABLES - n) * (name.len() + 2);
+        let rest = if n + 1 == N_VARIABLES { N_BYTES.saturating_sub(taken + later) } else { 0 };
+        variables.push((name, "=".repeat(rest).into()));
+    }
+    variables
+}
+
+/// Whether both are the same program with the same arguments.
+pub(super) fn is_same(process: &Process, other: &Process) -> bool {
+    process.program == other.program && process.words == other.words
+}
+
+pub(super) fn job(tree: TreeId, limit: Duration) -> Job {
+    Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_as_much_in_their_environment_whatever_is_asked_of_them() {
+        let set = |names: &[&str]| names.iter().map(|name| ((*name).into(), "/some/where".into())).collect();
+        let size = |variables: &[(OsString, OsString)]| -> (usize, usize) {
+            (variables.len(), variables.iter().map(|(name, value)| name.len() + value.len()).sum())
+        };
+        let one = level(set(&["IDD_TRACE"]));
+        assert_eq!(size(&one), size(&level(set(&["IDD_CONTROL", "IDD_PARK", "IDD_SCRATCH"]))));
+        assert_eq!(one[0], ("IDD_TRACE".into(), "/some/where".into()));
+    }
+}

@@ -1,0 +1,107 @@
+//! The failure and the beginning of a chain, in words.
+
+use crate::explain::align::run::Said;
+use crate::explain::align::run::Word;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Wrong;
+use crate::explain::origin::Origin;
+use crate::explain::origin::Used;
+use crate::session::explain::change::Sources;
+use crate::session::explain::model::Explanation;
+use crate::trace::value;
+
+/// What was said: the text, or the call as C would write it.
+pub fn said(said: &Said) -> String {
+    if let Some(text) = &said.text {
+        return value::quoted(text, '"');
+    }
+    let texts = said.words.iter().map(|word| match word {
+        Word::Text(text) => value::quoted(text, '"'),
+        Word::Number(number) if number.leading_zeros() < 33 => number.cast_signed().to_string(),
+        // A smaller number may be an `int`.
+        Word::Number(number) => u32::try_from(*number).unwrap_or(0).cast_signed().to_string(),
+        // What is there is not known.
+        Word::Pointer => "...".to_owned(),
+    });
+    format!("{}({})", said.function, texts.collect::<Vec<_>>().join(", "))
+}
+
+fn ending(ending: Ending) -> String {
+    match ending {
+        Ending::Exit(code) => format!("exits with {code}"),
+        Ending::Signal(signal) => format!("is killed by signal {signal}"),
+        Ending::Endless => "does not end".to_owned(),
+    }
+}
+
+/// The failure in one clause.
+pub fn failure(explanation: &Explanation) -> String {
+    let (failure, _) = &explanation.failure;
+    match &failure.wrong {
+        Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
+        Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
+        Wrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
+        Wrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
+        Wrong::Ended => {
+            let null = explanation.null.as_ref().map(|name| format!(": {name} is NULL")).unwrap_or_default();
+            format!("the program {}{null} (reference: {})", ending(failure.ending), ending(failure.reference))
+        }
+    }
+}
+
+/// Faulty variables that the failing statement uses: ` It uses total, 18 (reference 12), given at a.c:11.`
+fn used(used: &[Used], sources: &mut Sources) -> String {
+    let mut one = |used: &Used| {
+        let place = used.place.as_ref().filter(|place| place.line > 0);
+        let place = place.map(|place| format!(", given at {}:{}", sources.path(&place.file), place.line));
+        let (ours, theirs) = &used.values;
+        format!("{}, {ours} (reference {theirs}){}", used.variable, place.unwrap_or_default())
+    };
+    match used {
+        [] => String::new(),
+        all => format!(" It uses {}.", all.iter().map(&mut one).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+/// Where the chain begins, in a sentence.
+pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
+    let is_empty = explanation.links.is_empty();
+    match &explanation.origin {
+        Origin::Change if is_empty => {
+            "The changed statement itself causes the failure: nothing before it is needed.".to_owned()
+        }
+        Origin::Change => {
+            "It begins with the change: the values that the change uses are the same in both runs.".to_owned()
+        }
+        Origin::Initial => {
+            "It begins with the change, in a value that exists from the start of the program.".to_owned()
+        }
+        Origin::Arguments(ours, theirs) => format!(
+            "It comes from outside of this process, which was started as `{}` (reference `{}`).",
+            ours.join(" "),
+            theirs.join(" ")
+        ),
+        Origin::Input(function) => {
+            format!("It comes from outside of this process: `{function}` read it.")
+        }
+        Origin::Threads(all) => format!(
+            "The program has several threads, and experiments run only the first one: where the difference comes from \
+             is not proved.{}",
+            used(all, sources)
+        ),
+        Origin::Start => {
+            "It begins with a value that exists from the start: an input, or something that only the reference does."
+                .to_owned()
+        }
+        Origin::Unfinished => {
+            "This is only its end: `--max-tests` was reached before its beginning was found.".to_owned()
+        }
+        Origin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
+        Origin::Same => "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned(),
+        Origin::Unknown(all) => format!(
+            "No faulty value before it is needed, but it is not in the change: no variable shows how the change leads \
+             to it.{}",
+            used(all, sources)
+        ),
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a command stops without a result.
+
+use std::error::Error;
+use std::io;
+
+use crate::change::trees::TreesError;
+use crate::report::ErrorReport;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::chain::ChainError;
+use crate::revision::InvalidId;
+use crate::trace::TraceError;
+use crate::world::cache::CacheError;
+use crate::world::journal::JournalError;
+use crate::world::record::RecordError;
+use crate::world::repo::RepoError;
+use crate::world::run::RunError;
+use crate::world::run::sandbox::SandboxError;
+use crate::world::tidy::TidyError;
+
+/// Why the program stops without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The kind, with its exit code.
+    pub status: Status,
+    /// The chain of causes, in one line, lower case, without a full stop.
+    pub message: Untrusted,
+    /// What to do about it.
+    pub hint: Option<Untrusted>,
+}
+
+impl Failure {
+    /// A failure of this kind with this message, in lower case and without a full stop.
+    pub fn new(status: Status, message: impl Into<Untrusted>) -> Self {
+        Self { status, message: message.into(), hint: None }
+    }
+
+    /// A failure of the kind `error`, with the causes of `error` in its message.
+    pub fn from_error(error: &(dyn Error + 'static)) -> Self {
+        Self::new(Status::Error, chain(error))
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<Untrusted>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What `error` of a report says about it.
+    pub fn error(&self) -> ErrorReport {
+        ErrorReport { message: self.message.clone(), hint: self.hint.clone() }
+    }
+
+    /// The report of a run that came to nothing else.
+    pub fn report(&self) -> Report {
+        Report { error: Some(self.error()), ..Report::new(self.status, self.status.meaning()) }
+    }
+}
+
+/// Errors of the layers below, each with its chain of causes.
+macro_rules! causes {
+    ($($error:ty),+ $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::from_error(&error)
+            }
+        }
+    )+};
+}
+
+causes!(
+    io::Error,
+    serde_json::Error,
+    CacheError,
+    ChainError,
+    InvalidId,
+    RecordError,
+    RepoError,
+    RunError,
+    SandboxError,
+    TidyError,
+    TraceError,
+    TreesError,
+    regex::Error,
+);
+
+/// A failure to write or read a journal, with what to do about it.
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        let failure = Self::from_error(&error);
+        match error {
+            JournalError::Version { .. } => {
+                failure.with_hint("another version of the program made the hunt; that one reads it")
+            }
+            JournalError::Busy { .. } => failure.with_hint("the same hunt is running already in this worktree"),
+            JournalError::Io { .. } => failure
+                .with_hint("a hunt needs space in the git directory, and the right to write there; nothing is lost"),
+            _ => failure,
+        }
+    }
+}
+
+/// An error and its causes, in one line. A cause that its error repeats already is left out.
+pub fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.ends_with(&part) {
+            text.push_str(": ");
+            text.push_str(&part);
+        }
+        cause = error.source();
+    }
+    text
+}

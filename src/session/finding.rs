@@ -1,0 +1,517 @@
+//! From what a hunt found, as ids, to the report that people and programs read.
+
+use crate::change::trees::Rung;
+use crate::hunt::event::Phase;
+use crate::hunt::finding as found;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Signature;
+use crate::plural::count;
+use crate::report;
+use crate::report::Commit;
+use crate::report::Date;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::revision::CommitId;
+use crate::session::beside::Beside;
+use crate::session::failure::Failure;
+use crate::session::order::Until;
+use crate::session::plan::Adjustments;
+use crate::session::plan::Plan;
+use crate::session::tally::Tally;
+use crate::session::tally::counted;
+use crate::world::repo::RepoError;
+use crate::world::repo::store::TreeStore;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// What the report draws on.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// The plan of the hunt.
+    pub plan: &'a Plan,
+    /// How it was adjusted.
+    pub adjustments: &'a Adjustments,
+    /// The history.
+    pub history: &'a History,
+    /// The trees.
+    pub store: &'a TreeStore,
+    /// What was hunted, if that is known.
+    pub signature: Option<&'a Signature>,
+    /// What was learned beside the outcomes of the test, if anything was reduced yet.
+    pub beside: Option<&'a Beside>,
+}
+
+/// Writes a finding out: patches, names, sentences. Counts and times are added by the caller.
+pub fn report(finding: &Finding, sources: Sources<'_>) -> Result<Report, Failure> {
+    sources.report(finding).map_err(Failure::from)
+}
+
+/// A share as it is reported: rounded down to thousandths, because more digits would be a claim.
+fn thousandths(share: f64) -> f64 {
+    (share * 1000.0).floor() / 1000.0
+}
+
+impl Sources<'_> {
+    fn report(self, finding: &Finding) -> Result<Report, RepoError> {
+        let status = status(finding.conclusion);
+        // Without a search nothing is known of the revisions between the two.
+        let searched = finding.first_bad.filter(|_| !self.plan.is_minimize);
+        let first_bad = searched.map(|id| self.first_bad(id)).transpose()?;
+        let culprit_lines = first_bad.as_ref().map_or(0, |first_bad| first_bad.lines);
+        let change = |change: &Option<found::Change>| change.as_ref().map(|change| self.change(change)).transpose();
+        let fix = match &finding.fix {
+            Some(fix) if fix.tested == Outcome::Pass => Some(self.fix(fix, culprit_lines)?),
+            _ => None,
+        };
+        let fixes = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<_, _>>()?;
+        let fixes = report::by_size(fixes);
+        let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
+        let is_range = is_open && narrowed(finding).len() > 1;
+        let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
+        let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
+        Ok(Report {
+            signature: self.signature.map(|signature| report::Signature {
+                compared: self.beside.and_then(|beside| beside.exactness).map(|exactness| exactness.word().to_owned()),
+                ..report::Signature::from(signature)
+            }),
+            bad: Some(self.commit(finding.bad)),
+            last_good: finding.last_good.map(|id| self.commit(id)),
+            interaction: finding.is_interaction,
+            confidence: finding.confidence.map(thousandths),
+            noise: finding.noise.map(|noise| report::Noise {
+                false_fails: thousandths(noise.false_fails),
+                false_passes: thousandths(noise.false_passes),
+            }),
+            culprits: finding.culprits.iter().map(|id| self.commit(*id)).collect(),
+            range: is_range.then_some(report::Range { candidates }),
+            change: report::Changes {
+                sufficient: change(&finding.sufficient)?,
+                necessary: change(&finding.necessary)?,
+                common: change(&finding.common)?,
+            },
+            first_bad,
+            fix,
+            fixes,
+            repairs,
+            evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
+            held: self.held(finding)?,
+            notes: notes(finding)
+                .into_iter()
+                .chain(self.further(finding))
+                .chain(self.undated(finding))
+                .chain(self.so_far(finding))
+                .chain(self.generated(finding).map(Untrusted::from))
+                .collect(),
+            ..Report::new(status, self.sentence(finding))
+        })
+    }
+
+    /// How to go on from a stage that was asked for.
+    fn further(self, finding: &Finding) -> Option<Untrusted> {
+        let until = self.plan.args.effort.until;
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
+        if !has_ended || until == Until::Fix || self.plan.is_minimize {
+            return None;
+        }
+        let word = until.word();
+        let next = match (until, finding.conclusion) {
+            (Until::Commit, Conclusion::Range) => {
+                "`git idd resume --until change` goes on, and distinguishes the commits by their changes"
+            }
+            _ => "`git idd resume --until fix` goes on",
+        };
+        Some(Untrusted::from(format!("The hunt ended with the {word} (`--until {word}`); {next}.")))
+    }
+
+    /// What a search that was stopped has seen: how far back it fails, and from where on it passes.
+    fn so_far(self, finding: &Finding) -> Option<Untrusted> {
+        if !is_stopped(finding) || finding.first_bad.is_some() {
+            return None;
+        }
+        let distance = |id: &CommitId| self.history.path(finding.bad, *id).map_or(0, |line| line.len());
+        let seen = |wanted| {
+            let verdicts = finding.verdicts.iter().filter(move |(_, outcome, _)| *outcome == wanted);
+            verdicts.map(|(id, _, is_repaired)| (distance(id), id, *is_repaired)).filter(|(distance, ..)| *distance > 0)
+        };
+        let name = |(_, id, is_repaired): (usize, &CommitId, bool)| {
+            format!("{}{}", id.short(), if is_repaired { " (with a repair)" } else { "" })
+        };
+        let fails = seen(Outcome::Fail).max_by_key(|(distance, ..)| *distance).map(name)?;
+        let passes = match seen(Outcome::Pass).min_by_key(|(distance, ..)| *distance).map(name) {
+            Some(newest) => format!("the newest that passes is {newest}"),
+            None => "none passes yet".to_owned(),
+        };
+        Some(Untrusted::from(format!("Of the revisions tested so far the oldest that fails is {fails}, {passes}.")))
+    }
+
+    /// What to know of files in the change that a program writes, each once.
+    fn generated(self, finding: &Finding) -> impl Iterator<Item = String> {
+        let mut paths = BTreeSet::new();
+        for change in finding.sufficient.iter().chain(&finding.necessary) {
+            let is_generated = |path: &[u8]| {
+                [change.newer, change.older]
+                    .into_iter()
+                    .any(|tree| self.plan.divisions.is_generated(self.store.repository(), tree, path))
+            };
+            let files: BTreeSet<&Vec<u8>> = change.units.iter().map(|unit| &unit.path).collect();
+            paths.extend(files.into_iter().filter(|path| is_generated(path)).cloned());
+        }
+        paths.into_iter().map(|path| {
+            let path = String::from_utf8_lossy(&path).into_owned();
+            format!(
+                "`{path}` is a generated file, so it is one unit, together with its sources; if `idd.regenerate` \
+                 names its generator, the change is reduced in the sources."
+            )
+        })
+    }
+
+    fn sentence(self, finding: &Finding) -> String {
+        let distance = |id: CommitId| self.history.path(finding.bad, id).map_or(0, |line| line.len() - 1);
+        match finding.conclusion {
+            Conclusion::Found if self.plan.is_minimize => {
+                "The difference of the two revisions was reduced, and every claim about it was run again.".to_owned()
+            }
+            Conclusion::Found if finding.is_interaction && finding.culprits.len() > 1 => {
+                format!(
+                    "The failure needs {} commits together; the newest of them is the first bad one.",
+                    finding.culprits.len()
+                )
+            }
+            Conclusion::Found => "The first bad commit was found, and every claim about it was run again.".to_owned(),
+            Conclusion::Unported if finding.fixes.iter().any(|fix| fix.is_complete) => {
+                format!("The first bad commit was found, but no fix is recommended: {}.", why_no_fix(finding))
+            }
+            Conclusion::Unported => {
+                "The first bad commit was found, but its reversal could not be carried to the newest revision."
+                    .to_owned()
+            }
+            Conclusion::Range => {
+                format!("The first bad commit is one of {}; they could not be told apart.", finding.range.len().max(1))
+            }
+            Conclusion::BadPasses => "The test passes at the bad revision: there is nothing to hunt.".to_owned(),
+            Conclusion::GoodFails => "A revision given as good shows the failure itself.".to_owned(),
+            Conclusion::NothingTestable => "The test gives no verdict at the bad revision.".to_owned(),
+            Conclusion::NotReproducible => "The test does not give the same answer when it is run again.".to_owned(),
+            Conclusion::NeverPassed => {
+                let oldest = finding.oldest_tested.unwrap_or(finding.bad);
+                let border = self.history.first_parents(oldest).last().copied().unwrap_or(oldest);
+                let end =
+                    if self.history.is_shallow_border(border) { "the border of the shallow clone" } else { "the root" };
+                let steps = distance(oldest);
+                let steps = count(steps, "step");
+                if oldest != border {
+                    return format!(
+                        "No revision that could be tested passes; the oldest of them is {steps} before the bad one, \
+                         and there are older ones back to {end}."
+                    );
+                }
+                format!("No revision passes, back to {end}; the oldest one tested is {steps} before the bad one.")
+            }
+            Conclusion::Culprit => "The first bad commit is proved; the rest of the hunt has not ended.".to_owned(),
+            Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
+            Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),
+        }
+    }
+
+    fn commit(self, id: CommitId) -> Commit {
+        Commit::from(self.history.get(id))
+    }
+
+    fn first_bad(self, id: CommitId) -> Result<report::FirstBad, RepoError> {
+        let revision = self.history.get(id);
+        let parent = revision.parents.first().and_then(|parent| self.history.find(*parent));
+        let lines = match parent {
+            Some(parent) => self.store.patch(parent.tree, revision.tree)?.1,
+            None => 0,
+        };
+        Ok(report::FirstBad { commit: self.commit(id), lines: lines as u64 })
+    }
+
+    fn change(self, change: &found::Change) -> Result<report::Change, RepoError> {
+        let (patch, lines) = self.store.patch(change.older, change.newer)?;
+        let files = self.store.paths(change.older, change.newer)?;
+        let units = change.units.iter().map(|unit| report::Unit {
+            commit: Some(unit.commit),
+            file: Untrusted::from(unit.path.clone()),
+            lines: unit.n_lines as u64,
+            text: Untrusted::from(patch_lines(&unit.edits)),
+            without: unit.shown_without,
+        });
+        Ok(report::Change {
+            patch: Untrusted::from(patch),
+            lines: lines as u64,
+            files: files.into_iter().map(Untrusted::from).collect(),
+            units: units.collect(),
+            is_minimal: change.is_minimal,
+        })
+    }
+
+    fn fix(self, fix: &found::Fix, culprit_lines: u64) -> Result<report::Fix, RepoError> {
+        let (patch, lines) = self.store.patch(fix.older, fix.newer)?;
+        Ok(report::Fix {
+            commit: fix.revision,
+            complete: fix.is_complete,
+            patch: Untrusted::from(patch),
+            lines: lines as u64,
+            tested: fix.tested,
+            culprit_lines,
+            suite: match fix.suite {
+                None => report::Suite::NotRun,
+                Some(Outcome::Pass) => report::Suite::Same,
+                Some(_) => report::Suite::Worse,
+            },
+            scope: scope(fix.scope),
+            reverts: fix.commit,
+            complaints: self.complaints(fix),
+            rung: match fix.rung {
+                Rung::Merge => report::Rung::Merge,
+                Rung::Lines => report::Rung::Lines,
+                Rung::Syntax => report::Rung::Syntax,
+                Rung::Renamed => report::Rung::Renamed,
+                Rung::Reduced => report::Rung::Reduced,
+            },
+        })
+    }
+
+    /// What is complained of with a fix.
+    fn complaints(self, fix: &found::Fix) -> Vec<Untrusted> {
+        let known = self.beside.and_then(|beside| beside.complaints.get(&fix.probed));
+        known
+            .into_iter()
+            .filter(|_| fix.has_complaints)
+            .flatten()
+            .map(|complaint| Untrusted::from(complaint.as_str()))
+            .collect()
+    }
+
+    fn repair(self, repair: &found::Repair) -> Result<report::Repair, RepoError> {
+        let (patch, lines) = self.store.patch(repair.base, repair.patched)?;
+        let is_newer = self.history.path(repair.source, repair.revision).is_some();
+        Ok(report::Repair {
+            commit: repair.revision,
+            source: repair.source,
+            direction: if is_newer { report::Direction::Newer } else { report::Direction::Older },
+            lines: lines as u64,
+            patch: Untrusted::from(patch),
+            control: match repair.control {
+                found::Control::Held => report::Control::Held,
+                found::Control::Flipped => report::Control::Flipped,
+                found::Control::Provisional => report::Control::Provisional,
+            },
+        })
+    }
+
+    /// The held paths, and whether history changed them between good and bad.
+    fn held(self, finding: &Finding) -> Result<Vec<report::Held>, RepoError> {
+        let paths = self.plan.held.keys().filter(|_| !self.adjustments.hold_nothing);
+        let mut held = Vec::new();
+        for path in paths.chain(&self.adjustments.also_held) {
+            let at = |id: CommitId| self.store.file(self.history.get(id).tree, path);
+            let (good, bad) = (finding.last_good.map(at).transpose()?, finding.first_bad.map(at).transpose()?);
+            held.push(report::Held {
+                path: Untrusted::from(path.clone()),
+                changed: good.as_ref().zip(bad.as_ref()).map(|(good, bad)| good != bad),
+                in_good: good.map(|file| file.is_some()),
+                in_bad: bad.map(|file| file.is_some()),
+            });
+        }
+        Ok(held)
+    }
+}
+
+/// Whether the hunt was stopped before its end.
+fn is_stopped(finding: &Finding) -> bool {
+    matches!(finding.conclusion, Conclusion::Budget | Conclusion::Interrupted)
+}
+
+/// The commits that may still be the first bad one, newest first: those of the range, and of a search that was stopped only those that
+/// its verdicts leave.
+fn narrowed(finding: &Finding) -> &[CommitId] {
+    let range = &finding.range[..];
+    if !is_stopped(finding) {
+        return range;
+    }
+    let shows = |id: &CommitId, wanted| finding.verdicts.iter().any(|(of, outcome, _)| of == id && *outcome == wanted);
+    let passes = range.iter().position(|id| shows(id, Outcome::Pass)).unwrap_or(range.len());
+    let fails = range[..passes].iter().rposition(|id| shows(id, Outcome::Fail)).unwrap_or(0);
+    &range[fails..passes]
+}
+
+/// Edits as lines of a patch: what goes before what comes.
+fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
+    let mut edits: Vec<_> = edits.iter().filter(|edit| !edit.text.is_empty()).collect();
+    edits.sort_by_key(|edit| edit.is_insertion);
+    let mut lines = Vec::new();
+    for edit in edits {
+        for line in edit.text.split_inclusive(|byte| *byte == b'\n') {
+            lines.push(if edit.is_insertion { b'+' } else { b'-' });
+            lines.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
+            lines.push(b'\n');
+        }
+    }
+    lines
+}
+
+/// The status that a conclusion is reported as.
+pub fn status(conclusion: Conclusion) -> Status {
+    match conclusion {
+        Conclusion::Found => Status::Found,
+        Conclusion::Range => Status::Range,
+        Conclusion::BadPasses => Status::BadPasses,
+        Conclusion::GoodFails => Status::GoodFails,
+        Conclusion::NothingTestable => Status::NothingTestable,
+        Conclusion::NotReproducible => Status::NotReproducible,
+        Conclusion::NeverPassed => Status::NeverPassed,
+        Conclusion::Unported => Status::Unported,
+        Conclusion::Culprit => Status::Culprit,
+        Conclusion::Budget => Status::Budget,
+        Conclusion::Interrupted => Status::Interrupted,
+    }
+}
+
+impl Sources<'_> {
+    /// What is said of commits whose dates cannot be told.
+    fn undated(self, finding: &Finding) -> Option<Untrusted> {
+        let named = [finding.first_bad, finding.last_good, Some(finding.bad)].into_iter().flatten();
+        let undated = named.filter(|id| !Date::is_told(self.history.get(*id).author_time.0)).min();
+        undated.map(|id| {
+            let id = id.short();
+            Untrusted::from(format!("The date of {id} is outside of the calendar; it is shown as 1970, as git does."))
+        })
+    }
+}
+
+/// The notes of a finding as sentences.
+fn notes(finding: &Finding) -> Vec<Untrusted> {
+    let mut notes: Vec<Untrusted> = finding.notes.iter().map(|note| Untrusted::from(sentence_of(note))).collect();
+    if finding.n_unverified_units > 0 {
+        let n_units = finding.n_unverified_units;
+        notes.push(Untrusted::from(format!(
+            "{n_units} of the units were not run again one by one: the reduction showed once that each of them is \
+             needed."
+        )));
+    }
+    notes
+}
+
+/// - `is_sample`: only some of the kept units were run again.
+fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
+    let is_unit = matches!(evidence.expected, found::Expected::NotFail | found::Expected::NotPass);
+    let expected = match evidence.expected {
+        found::Expected::Pass | found::Expected::NotFail => Outcome::Pass,
+        found::Expected::Fail | found::Expected::NotPass => Outcome::Fail,
+    };
+    // What is expected there is "anything but": shown as what was seen if that will do.
+    let expected = if evidence.holds() { evidence.seen } else { expected };
+    report::Evidence {
+        claim: Untrusted::from(evidence.claim.as_str()),
+        commit: Some(evidence.revision),
+        tree: Some(evidence.tree),
+        expected,
+        outcome: evidence.seen,
+        is_clean: true,
+        verified: if is_sample && is_unit { report::Verified::Observed } else { report::Verified::Verified },
+    }
+}
+
+/// How much a reversal takes back, as reports have it.
+pub fn scope(scope: found::Scope) -> report::Scope {
+    match scope {
+        found::Scope::Lines => report::Scope::Lines,
+        found::Scope::Statements => report::Scope::Statements,
+        found::Scope::Declarations => report::Scope::Declarations,
+        found::Scope::Files => report::Scope::Files,
+        found::Scope::Revert => report::Scope::Revert,
+    }
+}
+
+/// Why none of the reversals of a finding is recommended.
+fn why_no_fix(finding: &Finding) -> &'static str {
+    let is_any = |is_it: fn(&found::Fix) -> bool| finding.fixes.iter().any(|fix| fix.is_complete && is_it(fix));
+    if !finding.own_tests.is_empty() {
+        "it changed tests that still exist and would probably fail without it"
+    } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
+        "each reversal that makes the test pass makes other tests of the suite fail"
+    } else if is_any(|fix| fix.has_complaints) {
+        "each reversal that makes the test pass causes new warnings"
+    } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
+        "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
+    } else {
+        "newer commits rewrote the code around it"
+    }
+}
+
+/// A note as a sentence of its own; an id at its beginning stays as it is.
+fn sentence_of(note: &str) -> String {
+    let mut letters = note.chars();
+    let is_id = note.split(' ').next().is_some_and(|word| word.contains(|letter: char| letter.is_ascii_digit()));
+    let first = letters.next().map(|letter| if is_id { letter } else { letter.to_ascii_uppercase() });
+    let stop = if note.ends_with('.') { "" } else { "." };
+    format!("{}{}{stop}", first.map(String::from).unwrap_or_default(), letters.as_str())
+}
+
+/// The counts of a tally for the report, all runs of the program together.
+pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
+    let of = |phase: Phase| tally.earlier(phase.word()) + tally.runs.get(&phase).copied().unwrap_or(0);
+    let phases = [Phase::Reproduce, Phase::Search, Phase::Repair, Phase::Reduce, Phase::Port, Phase::Verify];
+    let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for ((phase, outcome), n_answers) in &tally.outcomes {
+        outcomes.entry(phase.word().to_owned()).or_default().insert(outcome.clone(), *n_answers);
+    }
+    report::Probes {
+        run: phases.into_iter().map(of).sum(),
+        cached: tally.n_cached,
+        refused: n_refused,
+        prechecked: tally.earlier(counted::PRECHECKED) + tally.n_prechecked,
+        precheck_refused: tally.earlier(counted::REFUSED) + tally.n_refused,
+        same_product: tally.earlier(counted::SAME_PRODUCT) + tally.n_same_product,
+        search: of(Phase::Search),
+        repair: of(Phase::Repair),
+        reduce: of(Phase::Reduce),
+        port: of(Phase::Port),
+        verify: of(Phase::Verify),
+        reproduce: of(Phase::Reproduce),
+        checks: tally.earlier(counted::CHECK) + tally.n_checks,
+        suite: tally.earlier(counted::SUITE) + tally.n_suite_runs,
+        outcomes,
+    }
+}
+
+/// Why an outcome gives no verdict, as a hint.
+pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
+    match reason {
+        Reason::Build if has_build => {
+            "the build command fails at the bad revision; to hunt that failure, give the build command as the test"
+        }
+        Reason::Build => "the output looks like a failed build; give the build command with `--build`, or as the test",
+        Reason::Timeout => "give more time with `--timeout`",
+        Reason::Skip => "exit code 125 means that the revision cannot be tested",
+        Reason::Path => "the bad revision contains a path that must not be written; name another revision with `--bad`",
+        Reason::Submodule => "`git submodule update --init --recursive` gets submodules",
+        Reason::Object => "`git fsck` lists what is wrong with the repository; `git fetch --refetch` gets it again",
+        Reason::TestAbsent => {
+            "the test passed without the output that `--pass-match` requires, or its directory is not in the tree"
+        }
+        Reason::Other => "the test fails at the bad revision, but no line of its output matches `--match`",
+        _ => "run the command by hand in a checkout of the bad revision",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_begins_with_a_capital_letter_unless_it_begins_with_an_id() {
+        for (note, expected) in
+            [("one is left", "One is left."), ("f56aaea01525 fails.", "f56aaea01525 fails."), ("", ".")]
+        {
+            assert_eq!(sentence_of(note), expected);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What is held: paths that keep the content of the user's working tree in every revision.
+//!
+//! Held by itself is only the script that the test command runs; so the test is the one that the user has, in revisions
+//! that had another one or none.
+
+use crate::change::Mode;
+use crate::change::trees::Trees as _;
+use crate::report::Status;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::order::Holding;
+use crate::session::order::TestCommand;
+use crate::session::talk::Talk;
+use crate::world::files;
+use crate::world::files::OnDisk;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Component;
+use std::path::Path;
+
+/// Programs that take a script as their first argument.
+const INTERPRETERS: [&str; 14] =
+    ["sh", "bash", "dash", "ksh", "zsh", "python", "python2", "python3", "perl", "ruby", "node", "tclsh", "awk", "php"];
+
+/// The paths to hold, relative to the top: the script that is run, and those the user names.
+///
+/// - `bad`: the failing revision; a script is held if it is part of it, or else if it is a text that git does not ignore.
+///   An ignored file is a product of the build: to hold it would test the same product in every revision.
+pub fn held(
+    command: &TestCommand,
+    holding: &Holding,
+    bad: CommitId,
+    location: &Location,
+    (user, around): (&Repository, &Context),
+) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
+    let mut held = BTreeMap::new();
+    let Some(top) = &location.top else { return Ok(held) };
+    if holding.no_hold {
+        return Ok(held);
+    }
+    if let Some(script) = script(command)
+        && let Some(path) = inside(&script, location)
+        && let Some(file) = files::read(top, &path)
+        && (graph::has_path(user, bad, &path)
+            || (is_text(&file) && !locate::is_ignored(location, &path, &around.environment)))
+    {
+        held.insert(path, file);
+    }
+    for name in &holding.hold {
+        let path = inside(name, location).filter(|path| !path.is_empty());
+        let found = path.map(|path| files::read_all(top, &path)).unwrap_or_default();
+        if found.is_empty() {
+            let name = name.to_string_lossy();
+            return Err(Failure::new(Status::Usage, format!("there is no file `{name}` to hold in the working tree"))
+                .with_hint(
+                    "`--hold` takes a path of the working tree; its present content is used in every revision",
+                ));
+        }
+        held.extend(found);
+    }
+    Ok(held)
+}
+
+/// The files that a command names, as it names them, that are in the working tree alone and not held: no checkout has them.
+pub fn missing(
+    command: &TestCommand,
+    held: &BTreeMap<Vec<u8>, OnDisk>,
+    bad: CommitId,
+    location: &Location,
+    (user, around): (&Repository, &Context),
+) -> Vec<Vec<u8>> {
+    let words = match command {
+        TestCommand::Argv(words) => words.clone(),
+        TestCommand::Shell(line) => simple_words(line).unwrap_or_default(),
+    };
+    let Some(top) = &location.top else { return Vec::new() };
+    // Some runners take a part of a file: `test_a.py::test_b`.
+    let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
+    let names = words.iter().skip(1).filter_map(file);
+    let is_missing = |path: &Vec<u8>| {
+        !held.contains_key(path)
+            && !graph::has_path(user, bad, path)
+            && matches!(files::read(top, path), Some(OnDisk::File { .. }))
+            && !locate::is_ignored(location, path, &around.environment)
+    };
+    let is_named = |name: &Vec<u8>| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
+    names.filter(|name| is_named(name).is_some_and(|path| is_missing(&path))).collect()
+}
+
+/// A file, as trees have it.
+pub fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
+    let mode = match file {
+        OnDisk::File { is_executable: true, .. } => Mode::Executable,
+        OnDisk::File { .. } => Mode::Regular,
+        OnDisk::Link { .. } => Mode::Symlink,
+    };
+    (mode, file.bytes().to_vec())
+}
+
+/// Trees of revisions that are recorded or explained, with what is held in them.
+pub struct Holder {
+    store: TreeStore,
+    paths: Vec<Vec<u8>>,
+    is_other: bool,
+}
+
+impl Holder {
+    /// Holds what a hunt from the revision `bad` would hold; needs the private repository.
+    pub fn new(
+        command: &TestCommand,
+        holding: &Holding,
+        bad: CommitId,
+        location: &Location,
+        from: (&Repository, &Context),
+    ) -> Result<Self, Failure> {
+        let held = held(command, holding, bad, location, from)?;
+        let paths = held.keys().cloned().collect();
+        let files = held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))).collect();
+        let repository = private::open(&private::private_directory(&location.idd_directory()))?;
+        let store = TreeStore::new(repository, Held { files, ..Held::default() }, Vec::new())?;
+        Ok(Self { store, paths, is_other: false })
+    }
+
+    /// Puts what is held into trees, and says so if that changes any of them.
+    pub fn held(mut self, trees: &mut [&mut TreeId], talk: &mut dyn Talk) -> Result<(), Failure> {
+        for tree in trees {
+            **tree = self.tree(**tree)?;
+        }
+        if let Some(remark) = self.remark() {
+            talk.say(&remark);
+        }
+        Ok(())
+    }
+
+    fn tree(&mut self, tree: TreeId) -> Result<TreeId, Failure> {
+        let view = self.store.view(tree)?;
+        self.is_other |= view != tree;
+        Ok(view)
+    }
+
+    /// Which paths are not as their revisions have them.
+    fn remark(&self) -> Option<String> {
+        let names: Vec<_> = self.paths.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
+        self.is_other.then(|| format!("Held as in the working tree: {}.", names.join(", ")))
+    }
+}
+
+fn is_text(file: &OnDisk) -> bool {
+    !file.bytes().contains(&0)
+}
+
+/// The path (relative to the top) of the program that a command starts directly, if it lies in the working tree.
+pub fn program(command: &TestCommand, location: &Location) -> Option<Vec<u8>> {
+    let program = match command {
+        TestCommand::Argv(words) => words.first().cloned(),
+        TestCommand::Shell(line) => simple_words(line)?.into_iter().next(),
+    }?;
+    program.as_bytes().contains(&b'/').then(|| inside(&program, location)).flatten()
+}
+
+/// The script that a command runs, as written: the program itself if it is named by a path, or an interpreter's script.
+fn script(command: &TestCommand) -> Option<OsString> {
+    let words: Vec<OsString> = match command {
+        TestCommand::Argv(words) => words.clone(),
+        TestCommand::Shell(line) => simple_words(line)?,
+    };
+    let program = words.first()?;
+    let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
+    if INTERPRETERS.contains(&name.as_str()) {
+        let script = words.get(1)?;
+        return (!script.as_bytes().starts_with(b"-")).then(|| script.clone());
+    }
+    program.as_bytes().contains(&b'/').then(|| program.clone())
+}
+
+/// The words of the first command of a shell line, as far as they need no shell to be understood.
+fn simple_words(line: &OsStr) -> Option<Vec<OsString>> {
+    let text = line.to_str()?;
+    let first = text.split(['|', '&', ';', '<', '>', '\n']).next()?;
+    if first.contains(['$', '`', '"', '\'', '\\', '*', '?', '(', '{', '~', '#']) {
+        return None;
+    }
+    let words = first.split_whitespace().skip_while(|word| word.contains('=')).map(OsString::from);
+    Some(words.collect())
+}
+
+/// A path of the command line relative to the top of the working tree; `None` if it lies outside.
+pub fn inside(name: &OsStr, location: &Location) -> Option<Vec<u8>> {
+    let top = location.top.as_ref()?;
+    let path = if Path::new(name).is_absolute() {
+        Path::new(name).strip_prefix(top).ok()?.to_owned()
+    } else {
+        location.prefix.join(name)
+    };
+    let mut parts: Vec<&OsStr> = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => parts.push(part),
+            Component::ParentDir => {
+                parts.pop()?;
+            }
+            Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    let parts: Vec<&[u8]> = parts.into_iter().map(OsStr::as_bytes).collect();
+    Some(parts.join(&b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Option<&str>) {
+        assert_eq!(script(&TestCommand::Shell(line.into())), expected.map(OsString::from), "{line}");
+    }
+
+    #[test]
+    fn the_script_of_a_shell_line_is_found() {
+        check("./test.sh", Some("./test.sh"));
+        check("sh test.sh -x", Some("test.sh"));
+        check("LANG=C ./t/run.sh && true", Some("./t/run.sh"));
+        check("python3 -m pytest", None);
+        check("make test", None);
+        check("./\"a b\"", None);
+    }
+
+    #[test]
+    fn a_path_is_taken_relative_to_the_top() {
+        let location = Location {
+            git_directory: "/r/.git".into(),
+            common_directory: "/r/.git".into(),
+            top: Some("/r".into()),
+            prefix: "sub".into(),
+        };
+        let check = |name: &str, expected: Option<&str>| {
+            let found = inside(OsStr::new(name), &location);
+            assert_eq!(found, expected.map(|path| path.as_bytes().to_vec()), "{name}");
+        };
+        check("./a.sh", Some("sub/a.sh"));
+        check("../a.sh", Some("a.sh"));
+        check("../../a.sh", None);
+        check("/r/x/y", Some("x/y"));
+        check("/tmp/y", None);
+    }
+}

@@ -1,0 +1,723 @@
+//! One hunt from the command line to the report.
+
+use crate::change::trees::Trees;
+use crate::hunt::Again;
+use crate::hunt::Board;
+use crate::hunt::Halt;
+use crate::hunt::Probe;
+use crate::hunt::drive::Engine;
+use crate::hunt::drive::drive;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::hunt::stage::Stage;
+use crate::outcome::Ending;
+use crate::outcome::Signature;
+use crate::plural::count;
+use crate::report::ErrorReport;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::report::text;
+use crate::revision::CommitId;
+use crate::session::announce::Announcing;
+use crate::session::context::Context;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::criteria::criteria;
+use crate::session::failure::Failure;
+use crate::session::finding;
+use crate::session::finding::Sources;
+use crate::session::kept;
+use crate::session::order::Effort;
+use crate::session::plan::Adjustments;
+use crate::session::plan::Plan;
+use crate::session::precheck::Checking;
+use crate::session::runner::Runner;
+use crate::session::runner::Start;
+use crate::session::runner::questions::MUTE;
+use crate::session::saved;
+use crate::session::saved::Asked;
+use crate::session::saved::Saved;
+use crate::session::suite;
+use crate::session::talk::Talk;
+use crate::session::tally::Limits;
+use crate::session::tally::counted;
+use crate::world::cache;
+use crate::world::cache::Observations;
+use crate::world::files;
+use crate::world::journal::Record;
+use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
+use crate::world::repo::fetch;
+use crate::world::repo::fetch::Remote;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::promisor;
+use crate::world::repo::promisor::Promisor;
+use crate::world::repo::state::UserState;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::sandbox;
+use crate::world::tools;
+use crate::world::tools::Setting;
+use crate::world::tools::Tools;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use std::time::Instant;
+use std::time::SystemTime;
+
+/// Plans are adjusted at most so often in one hunt.
+const MAX_ADJUSTMENTS: usize = 6;
+
+/// What a hunt is started with.
+pub struct Task<'t> {
+    /// The plan.
+    pub plan: &'t Plan,
+    /// The repository.
+    pub location: &'t Location,
+    /// What the process was given.
+    pub around: &'t Context,
+    /// Journal and identity of the hunt.
+    pub saved: Saved,
+    /// Set when the user interrupts.
+    pub interrupt: Arc<AtomicBool>,
+    /// Who listens.
+    pub talk: &'t mut dyn Talk,
+}
+
+/// Runs a hunt to its end, and writes what it found into the journal.
+pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
+    let Task { plan, location, around, saved, interrupt, talk } = task;
+    let begin = Instant::now();
+    let kept = saved.replay.as_ref().and_then(saved::first_bad);
+    if let Some(audit) = &plan.args.effort.audit {
+        files::replace(Path::new(audit), b"").map_err(|error| {
+            let name = audit.to_string_lossy();
+            Failure::new(Status::Usage, format!("failed to write the list `{name}`: {error}"))
+                .with_hint("`--audit` takes the name of a file that can be written")
+        })?;
+    }
+    let reading = read_history(plan, location)?;
+    let configuration = around.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let promisor = promisor::promising(configuration)
+        .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
+    drop(saved::make_private(location, user, plan.bad)?);
+    private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
+    let started = SystemTime::now();
+    let (mut observations, events) = Observations::open(&location.idd_directory())?;
+    for event in &events {
+        tell_cache_event(event, talk);
+    }
+    let before = UserState::read(location).with_work_tree(location);
+    let effort = &plan.args.effort;
+    let limits =
+        Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
+    let root = sandboxes(around, location, &saved.id)?;
+    observations.use_tools(Tools::new(Setting {
+        directory: tools::directory(&location.idd_directory()),
+        environment: plan.commands.environment.clone(),
+        root: root.clone(),
+        started,
+        audited: plan.audited(),
+        earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
+    }));
+    let log = saved.segment.path().to_owned();
+    let start = Start {
+        plan,
+        location: location.clone(),
+        segment: saved.segment,
+        replay: saved.replay,
+        observations,
+        root,
+        interrupt,
+        reader: reading.thread().clone(),
+        talk,
+        limits,
+        before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
+    };
+    let criteria = criteria(plan, None)?;
+    let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
+    let mut hunt = Hunt {
+        plan,
+        location,
+        promisor,
+        remote: plan.args.effort.fetch.then(|| Remote::of_history(location, &around.environment)).flatten(),
+        reading: Some(reading),
+        history: Rc::default(),
+        runner: Runner::new(start, criteria, limit),
+        signature: None,
+        fetched: None,
+        is_hopeless: false,
+        kept,
+        id: saved.id,
+        log,
+        begin: (begin, saved.seconds_before),
+    };
+    let Effort { until, reduction, .. } = plan.args.effort;
+    if let Some(path) = plan.missing.first() {
+        hunt.runner.talk.say(&missing_file(path));
+    }
+    hunt.runner.append(&Asked { until, reduction }.record())?;
+    let result = hunt.run_in_spite_of_damage();
+    let result = result.and_then(|mut report| {
+        let after = UserState::read(location).with_work_tree(location);
+        hunt.describe_run(&mut report, &before, &after);
+        report.seconds = saved.seconds_before + begin.elapsed().as_secs_f64();
+        report.hunt = Some(hunt.id.clone());
+        report.log = Some(Untrusted::from(hunt.log.to_string_lossy().as_ref()));
+        hunt.write_down(&report)?;
+        Ok(report)
+    });
+    if hunt.is_hopeless {
+        // There is nothing to go on with.
+        let status = Status::Usage.word().to_owned();
+        hunt.runner.append(&Record::Ended { status })?;
+    }
+    hunt.runner.talk.finish();
+    hunt.runner.close();
+    if hunt.is_hopeless && saved.is_new {
+        kept::remove(location, &hunt.id)?;
+    }
+    result
+}
+
+/// Removes damaged objects of ours, and says so if there were any.
+pub fn clear_store(idd_directory: &Path) -> Option<String> {
+    let n_removed = private::clear(idd_directory);
+    (n_removed > 0)
+        .then(|| format!("Removed {} that will be made again.", count(n_removed, "damaged candidate object")))
+}
+
+/// Reads the history in a thread of its own, which waits to be woken: while the first checkout is written it would be in the way.
+fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<History, RepoError>>, Failure> {
+    let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
+    let git_directory = location.git_directory.clone();
+    let reading = thread::Builder::new().spawn(move || {
+        thread::park();
+        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
+        Ok(History::new(revisions, shallow))
+    });
+    reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
+}
+
+/// What is said of a file that no checkout has.
+fn missing_file(path: &[u8]) -> String {
+    let name = Terminal.line(&Untrusted::from(path));
+    format!("`{name}` is in your working tree, but in no checkout; `--hold {name}` puts it into every revision.")
+}
+
+/// What is said of a check that refuses what can be built.
+const PRECHECK_USELESS: &str =
+    "The command of `--precheck` fails at the bad revision, which can be built; it is not used.";
+
+/// What reproducing the failure came to.
+pub(super) enum Reproduced {
+    /// The failure is known.
+    Yes,
+    /// Some runs fail and some pass, which the hunt does not expect yet.
+    NowAndThen,
+    /// The hunt ends here.
+    No(Conclusion, Option<ErrorReport>),
+}
+
+pub(super) struct Hunt<'h> {
+    pub(super) plan: &'h Plan,
+    pub(super) location: &'h Location,
+    /// Who has what a partial clone lacks.
+    promisor: Option<Promisor>,
+    /// Who has the rest of a shallow history, if it may be fetched.
+    remote: Option<Remote>,
+    /// What reads the history, which reproduction can do without.
+    reading: Option<JoinHandle<Result<History, RepoError>>>,
+    /// Empty until it is [asked for](Hunt::know_history).
+    pub(super) history: Rc<History>,
+    pub(super) runner: Runner<'h>,
+    pub(super) signature: Option<Signature>,
+    /// What is to be said of a history that was fetched.
+    fetched: Option<String>,
+    /// Whether the command cannot be run at all, so that there is no hunt to go on with.
+    pub(super) is_hopeless: bool,
+    /// The commit that the journal has.
+    kept: Option<CommitId>,
+    /// Its name.
+    id: String,
+    /// Its journal.
+    log: PathBuf,
+    /// When this run began, and how many seconds earlier ones took.
+    begin: (Instant, f64),
+}
+
+impl Hunt<'_> {
+    /// Runs the hunt again if candidates of it were damaged meanwhile; what was tested is known then.
+    fn run_in_spite_of_damage(&mut self) -> Result<Report, Failure> {
+        const MAX_TIMES: usize = 3;
+        let mut n_times = 0;
+        loop {
+            let result = self.run();
+            n_times += 1;
+            if result.is_ok() || n_times == MAX_TIMES {
+                return result;
+            }
+            let Some(said) = clear_store(&self.location.idd_directory()) else { return result };
+            // Each failure is one probe less under way.
+            while self.runner.land_all().is_err() {}
+            self.runner.talk.say(&said);
+        }
+    }
+
+    fn run(&mut self) -> Result<Report, Failure> {
+        // A clean run contradicted an incremental one before the hunt was resumed: it does so again.
+        let (is_clean, is_alone) = (self.runner.is_voided(), self.runner.is_alone());
+        let mut adjustments = Adjustments { is_clean, is_alone, ..Adjustments::default() };
+        let mut before_hold = None;
+        for _ in 0..MAX_ADJUSTMENTS {
+            self.runner.is_clean = self.plan.args.effort.clean || adjustments.is_clean;
+            self.runner.noise = None;
+            if adjustments.is_clean || adjustments.is_alone {
+                self.runner.n_jobs = 1;
+            }
+            let store = self.store(&adjustments)?;
+            let reproduced = self.reproduce(&adjustments, &store)?;
+            self.know_history()?;
+            match reproduced {
+                Reproduced::Yes => {}
+                Reproduced::NowAndThen => {
+                    self.runner.talk.say(reason_of(&Again::Noisy));
+                    adjustments.adjust(&Again::Noisy);
+                    continue;
+                }
+                Reproduced::No(conclusion, error) => {
+                    let finding = Finding { conclusion, ..Finding::new(self.plan.bad) };
+                    return Ok(Report { error, ..self.report(&finding, &adjustments, &store)? });
+                }
+            }
+            self.try_precheck(&store)?;
+            let board = Board::new(self.plan.bad);
+            let mut order = self.plan.order(&adjustments, &self.history);
+            order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
+            order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
+            if !order.has_suite && order.until == Stage::Fix {
+                let tree = self.history.get(self.plan.bad).tree;
+                let obvious = suite::obvious(&store, tree)?;
+                order.could_ask_suite = obvious.is_some();
+            }
+            let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
+            let history = Rc::clone(&self.history);
+            let signature = self.signature.as_ref();
+            let mut announcing = Announcing {
+                runner: &mut self.runner,
+                board: &board,
+                sources: Sources {
+                    plan: self.plan,
+                    adjustments: &adjustments,
+                    history: &history,
+                    store: &store,
+                    signature,
+                    beside: None,
+                },
+                location: self.location,
+                kept: &mut self.kept,
+                hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
+            };
+            let halt = drive(engine, (&store, &history, &order), &mut announcing, &board)?;
+            self.runner.land_all()?;
+            let n_refused = board.borrow().n_refused as u64;
+            match &*halt {
+                Halt::Trees(error) => return Err(Failure::from_error(error)),
+                Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
+                    if self.passes_alone(&board.borrow().finding, &store)? =>
+                {
+                    adjustments.adjust(&Again::Alone);
+                }
+                Halt::Concluded(Conclusion::NeverPassed)
+                    if before_hold.is_some() && self.is_seen_to_the_end(&board.borrow().finding) =>
+                {
+                    // The test files are the culprit after all: with them held, nothing ever passes.
+                    adjustments = before_hold.take().expect("the guard saw it");
+                    adjustments.believe_tests = true;
+                }
+                Halt::Concluded(Conclusion::NeverPassed) if self.deepen()? => {}
+                Halt::Concluded(conclusion) => {
+                    let mut finding = board.borrow().finding.clone();
+                    finding.conclusion = *conclusion;
+                    let mut report = self.report(&finding, &adjustments, &store)?;
+                    report.probes.refused = n_refused;
+                    report.notes.extend(self.cut_short(&finding));
+                    self.say_of_fixes(&finding, &store, &mut report)?;
+                    if finding.is_finding()
+                        && let Err(failure) = self.keep(&finding, &store)
+                    {
+                        let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
+                        let note = format!("The finding could not be kept as refs of this worktree: {why}.");
+                        report.notes.push(Untrusted::from(note));
+                    }
+                    return Ok(report);
+                }
+                Halt::Again(again) => {
+                    if matches!(again, Again::Hold(_)) {
+                        before_hold = Some(adjustments.clone());
+                    }
+                    let doubt = board.borrow().doubt;
+                    let Some(again) = self.doubted(again, doubt)? else {
+                        return self.stopped(&board.borrow().finding, &adjustments, &store);
+                    };
+                    adjustments.adjust(&again);
+                }
+            }
+        }
+        Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
+            .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// The report of a hunt that was interrupted, or is out of budget.
+    fn stopped(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+        let finding = Finding { conclusion: self.runner.conclusion(), ..finding.clone() };
+        self.report(&finding, adjustments, store)
+    }
+
+    /// Whether what speaks against a pass, in a hunt that found none, was only seen beside other probes; all that was seen so is
+    /// forgotten then.
+    fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
+        let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
+        let tree = store.view(self.history.get(revision).tree)?;
+        let passes = self.runner.passes_alone(tree, revision)?;
+        if passes {
+            self.doubted(&Again::Alone, None)?;
+        }
+        Ok(passes)
+    }
+
+    /// Says how the plan changes, and forgets what is not believed any more: where runs disagree that were made beside others, runs
+    /// that are made alone come first. `None` if interrupted or out of budget.
+    fn doubted(&mut self, again: &Again, doubt: Option<Probe>) -> Result<Option<Again>, Failure> {
+        let doubt = doubt.filter(|_| matches!(again, Again::Clean | Again::Noisy));
+        let difference = match doubt {
+            Some(doubt) if *again == Again::Clean => self.runner.contradiction(doubt)?,
+            _ => None,
+        };
+        let again = match doubt.map(|doubt| self.runner.is_disturbed(doubt)).transpose()? {
+            Some(None) => return Ok(None),
+            Some(Some(true)) => &Again::Alone,
+            Some(Some(false)) | None => again,
+        };
+        if doubt.is_some() {
+            self.runner.n_jobs = 1;
+        }
+        let mut said = reason_of(again).to_owned();
+        if let Some(difference) = difference.filter(|_| *again == Again::Clean) {
+            said = said.replacen(':', &format!(" ({difference}):"), 1);
+        }
+        self.runner.talk.say(&Terminal.line(&Untrusted::from(said.as_str())));
+        match again {
+            Again::Clean => self.runner.void_incremental()?,
+            Again::Alone => self.runner.void_all()?,
+            _ => {}
+        }
+        if matches!(again, Again::Clean | Again::Alone) {
+            self.runner.noticed.doubts.push(said);
+        }
+        Ok(Some(again.clone()))
+    }
+
+    /// Whether every revision back to the end of the history can be tested as it is, if nothing passes.
+    fn is_seen_to_the_end(&self, finding: &Finding) -> bool {
+        let oldest = finding.oldest_failing.map(|id| self.history.first_parents(id));
+        oldest.is_none_or(|line| line.len() == 1)
+    }
+
+    /// What to say of a reduction that took its time and was ended.
+    fn cut_short(&self, finding: &Finding) -> Option<Untrusted> {
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported | Conclusion::Range);
+        let changes = [("sufficient", &finding.sufficient), ("necessary", &finding.necessary)];
+        let cut = changes.into_iter().filter_map(|(name, change)| Some((name, change.as_ref()?)));
+        let cut: Vec<String> = cut
+            .filter(|(_, change)| !change.is_minimal)
+            .map(|(name, change)| format!("{} of the {name} change", count(change.units.len(), "unit")))
+            .collect();
+        if !has_ended || cut.is_empty() {
+            return None;
+        }
+        let bound = self.runner.bound();
+        // In whole seconds, as it can be typed.
+        let twice = bound.saturating_mul(2).as_secs().max(1);
+        let (took, cut) = (text::duration(bound.as_secs_f64()), cut.join(" and "));
+        Some(Untrusted::from(format!(
+            "The reduction was stopped after {took} (`--effort`); {cut} are left, and may be more than needed; `git \
+             idd resume --effort {twice}s` goes on."
+        )))
+    }
+
+    /// Fetches the history behind the borders of a shallow clone; returns whether there is more to search now.
+    fn deepen(&mut self) -> Result<bool, Failure> {
+        let borders = fetch::borders(self.location);
+        let Some(remote) = self.remote.take().filter(|_| !borders.is_empty()) else { return Ok(false) };
+        let n_before = self.history.len();
+        remote.history_behind(&borders)?;
+        self.reading = Some(read_history(self.plan, self.location)?);
+        self.know_history()?;
+        let n_more = self.history.len().saturating_sub(n_before);
+        let said = format!(
+            "Fetched {} from `{}`; the clone is not shallow there any more (`shallow` in the git directory).",
+            count(n_more, "more revision"),
+            remote.name
+        );
+        self.runner.talk.say(&said);
+        self.fetched = Some(said);
+        Ok(n_more > 0)
+    }
+
+    /// Makes the user's check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
+    /// limit there, is not asked about candidates.
+    fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
+        let Some(precheck) = self.runner.checking.as_ref().and_then(Checking::command).cloned() else { return Ok(()) };
+        let tree = store.view(self.history.get(self.plan.bad).tree)?;
+        let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
+        let is_let_pass = self.runner.is_let_pass(precheck, probe)?;
+        if is_let_pass == Some(false) {
+            self.runner.is_checked_in_vain(PRECHECK_USELESS);
+        }
+        Ok(())
+    }
+
+    /// Waits until the history is read.
+    pub(super) fn know_history(&mut self) -> Result<(), Failure> {
+        let Some(reading) = self.reading.take() else { return Ok(()) };
+        reading.thread().unpark();
+        let history = reading.join().expect("reading the history does not panic");
+        self.history = Rc::new(history?);
+        self.runner.n_revisions = self.history.len();
+        self.runner.talk.use_history(Rc::clone(&self.history));
+        Ok(())
+    }
+
+    fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
+        let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(Failure::from);
+        let pathspecs: Vec<String> =
+            self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
+        let bare = bare.with_promisor(self.promisor.clone());
+        // A patch that does not apply makes no hunt that could be gone on with.
+        let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
+            self.is_hopeless |= failure.status == Status::Usage;
+        })?;
+        let product_plan = self.plan.product_plan(&held).filter(|_| self.plan.noisy(adjustments).is_none());
+        self.runner.product_digest = product_plan.map(|plan| plan.digest());
+        let store = TreeStore::new(open()?, held, pathspecs)?;
+        Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
+    }
+
+    fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+        let signature = self.signature.as_ref();
+        let beside = Some(&self.runner.beside);
+        finding::report(
+            finding,
+            Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside },
+        )
+    }
+
+    /// Counts, disturbances and notices.
+    fn describe_run(&self, report: &mut Report, before: &UserState, after: &UserState) {
+        let session = &self.runner;
+        let refused = report.probes.refused;
+        report.probes = finding::probes(&session.tally, refused);
+        let mut note = |text: String| report.notes.push(Untrusted::from(text));
+        for (part, tree) in &session.disturbed {
+            note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));
+        }
+        for part in before.changed(after) {
+            if session.disturbed.iter().all(|(known, _)| *known != part) {
+                note(format!("The {part} of the repository changed during the hunt."));
+            }
+        }
+        if let Some(why) = session.checking.as_ref().and_then(|checking| checking.useless) {
+            note(why.to_owned());
+        }
+        if session.noticed.is_tampered {
+            note("Build or test change tracked files; they were restored after each probe.".to_owned());
+        }
+        if session.noticed.is_tampered_by_check {
+            note("`--precheck` changes tracked files; they were restored after each probe.".to_owned());
+        }
+        if let (0, 1..) = session.noticed.n_products {
+            note(not_made(&self.plan.args.test.artifact));
+        }
+        if self.plan.divisions.is_regenerated && report.fix.is_some() {
+            note("Generated files are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
+        }
+        if let Some(limit) = session.noticed.cut_at
+            && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. }))
+        {
+            let seconds = limit.as_secs();
+            note(format!("At least one probe reached the time limit of {seconds} s and counts as unresolved."));
+        }
+        session.noticed.doubts.iter().cloned().for_each(&mut note);
+        let n_rebuilt = session.tally.n_rebuilt + session.tally.earlier(counted::REBUILT);
+        if n_rebuilt > 0 {
+            let builds = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "build");
+            note(format!(
+                "{builds} failed with products of earlier builds in place, but not in a fresh checkout. The fresh result counts."
+            ));
+        }
+        if let Some(lack) = &session.noticed.lack {
+            note(format!("A revision could not be tested: {lack}."));
+        }
+        self.plan.missing.first().map(|path| missing_file(path)).into_iter().for_each(&mut note);
+        self.fetched.iter().cloned().for_each(&mut note);
+        if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
+            note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));
+        }
+        session.notices().into_iter().chain(session.notes_of_tools()).for_each(note);
+    }
+
+    /// What to know of the fixes and of how failures were compared.
+    fn say_of_fixes(&self, finding: &Finding, store: &TreeStore, report: &mut Report) -> Result<(), Failure> {
+        if self.runner.beside.is_mute {
+            report.notes.push(Untrusted::from(MUTE));
+        }
+        report.notes.extend(self.runner.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
+        report.notes.extend(self.runner.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
+        report.notes.extend(self.runner.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
+        let lines = finding.fixes.iter().filter_map(|fix| self.runner.beside.suite_lines.get(&fix.probed));
+        let lines: BTreeSet<&String> = lines.flatten().collect();
+        let said =
+            lines.iter().map(|line| format!("The suite prints this only with a fix that is not recommended: {line}"));
+        report.notes.extend(said.map(Untrusted::from));
+        if let Some(path) = finding.own_tests.first() {
+            let others = match finding.own_tests.len() - 1 {
+                0 => String::new(),
+                n_others => format!(" and {}", count(n_others, "other file")),
+            };
+            let mut note = b"The culprit changed tests, and these changes still stand in `".to_vec();
+            note.extend_from_slice(path);
+            note.extend(format!("`{others}: a reversal of only a part of it would probably make them fail.").bytes());
+            report.notes.push(Untrusted::from(note));
+        }
+        if self.plan.args.test.suite.is_none()
+            && let Some(fix) = finding.fixes.first()
+            && let Some(command) = suite::obvious(store, fix.older)?
+        {
+            let note =
+                format!("With `--suite '{command}'`, all tests of the project choose the fix, not only this one.");
+            report.notes.push(Untrusted::from(note));
+        }
+        Ok(())
+    }
+
+    /// Keeps the finding in the journal and, as refs of this worktree, in the repository.
+    fn write_down(&mut self, report: &Report) -> Result<(), Failure> {
+        let value = serde_json::to_value(report)?;
+        let status = report.status.word().to_owned();
+        self.runner.append(&Record::Finding { value })?;
+        self.runner.append(&Record::Ended { status }).map_err(Failure::from)
+    }
+
+    fn keep(&self, finding: &Finding, store: &TreeStore) -> Result<(), Failure> {
+        saved::keep_refs(finding, store, self.location).map_err(Failure::from)
+    }
+}
+
+/// What is said where nothing that was built could be compared.
+fn not_made(artifacts: &[OsString]) -> String {
+    let names: Vec<String> = artifacts.iter().map(|name| format!("`{}`", name.to_string_lossy())).collect();
+    let names = names.join(", ");
+    let is_pattern = artifacts.iter().any(|name| name.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte)));
+    let patterns = if is_pattern { " It takes names, not patterns." } else { "" };
+    format!("No build made the files that `--artifact` names ({names}), so every test was run.{patterns}")
+}
+
+fn reason_of(again: &Again) -> &'static str {
+    match again {
+        Again::Hold(_) => {
+            "The change touches only test files, so the revision before it passes without testing anything: these \
+             files are held now, and the hunt starts again."
+        }
+        Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
+        Again::SignatureIsExit => {
+            "More than half of the revisions fail with another line: only exit codes and signals are compared now."
+        }
+        Again::TestSkips => {
+            "The test exits with 125 at some revision: only its exit codes are compared now, not the lines that it \
+             prints."
+        }
+        Again::Noisy => {
+            "Two runs of one revision disagree, so a single run is no verdict: the search goes on by probability."
+        }
+        Again::Clean => {
+            "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."
+        }
+        Again::Alone => "Tests disturb each other when several run at once: one probe runs at a time now.",
+    }
+}
+
+fn tell_cache_event(event: &cache::Event, talk: &mut dyn Talk) {
+    let text = match event {
+        cache::Event::IndexBusy => return,
+        cache::Event::IndexRebuilt { kept, reason } => {
+            format!(
+                "The index of known results was damaged ({reason}) and made anew; the old one is `{}`.",
+                kept.display()
+            )
+        }
+        cache::Event::IndexLost { reason } => {
+            format!("The index of known results cannot be stored ({reason}); going on from the journals.")
+        }
+        cache::Event::SegmentDamaged { path, offset } => {
+            format!("The journal `{}` is damaged at byte {offset}; the rest of it is not used.", path.display())
+        }
+        cache::Event::SegmentSkipped { path, reason } => {
+            format!("The journal `{}` cannot be read ({reason}) and is not used.", path.display())
+        }
+    };
+    talk.say(&text);
+}
+
+/// Makes the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
+///
+/// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
+pub fn sandboxes(around: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    let absolute = |name: &str| around.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let configured = around.configured("idd.worktreedir").last().map(PathBuf::from);
+    let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
+    let cache = || caches.into_iter().flatten().map(|cache| cache.join("git-idd")).find(|path| files::is_own(path));
+    let place = configured.or_else(cache).map_or_else(
+        || {
+            let shared = absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
+            // Everybody can write there: the name is ours only if the directory is.
+            let own = shared.join(format!("git-idd-{}", files::user_number()));
+            files::make_own(&own).map(|()| own.clone()).map_err(|error| (own, error))
+        },
+        Ok,
+    );
+    let failed = |(path, error): (PathBuf, std::io::Error)| {
+        let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
+        Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
+    };
+    let place = place.map_err(failed)?;
+    // What is in memory is gone after each start of the machine.
+    if !place.exists()
+        && let Err(error) = files::make_own(&place)
+    {
+        return Err(failed((place, error)));
+    }
+    let prefix = format!("{}-", files::short_digest(&location.git_directory));
+    let private = private::private_directory(&location.idd_directory());
+    for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
+        sandbox::remove(&place.join(stale), &private);
+    }
+    let root = place.join(format!("{prefix}{id}"));
+    match files::make_private(&root) {
+        Ok(()) => Ok(root),
+        Err(error) => Err(failed((root, error))),
+    }
+}

@@ -1,0 +1,351 @@
+//! The hunts that are kept, and which of them a command is about.
+//!
+//! All worktrees share the journals. Which hunts are a worktree's own is written down beside its git directory; they are what a
+//! command takes that was told no other.
+
+use crate::report;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::session::failure::Failure;
+use crate::session::saved;
+use crate::world::files;
+use crate::world::journal;
+use crate::world::journal::JournalError;
+use crate::world::journal::Replay;
+use crate::world::repo::locate::Location;
+use serde::Deserialize;
+use serde::Serialize;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Digits of an id; enough for the milliseconds until the year 2059.
+const N_DIGITS: usize = 8;
+
+/// What to do where a hunt is not found.
+const SEE_LIST: &str = "`git idd list` lists the hunts and their ids";
+
+/// A hunt that is kept.
+#[derive(Debug)]
+pub struct Kept {
+    /// Its id.
+    pub id: String,
+    /// Its journal.
+    pub replay: Replay,
+}
+
+impl Kept {
+    fn read(location: &Location, id: String) -> Result<Self, Failure> {
+        let path = saved::segment_path(location, &id)?;
+        match Replay::read(&path) {
+            Ok(replay) => Ok(Self { id, replay }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the hunt came to.
+    pub fn report(&self) -> Result<Report, Failure> {
+        let value = self.replay.finding.as_ref().ok_or_else(|| {
+            Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id)).with_hint(format!(
+                "`git idd resume --hunt {}` goes on with it, `git idd status` says how far it is",
+                self.id
+            ))
+        })?;
+        let text = serde_json::to_vec(value)?;
+        report::json::read(&text).map_err(Failure::from)
+    }
+
+    /// Whether the hunt found something: a first bad commit, a change, or the commits that it can be.
+    pub fn is_finding(&self) -> bool {
+        let Some(finding) = &self.replay.finding else { return false };
+        let ends = [Status::Found, Status::Culprit, Status::Unported, Status::Range];
+        let has_ended_so = finding.get("status").is_some_and(|status| ends.iter().any(|end| *status == end.word()));
+        has_ended_so || finding.get("first_bad").is_some_and(|first_bad| !first_bad.is_null())
+    }
+
+    /// How far it is, in a word: that of its end, or `running`, or `stopped` if it was killed.
+    pub fn state(&self, location: &Location) -> Result<String, Failure> {
+        Ok(match &self.replay.status {
+            _ if saved::is_running(location, &self.id)? => "running".to_owned(),
+            Some(status) => Terminal.line(&Untrusted::from(status.as_str())),
+            None => "stopped".to_owned(),
+        })
+    }
+
+    /// Whether it can be gone on with.
+    pub fn is_unfinished(&self) -> bool {
+        saved::is_unfinished(self.replay.status.as_deref())
+    }
+}
+
+/// The hunt that was named, or else the one of this worktree that was worked on last.
+///
+/// - `named`: an id, or the beginning of one.
+pub fn newest(location: &Location, named: Option<&str>) -> Result<Kept, Failure> {
+    match named {
+        Some(name) => Kept::read(location, resolve(location, name)?),
+        None => Kept::read(location, own(location).pop().ok_or_else(|| no_hunt(location))?),
+    }
+}
+
+/// The hunt that was named, or else the newest of this worktree that found something; if none did, the newest.
+///
+/// - `named`: an id, or the beginning of one.
+/// - Result: with it, what there is to say if another hunt is newer.
+pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept, Option<String>), Failure> {
+    let newest = newest(location, named);
+    if named.is_some() || newest.as_ref().is_ok_and(Kept::is_finding) {
+        return newest.map(|kept| (kept, None));
+    }
+    let mut older = own(location).into_iter().rev().skip(1).filter_map(|id| Kept::read(location, id).ok());
+    let Some(finding) = older.find(Kept::is_finding) else { return newest.map(|kept| (kept, None)) };
+    let what = match newest {
+        Ok(newest) => {
+            format!("the newer hunt {} found nothing ({})", newest.id, newest.state(location).unwrap_or_default())
+        }
+        Err(_) => "a newer hunt cannot be read".to_owned(),
+    };
+    let remark = format!("This is the finding of the hunt {}; {what}. `git idd list` lists them.", finding.id);
+    Ok((finding, Some(remark)))
+}
+
+/// The hunts of this worktree that can be gone on with, beside `id`; the newest first.
+pub fn other_unfinished(location: &Location, id: &str) -> Option<String> {
+    let mut others = own(location).into_iter().rev().filter(|other| other != id);
+    others.find(|other| Kept::read(location, other.clone()).is_ok_and(|kept| kept.is_unfinished()))
+}
+
+fn no_hunt(location: &Location) -> Failure {
+    let failure = Failure::new(Status::Error, "there is no hunt in this worktree");
+    match all(location) {
+        Ok(all) if !all.is_empty() => {
+            failure.with_hint("`git idd <test-cmd>` starts one; `git idd list` lists those that are kept")
+        }
+        _ => failure.with_hint("`git idd <test-cmd>` starts one"),
+    }
+}
+
+/// The id that begins so.
+fn resolve(location: &Location, name: &str) -> Result<String, Failure> {
+    let shown = Terminal.line(&Untrusted::from(name));
+    let mut ids: Vec<String> = all(location)?;
+    if let Some(exact) = ids.iter().position(|id| id == name) {
+        return Ok(ids.swap_remove(exact));
+    }
+    ids.retain(|id| !name.is_empty() && id.starts_with(name));
+    match ids.len() {
+        1 => Ok(ids.remove(0)),
+        0 => Err(Failure::new(Status::Error, format!("no hunt is kept under the id `{shown}`")).with_hint(SEE_LIST)),
+        _ => {
+            let ids = ids.join(", ");
+            Err(Failure::new(Status::Error, format!("the id `{shown}` may be that of several hunts: {ids}"))
+                .with_hint(SEE_LIST))
+        }
+    }
+}
+
+/// The ids of all hunts of the repository, in their order.
+pub fn all(location: &Location) -> Result<Vec<String>, Failure> {
+    let segments = journal::segments(&location.idd_directory());
+    let segments = segments?;
+    Ok(segments.into_iter().map(|(id, _)| id).collect())
+}
+
+/// A hunt by its id; `None` if it has only just begun, or is not there any more.
+pub fn find(location: &Location, id: &str) -> Result<Option<Kept>, Failure> {
+    match Replay::read(&saved::segment_path(location, id)?) {
+        Ok(replay) => Ok(Some(Kept { id: id.to_owned(), replay })),
+        Err(JournalError::NoPlan { .. }) => Ok(None),
+        Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Which hunts are a worktree's own, as it is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Own {
+    /// The one that was worked on last stands at the end.
+    #[serde(default)]
+    hunts: Vec<String>,
+    /// As an older version wrote it, which knew one.
+    #[serde(default, skip_serializing)]
+    hunt: Option<String>,
+}
+
+/// The ids of this worktree's hunts; the one that was worked on last stands at the end.
+pub fn own(location: &Location) -> Vec<String> {
+    own_of(&location.session_directory(), &location.idd_directory())
+}
+
+fn own_of(session: &Path, idd: &Path) -> Vec<String> {
+    let bytes = files::bytes(&place(session)).unwrap_or_default();
+    let Own { hunts, hunt } = serde_json::from_slice(&bytes).unwrap_or_default();
+    let is_there = |id: &String| journal::segment_path(idd, id).is_ok_and(|path| path.is_file());
+    hunts.into_iter().chain(hunt).filter(is_there).collect()
+}
+
+/// Makes `id` the hunt of this worktree that was worked on last.
+pub fn add(location: &Location, id: &str) -> Result<(), Failure> {
+    let mut hunts = own(location);
+    hunts.retain(|known| known != id);
+    hunts.push(id.to_owned());
+    keep(location, hunts)
+}
+
+/// Makes `id` no hunt of this worktree any more.
+pub fn remove(location: &Location, id: &str) -> Result<(), Failure> {
+    let mut hunts = own(location);
+    hunts.retain(|known| known != id);
+    keep(location, hunts)
+}
+
+/// Leaves the worktree without hunts.
+pub fn clear(location: &Location) -> Result<(), Failure> {
+    files::remove(&place(&location.session_directory())).map_err(Failure::from)
+}
+
+fn keep(location: &Location, hunts: Vec<String>) -> Result<(), Failure> {
+    let place = place(&location.session_directory());
+    let text = serde_json::to_vec(&Own { hunts, hunt: None })?;
+    files::replace(&place, &text)
+        .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", place.display())))
+}
+
+fn place(session: &Path) -> PathBuf {
+    session.join("session.json")
+}
+
+/// The id of a hunt that begins at this time since 1970.
+///
+/// It is the number of milliseconds to the base 36: later hunts have later ids, and a few characters tell two hunts of a day apart.
+pub fn id_at(time: Duration) -> String {
+    let mut rest = time.as_millis();
+    let mut digits = Vec::new();
+    while rest > 0 || digits.len() < N_DIGITS {
+        let digit = u32::try_from(rest % 36).expect("a remainder of 36 is below 36");
+        digits.push(char::from_digit(digit, 36).expect("a digit to the base 36"));
+        rest /= 36;
+    }
+    digits.into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::journal::PlanRecord;
+    use crate::world::journal::Record;
+    use crate::world::journal::Segment;
+    use serde_json::json;
+
+    /// A repository with these hunts of its worktree: id, status of the finding, whether it names a first bad commit.
+    fn with_hunts(hunts: &[(&str, Option<(&str, bool)>)]) -> (tempfile::TempDir, Location) {
+        let directory = tempfile::tempdir().unwrap();
+        let git = directory.path().to_owned();
+        let location =
+            Location { git_directory: git.clone(), common_directory: git, top: None, prefix: PathBuf::new() };
+        for (id, finding) in hunts {
+            let plan = PlanRecord::new(json!({}), "d".to_owned(), 0);
+            let mut segment = Segment::create(&saved::segment_path(&location, id).unwrap(), &plan).unwrap();
+            if let Some((status, has_first_bad)) = finding {
+                let first_bad = has_first_bad.then(|| json!({}));
+                let value = json!({"status": status, "first_bad": first_bad});
+                segment.append(&Record::Finding { value }).unwrap();
+                segment.append(&Record::Ended { status: (*status).to_owned() }).unwrap();
+            }
+            add(&location, id).unwrap();
+        }
+        (directory, location)
+    }
+
+    #[track_caller]
+    fn check(hunts: &[(&str, Option<(&str, bool)>)], expected: &str, remark: Option<&str>) {
+        let (_directory, location) = with_hunts(hunts);
+        let (kept, said) = newest_finding(&location, None).unwrap();
+        assert_eq!(kept.id, expected);
+        assert_eq!(said.as_deref(), remark);
+        assert_eq!(newest(&location, None).unwrap().id, hunts.last().unwrap().0);
+    }
+
+    #[test]
+    fn a_hunt_without_a_finding_never_takes_the_place_of_one() {
+        check(&[("a", Some(("found", true)))], "a", None);
+        check(&[("a", Some(("found", true))), ("b", Some(("range", false)))], "b", None);
+        check(
+            &[("a", Some(("found", true))), ("b", Some(("never_passed", false)))],
+            "a",
+            Some(
+                "This is the finding of the hunt a; the newer hunt b found nothing (never_passed). `git idd list` lists them.",
+            ),
+        );
+        check(
+            &[("a", Some(("unported", true))), ("b", Some(("bad_passes", false))), ("c", None)],
+            "a",
+            Some(
+                "This is the finding of the hunt a; the newer hunt c found nothing (stopped). `git idd list` lists them.",
+            ),
+        );
+        // Interrupted once the first bad commit was proved.
+        check(&[("a", Some(("found", true))), ("b", Some(("interrupted", true)))], "b", None);
+        check(&[("a", None), ("b", Some(("bad_passes", false)))], "b", None);
+    }
+
+    #[test]
+    fn a_hunt_of_a_newer_version_of_the_program_hides_no_finding() {
+        let (_directory, location) = with_hunts(&[("a", Some(("found", true))), ("b", None)]);
+        let json = r#"{"plan":{"version":99}}"#;
+        let line = format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes()));
+        std::fs::write(saved::segment_path(&location, "b").unwrap(), line).unwrap();
+        let (kept, said) = newest_finding(&location, None).unwrap();
+        assert_eq!(kept.id, "a");
+        assert!(said.unwrap().contains("; a newer hunt cannot be read. `git idd list` "));
+        let failure = newest(&location, Some("b")).unwrap_err();
+        assert!(String::from_utf8_lossy(failure.message.as_bytes()).contains("it has format 99"));
+        assert_eq!(failure.hint, Some("another version of the program made the hunt; that one reads it".into()));
+    }
+
+    #[test]
+    fn an_id_may_be_abbreviated_and_what_is_not_clear_is_an_error() {
+        let (_directory, location) = with_hunts(&[("abc", None), ("abcd", None), ("b", None)]);
+        let id = |name: &str| newest(&location, Some(name)).map(|kept| kept.id);
+        assert_eq!(id("abc").unwrap(), "abc");
+        assert_eq!(id("abcd").unwrap(), "abcd");
+        assert_eq!(id("b").unwrap(), "b");
+        for (name, message) in [
+            ("ab", "the id `ab` may be that of several hunts: abc, abcd"),
+            ("x", "no hunt is kept under the id `x`"),
+            ("", "no hunt is kept under the id ``"),
+            ("../b", "no hunt is kept under the id `../b`"),
+        ] {
+            let failure = id(name).unwrap_err();
+            assert_eq!(failure.message, Untrusted::from(message));
+            assert_eq!(failure.hint, Some(Untrusted::from(SEE_LIST)));
+        }
+    }
+
+    #[test]
+    fn what_an_older_version_wrote_down_is_this_worktrees_hunt() {
+        let (_directory, location) = with_hunts(&[("a", None), ("b", None)]);
+        std::fs::write(place(&location.session_directory()), "{\"hunt\":\"a\"}").unwrap();
+        assert_eq!(own(&location), ["a"]);
+        add(&location, "b").unwrap();
+        assert_eq!(own(&location), ["a", "b"]);
+        add(&location, "a").unwrap();
+        assert_eq!(own(&location), ["b", "a"]);
+        remove(&location, "a").unwrap();
+        std::fs::remove_file(saved::segment_path(&location, "b").unwrap()).unwrap();
+        assert!(own(&location).is_empty());
+        assert_eq!(newest(&location, None).unwrap_err().message, "there is no hunt in this worktree".into());
+    }
+
+    #[test]
+    fn later_hunts_have_later_ids() {
+        let id = |milliseconds| id_at(Duration::from_millis(milliseconds));
+        assert_eq!(id(0), "00000000");
+        assert_eq!(id(1_795_372_113_618), "mws678wi");
+        assert!(id(1_795_372_113_618) < id(1_795_372_113_619));
+        // Those of an older form begin with the milliseconds to the base 10.
+        assert!("01795372113618-2ab3" < id(1_795_372_113_618).as_str());
+    }
+}

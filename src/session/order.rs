@@ -1,0 +1,418 @@
+//! What the user asks for, as plain data: a hunt, a recording, an explanation.
+//!
+//! The command line makes these values from its options. The order of a hunt is also what a journal stores, so that
+//! `resume` can start the same hunt again: its field names and variants are a file format.
+
+use crate::explain::chain::Method;
+use crate::session::share::Flaky;
+use crate::session::share::Share;
+use crate::session::share::default_confidence;
+use serde::Deserialize;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+/// A hunt. [`HuntOrder::new`] gives the defaults of the command line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HuntOrder {
+    /// The test.
+    pub command: TestCommand,
+    /// Where to look.
+    pub history: History,
+    /// What is run, and what its result means.
+    pub test: Test,
+    /// How much work is done, and how.
+    pub effort: Effort,
+}
+
+impl HuntOrder {
+    /// A hunt with this test, as `git idd <test>` without an option starts it.
+    pub fn new(command: TestCommand) -> Self {
+        Self { command, history: History::default(), test: Test::default(), effort: Effort::default() }
+    }
+}
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// Revision at which the test fails; `HEAD` by default.
+    pub bad: String,
+    /// Revisions at which the test passes; one is searched if there is none.
+    pub good: Vec<String>,
+    /// Whether only the first parent of a merge is followed.
+    pub first_parent: bool,
+    /// How history is walked.
+    pub walk: Walk,
+    /// Only commits that change one of these paths are considered; all if there is none.
+    pub path: Vec<OsString>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { bad: "HEAD".to_owned(), good: Vec::new(), first_parent: false, walk: Walk::Auto, path: Vec::new() }
+    }
+}
+
+/// What is run, and what its result means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct Test {
+    /// Shell line that is run before the test; if it fails, the revision is unresolved.
+    pub build: Option<OsString>,
+    /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
+    pub precheck: Option<OsString>,
+    /// Products of the build that alone the test depends on, as paths.
+    pub artifact: Vec<OsString>,
+    /// Whether candidates are built without a check before.
+    pub no_precheck: bool,
+    /// Time limit of the build and of the test, each; measured if it is `None`.
+    pub timeout: Option<Duration>,
+    /// A failure counts only if a line of its output matches this regular expression.
+    pub match_line: Option<String>,
+    /// A pass counts only if a line of its output matches this regular expression.
+    pub pass_match: Option<String>,
+    /// What makes two failures the same failure.
+    pub signature: SignatureMode,
+    /// Paths that keep the content of the working tree in every revision.
+    pub hold: Vec<OsString>,
+    /// Whether nothing is held, not even the test script.
+    pub no_hold: bool,
+    /// Patch or directory that is put over every revision.
+    pub overlay: Option<OsString>,
+    /// Directories whose files are put over every revision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shim: Vec<OsString>,
+    /// Runs of each test, 1 to 1000; one failure is a failure.
+    pub repeat: u32,
+    /// How often the test fails or passes without a reason; `None` if it is not expected to.
+    #[serde(default)]
+    pub flaky: Option<Flaky>,
+    /// The probability at which the search ends if runs of one revision disagree.
+    #[serde(default = "default_confidence")]
+    pub confidence: Share,
+    /// Shell line with more tests, which choose the fix.
+    pub suite: Option<OsString>,
+    /// Whether the test gets the commit it runs at, in `IDD_COMMIT`.
+    pub expose_commit: bool,
+    /// Whether each worker has a `HOME` of its own.
+    pub isolate_home: bool,
+}
+
+impl Default for Test {
+    fn default() -> Self {
+        Self {
+            build: None,
+            precheck: None,
+            artifact: Vec::new(),
+            no_precheck: false,
+            timeout: None,
+            match_line: None,
+            pass_match: None,
+            signature: SignatureMode::Auto,
+            hold: Vec::new(),
+            no_hold: false,
+            overlay: None,
+            shim: Vec::new(),
+            repeat: 1,
+            flaky: None,
+            confidence: default_confidence(),
+            suite: None,
+            expose_commit: false,
+            isolate_home: false,
+        }
+    }
+}
+
+/// How much work is done, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct Effort {
+    /// How far the culprit is reduced.
+    pub level: Level,
+    /// Algorithm of the reduction.
+    pub reducer: Reducer,
+    /// Whether the reduction makes fewer tests, often to a larger change.
+    pub fast: bool,
+    /// Whether the culprit is reduced a second time, from the other end.
+    pub retry: bool,
+    /// File that lists the trees which the reduction turned down without a test.
+    pub audit: Option<OsString>,
+    /// Whether every test runs in a freshly written checkout.
+    pub clean: bool,
+    /// Whether no result of an earlier run is used.
+    pub no_cache: bool,
+    /// Whether what a partial or shallow clone lacks may be fetched.
+    pub fetch: bool,
+    /// What to look for.
+    #[serde(default)]
+    pub until: Until,
+    /// How long the reduction may take; `None` leaves it to the program.
+    #[serde(default)]
+    pub reduction: Option<Bound>,
+    /// Whether repairs of revisions may take any number of tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
+    /// Whether the fix is not carried to HEAD.
+    pub no_port: bool,
+    /// Number of tests that run at once, 1 to 1000; `None` leaves it to the program.
+    pub jobs: Option<u32>,
+    /// Time after which the hunt stops.
+    pub budget: Option<Duration>,
+    /// Runs of the test after which the hunt stops.
+    pub max_probes: Option<u64>,
+    /// Shell line to run once the first bad commit is proved, and when the hunt has ended.
+    pub notify: Option<String>,
+}
+
+/// How much a resumed hunt may do; what is `None` stays as it was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// Number of tests that run at once.
+    pub jobs: Option<u32>,
+    /// Time after which the hunt stops, counted anew.
+    pub budget: Option<Duration>,
+    /// Runs of the test after which the hunt stops, counted anew.
+    pub max_probes: Option<u64>,
+    /// What to look for.
+    pub until: Option<Until>,
+    /// How long the reduction may take, with the time that it took already.
+    pub reduction: Option<Bound>,
+    /// Whether what a partial or shallow clone lacks may be fetched from now on.
+    pub fetch: bool,
+}
+
+impl Allowance {
+    /// Replaces what was given in `effort`.
+    pub fn replace(self, effort: &mut Effort) {
+        effort.jobs = self.jobs.or(effort.jobs);
+        effort.budget = self.budget.or(effort.budget);
+        effort.max_probes = self.max_probes.or(effort.max_probes);
+        effort.until = self.until.unwrap_or(effort.until);
+        effort.reduction = self.reduction.or(effort.reduction);
+        effort.fetch |= self.fetch;
+    }
+}
+
+/// A recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordOrder {
+    /// The test.
+    pub command: TestCommand,
+    /// The revision.
+    pub at: String,
+    /// Shell line that is run before the test.
+    pub build: Option<OsString>,
+    /// What is kept as it is now.
+    pub holding: Holding,
+    /// The program to look at, if the test runs several.
+    pub program: Option<OsString>,
+    /// Whether the run is not compared with other runs.
+    pub once: bool,
+    /// Bytes that all traces may take on disk.
+    pub max_trace: u64,
+    /// Bytes that the test may write to one file.
+    pub max_output: u64,
+    /// Which part is kept of a run that would take more.
+    pub keep: Keep,
+    /// Time limit of the build and of the test, each.
+    pub timeout: Option<Duration>,
+}
+
+/// An explanation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainOrder {
+    /// The test; that of the hunt if it is `None`.
+    pub command: Option<TestCommand>,
+    /// The revision that fails.
+    pub bad: Option<String>,
+    /// The revision that passes.
+    pub good: Option<String>,
+    /// The hunt whose change is explained; the newest finding if it is `None`.
+    pub hunt: Option<String>,
+    /// Decisions that may be switched in search of a reference; `None` if the reference is a version.
+    pub switch_budget: Option<usize>,
+    /// Tests after which the search for the chain ends.
+    pub max_tests: u64,
+    /// Which pair of the hunt.
+    pub at: Side,
+    /// Shell line that is run before the test.
+    pub build: Option<OsString>,
+    /// What is kept as it is now; in versions of a hunt that is done.
+    pub holding: Holding,
+    /// The program to look at, if the test runs several.
+    pub program: Option<OsString>,
+    /// How the chain is found.
+    pub method: Method,
+    /// Whether the steps of the chain are not tested again.
+    pub is_unchecked: bool,
+    /// Bytes that all traces may take on disk.
+    pub max_trace: u64,
+    /// Bytes that the test may write to one file.
+    pub max_output: u64,
+    /// Time limit of the build and of the test, each.
+    pub timeout: Option<Duration>,
+}
+
+/// What a recording or an explanation keeps as it is now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// Paths that keep the content of the working tree.
+    pub hold: Vec<OsString>,
+    /// Whether nothing is held, not even the test script.
+    pub no_hold: bool,
+}
+
+/// What a hunt looks for, each stage with those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub enum Until {
+    /// The first bad commit.
+    Commit,
+    /// The minimal change inside it.
+    Change,
+    /// A fix for HEAD.
+    #[default]
+    Fix,
+}
+
+impl Until {
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Change => "change",
+            Self::Fix => "fix",
+        }
+    }
+}
+
+/// How long something may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bound {
+    /// This long.
+    Within(Duration),
+    /// As long as it needs.
+    Unlimited,
+}
+
+/// Which part is kept of a run that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The beginning.
+    First,
+    /// The end.
+    Last,
+}
+
+/// Which pair of a hunt is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Side {
+    /// The first bad revision, and the same without the necessary change.
+    #[default]
+    Culprit,
+    /// The revision that the fix is for, and the same with the fix.
+    Head,
+}
+
+/// How history is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Walk {
+    /// Gallop back, then bisect.
+    #[default]
+    Auto,
+    /// Every revision, backwards.
+    Linear,
+}
+
+/// What makes two failures the same failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum SignatureMode {
+    /// Exit code and failure line, if that is stable.
+    #[default]
+    Auto,
+    /// The exit code or signal only.
+    Exit,
+    /// The line that [`Test::match_line`] describes.
+    Regex,
+}
+
+/// How far the culprit is reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Level {
+    /// To whole files.
+    File,
+    /// To declarations; to hunks where the language is not known.
+    Unit,
+    /// To hunks.
+    Hunk,
+    /// To single statements and lines; a replaced one counts as one.
+    #[default]
+    Line,
+    /// To lines, and a replaced line to its two halves.
+    HalfLine,
+}
+
+/// Algorithm of the reduction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Reducer {
+    /// From files down to lines, each rung to its end before the next.
+    #[default]
+    Default,
+    /// Minimizing delta debugging on lines.
+    Ddmin,
+    /// As in Artho's tool, hierarchical.
+    Artho,
+    /// As in Artho's tool, without levels.
+    ArthoFlat,
+}
+
+/// The test command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TestCommand {
+    /// One argument: a line for `sh -c`; not blank.
+    Shell(OsString),
+    /// Several arguments: a program and its arguments; at least two words, the first not empty.
+    Argv(Vec<OsString>),
+}
+
+impl TestCommand {
+    /// As a line for the shell.
+    pub fn to_line(&self) -> Vec<u8> {
+        match self {
+            Self::Shell(line) => line.as_bytes().to_vec(),
+            Self::Argv(words) => to_line(words.iter().map(|word| word.as_bytes())),
+        }
+    }
+
+    /// The command that these arguments make; `None` if there is none, or if the first one is blank.
+    pub fn from_words(mut words: Vec<OsString>) -> Option<Self> {
+        let is_blank = words.first()?.to_string_lossy().trim().is_empty();
+        match words.len() {
+            _ if is_blank => None,
+            1 => Some(Self::Shell(words.remove(0))),
+            _ => Some(Self::Argv(words)),
+        }
+    }
+}
+
+/// Words as a line for the shell.
+pub fn to_line<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {
+    words.map(quoted).collect::<Vec<_>>().join(&b' ')
+}
+
+/// A word as the shell reads it back: in single quotes where it has a meaning of its own there.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        match byte {
+            b'\'' => quoted.extend_from_slice(b"'\\''"),
+            _ => quoted.push(*byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}

@@ -1,0 +1,518 @@
+//! The plan: what was asked for, resolved against the repository; the same for the whole hunt.
+
+use crate::change::Level;
+use crate::change::Mode;
+use crate::hunt::Again;
+use crate::hunt::Noisy;
+use crate::hunt::Order;
+use crate::hunt::Walk;
+use crate::hunt::history::History;
+use crate::hunt::stage::Stage;
+use crate::reduce::Reducer;
+use crate::report::Status;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::failure::chain;
+use crate::session::hold;
+use crate::session::hold::inside;
+use crate::session::hold::stored;
+use crate::session::identity;
+use crate::session::order;
+use crate::session::order::Holding;
+use crate::session::order::HuntOrder;
+use crate::session::order::TestCommand;
+use crate::session::precheck::Precheck;
+use crate::session::share::Flaky;
+use crate::world::cache::CommandParts;
+use crate::world::cache::ProbePlan;
+use crate::world::files;
+use crate::world::files::OnDisk;
+use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
+use crate::world::repo::division::DivisionError;
+use crate::world::repo::division::Divisions;
+use crate::world::repo::fetch;
+use crate::world::repo::graph;
+use crate::world::repo::graph::Headless;
+use crate::world::repo::locate::Location;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::process::Words;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Regeneration;
+use crate::world::run::toolchain;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// How the plan was changed while the hunt went on; see [`Again`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent adjustments, each made at most once")]
+pub struct Adjustments {
+    /// Test files that are held because a pass without them was empty.
+    pub also_held: Vec<Vec<u8>>,
+    /// Nothing is held.
+    pub hold_nothing: bool,
+    /// Only the exit code makes the signature.
+    pub signature_is_exit: bool,
+    /// Every probe is made in a fresh worktree.
+    pub is_clean: bool,
+    /// One probe runs at a time.
+    pub is_alone: bool,
+    /// Runs of one tree disagree.
+    pub is_noisy: bool,
+    /// A culprit that touches only tests is believed.
+    pub believe_tests: bool,
+}
+
+impl Adjustments {
+    /// Takes one more change of plan in.
+    pub fn adjust(&mut self, again: &Again) {
+        match again {
+            Again::Hold(paths) => self.also_held.extend(paths.iter().cloned()),
+            Again::HoldNothing => self.hold_nothing = true,
+            Again::SignatureIsExit | Again::TestSkips => self.signature_is_exit = true,
+            Again::Clean => self.is_clean = true,
+            Again::Alone => self.is_alone = true,
+            Again::Noisy => self.is_noisy = true,
+        }
+    }
+}
+
+/// Everything that stays as it is for one hunt.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// As the user asked.
+    pub args: HuntOrder,
+    /// Whether only the difference of two revisions is reduced.
+    pub is_minimize: bool,
+    /// The revision where the test fails.
+    pub bad: CommitId,
+    /// Revisions said to pass.
+    pub goods: Vec<CommitId>,
+    /// The revision that the fix is for.
+    pub target: CommitId,
+    /// Paths held by default or by option, relative to the top, with what is in the working tree.
+    pub held: BTreeMap<Vec<u8>, OnDisk>,
+    /// Files that the test command names and that only the working tree has.
+    pub missing: Vec<Vec<u8>>,
+    /// The program that the test command starts directly, if it lies in the working tree; relative to the top.
+    pub program: Option<Vec<u8>>,
+    /// The overlay.
+    pub overlay: Option<Overlay>,
+    /// The files of `--shim`.
+    pub shim: BTreeMap<Vec<u8>, OnDisk>,
+    /// What is run.
+    pub commands: Commands,
+    /// What may refuse a candidate before its build.
+    pub precheck: Option<Precheck>,
+    /// Files outside the tree that the commands name, with their digests.
+    pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The variables that a result depends on.
+    pub listed_environment: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What the user says of files.
+    pub divisions: Divisions,
+    /// Whether the directories of submodules stay empty.
+    pub has_empty_submodules: bool,
+}
+
+/// What is put over every revision.
+#[derive(Debug, Clone)]
+pub enum Overlay {
+    /// These files.
+    Files(BTreeMap<Vec<u8>, OnDisk>),
+    /// This patch, made for the bad revision.
+    Patch(Vec<u8>),
+}
+
+/// Why `HEAD` is no commit.
+fn headless(user: &Repository) -> Failure {
+    const ELSEWHERE: &str =
+        "`git fsck` lists what is missing, `git reflog` where `HEAD` was; `--bad <revision>` hunts from another commit";
+    let (message, hint) = match graph::headless(user) {
+        Headless::Empty => ("the repository has no commits yet".to_owned(), "there is no history to search"),
+        Headless::Unborn { branch } => (
+            format!("the branch `{branch}` that `HEAD` names has no commits yet"),
+            "`git switch <branch>` goes to one that has, and `--bad <revision>` hunts from there",
+        ),
+        Headless::Missing { id } => {
+            (format!("`HEAD` names the commit {id}, which the repository does not have"), ELSEWHERE)
+        }
+        Headless::Damaged { id } => (format!("`HEAD` names the commit {id}, which is damaged"), ELSEWHERE),
+    };
+    Failure::new(Status::Error, message).with_hint(hint)
+}
+
+impl Plan {
+    /// Resolves what the user asked for.
+    pub fn new(
+        args: HuntOrder,
+        pair: Option<(&str, &str)>,
+        location: &Location,
+        user: &Repository,
+        around: &Context,
+    ) -> Result<Self, Failure> {
+        let resolve = |expression: &str| {
+            graph::resolve(user, expression).map_err(|error| {
+                let hint = if fetch::borders(location).is_empty() {
+                    "`git log --oneline` lists revisions"
+                } else {
+                    "this clone is shallow: `git fetch --unshallow` gets the rest of its history, or `git idd --fetch`"
+                };
+                Failure::new(Status::Usage, chain(&error)).with_hint(hint)
+            })
+        };
+        let (bad, goods) = if let Some((good, bad)) = pair {
+            (resolve(bad)?, vec![resolve(good)?])
+        } else {
+            let goods = args.history.good.iter().map(|good| resolve(good)).collect::<Result<Vec<_>, _>>()?;
+            let bad = match resolve(&args.history.bad) {
+                Ok(bad) => bad,
+                Err(_) if args.history.bad == "HEAD" => {
+                    return Err(headless(user));
+                }
+                Err(failure) => return Err(failure),
+            };
+            (bad, goods)
+        };
+        let is_target = pair.is_some() || args.history.bad == "HEAD";
+        let target = if is_target { bad } else { resolve("HEAD").unwrap_or(bad) };
+        let program = hold::program(&args.command, location);
+        let holding = Holding { hold: args.test.hold.clone(), no_hold: args.test.no_hold };
+        let held = hold::held(&args.command, &holding, bad, location, (user, around))?;
+        let missing = hold::missing(&args.command, &held, bad, location, (user, around));
+        let overlay = overlay(&args, around)?;
+        let shim = shim(&args, around)?;
+        let words = match &args.command {
+            TestCommand::Shell(line) => Words::Shell(line.clone()),
+            TestCommand::Argv(words) => Words::Argv(words.clone()),
+        };
+        let environment = around
+            .environment
+            .iter()
+            .filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_") && !name.as_bytes().starts_with(b"IDD_"))
+            .cloned()
+            .collect();
+        let mut divisions = divisions(around)?;
+        divisions.is_plain = reducer(&args).is_plain();
+        let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
+        let regeneration = regenerate
+            .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
+        let commands = Commands {
+            regeneration,
+            build: args.test.build.clone().map(Words::Shell),
+            test: words,
+            artifacts: artifacts(&args, location)?,
+            directory: location.prefix.clone(),
+            environment,
+            is_home_isolated: args.test.isolate_home,
+        };
+        let more: Vec<String> = around.configured("idd.env").map(str::to_owned).collect();
+        let listed_environment = toolchain::listed(&around.environment, &more);
+        let of_args = [&args.test.build, &args.test.precheck].into_iter().filter_map(Option::as_deref);
+        let more_lines = of_args.chain(regenerate.map(OsStr::new));
+        let outside_files = outside_files(&args, more_lines, location);
+        let is_minimize = pair.is_some();
+        let commits = [&goods[..], &[bad, target]].concat();
+        // The reducers of the literature are there for comparison, and left as they are.
+        let precheck = Precheck::new(&args, location, (user, around), &commits)
+            .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain);
+        Ok(Self {
+            args,
+            is_minimize,
+            bad,
+            goods,
+            target,
+            held,
+            missing,
+            program,
+            overlay,
+            shim,
+            commands,
+            precheck,
+            outside_files,
+            listed_environment,
+            divisions,
+            has_empty_submodules: around.configured("idd.submodules").last() == Some("empty"),
+        })
+    }
+
+    /// What the engines are told.
+    pub fn order(&self, adjustments: &Adjustments, history: &History) -> Order {
+        let effort = &self.args.effort;
+        // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
+        let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
+        let walk = match self.args.history.walk {
+            order::Walk::Auto => Walk::Auto,
+            order::Walk::Linear => Walk::Linear,
+        };
+        Order {
+            bad: self.bad,
+            goods: self.goods.clone(),
+            target: if is_above { self.target } else { self.bad },
+            walk,
+            first_parent: self.args.history.first_parent,
+            bounds_repairs: !effort.repair,
+            reducer: reducer(&self.args),
+            level: match effort.level {
+                order::Level::File => Level::File,
+                order::Level::Unit => Level::Unit,
+                order::Level::Hunk => Level::Hunk,
+                order::Level::Line => Level::Line,
+                order::Level::HalfLine => Level::HalfLine,
+            },
+            is_retried: effort.retry,
+            is_audited: effort.audit.is_some(),
+            until: match effort.until {
+                _ if self.is_minimize => Stage::Fix,
+                order::Until::Commit => Stage::Commit,
+                order::Until::Change => Stage::Change,
+                order::Until::Fix => Stage::Fix,
+            },
+            port: !effort.no_port && !self.is_minimize,
+            check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
+            may_widen: self.args.test.signature == order::SignatureMode::Auto && !adjustments.signature_is_exit,
+            may_release: !adjustments.hold_nothing && adjustments.also_held.is_empty(),
+            is_clean: effort.clean || adjustments.is_clean,
+            has_precheck: self.precheck.is_some(),
+            asks_complaints: !reducer(&self.args).is_plain(),
+            has_suite: self.args.test.suite.is_some(),
+            could_ask_suite: false,
+            noisy: self.noisy(adjustments),
+        }
+    }
+
+    /// How the hunt goes on where runs of one tree disagree: `None` as long as none do, and the user expects none.
+    pub fn noisy(&self, adjustments: &Adjustments) -> Option<Noisy> {
+        let test = &self.args.test;
+        let rate = match test.flaky {
+            Some(Flaky::Rate(rate)) => Some(rate.value()),
+            Some(Flaky::Measured) | None => None,
+        };
+        (test.flaky.is_some() || adjustments.is_noisy).then(|| Noisy { rate, confidence: test.confidence.value() })
+    }
+
+    /// What is put into every tree under these adjustments.
+    pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Held, Failure> {
+        let mut held = Held::default();
+        if !adjustments.hold_nothing {
+            held.files.extend(self.held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
+        }
+        match &self.overlay {
+            None => {}
+            Some(Overlay::Files(files)) => {
+                held.files.extend(files.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
+            }
+            Some(Overlay::Patch(patch)) => {
+                let bad = graph::tree_of(store.repository(), self.bad)?;
+                held.overlay = Some((bad, self.overlaid(bad, patch, store)?));
+            }
+        }
+        held.files.extend(self.shim.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
+        let bad = graph::tree_of(store.repository(), self.bad)?;
+        for path in &adjustments.also_held {
+            let file = store.file(bad, path)?;
+            held.files.insert(path.clone(), file);
+        }
+        Ok(held)
+    }
+
+    /// The bad revision with the patch of `--overlay`.
+    fn overlaid(&self, bad: TreeId, patch: &[u8], store: &TreeStore) -> Result<TreeId, Failure> {
+        let name = self.args.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
+        store.apply(bad, patch).map_err(|error| match error {
+            RepoError::Patch { said } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
+                .with_hint("`--overlay` takes a patch for the bad revision, as `git diff --binary` and `git format-patch` print it"),
+            other => Failure::from_error(&other),
+        })
+    }
+
+    /// What the key of a product is made of, beside its bytes; `None` if products are not compared.
+    ///
+    /// - `held`: what stands in every tree, and so beside every product.
+    pub fn product_plan(&self, held: &Held) -> Option<ProbePlan> {
+        if self.commands.artifacts.is_empty() {
+            return None;
+        }
+        let file = |file: &Option<(Mode, Vec<u8>)>| match file {
+            Some((mode, bytes)) => identity::of_stored(*mode, bytes),
+            None => Vec::new(),
+        };
+        let mut overlay: BTreeMap<Vec<u8>, Vec<u8>> =
+            held.files.iter().map(|(path, held)| (path.clone(), file(held))).collect();
+        // No path is empty.
+        overlay.extend(held.overlay.map(|(base, patched)| (Vec::new(), format!("{base} {patched}").into_bytes())));
+        Some(ProbePlan { artifacts: self.commands.artifacts.clone(), overlay, ..self.probe_plan() })
+    }
+
+    /// Names of the programs that the commands are taken to execute where that cannot be seen.
+    pub fn audited(&self) -> Vec<String> {
+        let of = |words: &Words| match words {
+            Words::Shell(line) => split(line),
+            Words::Argv(words) => words.clone(),
+        };
+        let regenerate = self.commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
+        let commands = [Some(&self.commands.test), self.commands.build.as_ref(), regenerate];
+        let words: Vec<OsString> = commands.into_iter().flatten().flat_map(of).collect();
+        toolchain::audited(words.iter().map(OsString::as_os_str))
+    }
+
+    /// What the cache key is made of, beside the tree.
+    pub fn probe_plan(&self) -> ProbePlan {
+        ProbePlan {
+            regenerate: self.commands.regeneration.as_ref().map(|regeneration| parts(&regeneration.command)),
+            precheck: None,
+            artifacts: Vec::new(),
+            build: self.commands.build.as_ref().map(parts),
+            test: parts(&self.commands.test),
+            directory: self.commands.directory.as_os_str().as_bytes().to_vec(),
+            // Held and overlaid files are part of the tree that is probed, and so of the key.
+            overlay: BTreeMap::new(),
+            outside_files: self.outside_files.clone(),
+            environment: self.listed_environment.clone(),
+            // Their commits are part of the tree; how they are written is not.
+            submodules: BTreeMap::from([(Vec::new(), vec![u8::from(!self.has_empty_submodules)])]),
+            platform: toolchain::platform(),
+            is_home_isolated: self.commands.is_home_isolated,
+        }
+    }
+}
+
+/// A command in a plan.
+pub fn parts(words: &Words) -> CommandParts {
+    match words {
+        Words::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
+        Words::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
+    }
+}
+
+/// The paths of `--artifact`, relative to the top.
+fn artifacts(args: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
+    if args.test.build.is_none() && !args.test.artifact.is_empty() {
+        return Err(Failure::new(Status::Usage, "`--artifact` needs `--build`")
+            .with_hint("what was built is compared between the build and the test"));
+    }
+    let inside = |name: &OsString| {
+        inside(name, location).filter(|path| !path.is_empty()).ok_or_else(|| {
+            let name = name.to_string_lossy();
+            Failure::new(Status::Usage, format!("`{name}` is no path in the working tree"))
+                .with_hint("`--artifact` takes a file or directory that the build makes there")
+        })
+    };
+    args.test.artifact.iter().map(inside).collect()
+}
+
+/// How the culprit is reduced.
+fn reducer(args: &HuntOrder) -> Reducer {
+    match args.effort.reducer {
+        _ if args.effort.fast => Reducer::Fast,
+        // The linear walk is the paper's, and so is its reduction unless another one is asked for.
+        order::Reducer::Default if args.history.walk == order::Walk::Linear => Reducer::Artho,
+        order::Reducer::Default => Reducer::Hierarchical,
+        order::Reducer::Ddmin => Reducer::Ddmin,
+        order::Reducer::Artho => Reducer::Artho,
+        order::Reducer::ArthoFlat => Reducer::ArthoFlat,
+    }
+}
+
+/// What the configuration says of files: `idd.grammar.*`, `idd.generated`, `idd.regenerate`.
+fn divisions(around: &Context) -> Result<Divisions, Failure> {
+    const GRAMMAR: &str = "idd.grammar.";
+    let grammar = |(key, name): &(String, String)| {
+        let glob = key.get(GRAMMAR.len()..).filter(|_| key[..GRAMMAR.len()].eq_ignore_ascii_case(GRAMMAR))?;
+        // A key of git ends with a plain word: this one is for patterns that do not.
+        let glob = glob.strip_suffix(".language").unwrap_or(glob);
+        Some((glob.to_owned(), name.clone()))
+    };
+    let grammars: Vec<_> = around.configuration.iter().filter_map(grammar).collect();
+    let mut generated: Vec<&str> = Vec::new();
+    for value in around.configured("idd.generated") {
+        if value.is_empty() { generated.clear() } else { generated.push(value) }
+    }
+    let grammars = grammars.iter().map(|(glob, name)| (&glob[..], &name[..]));
+    let mut divisions = Divisions::new(grammars, generated.into_iter()).map_err(|error| {
+        let hint = match error {
+            DivisionError::UnknownLanguage { .. } => "`none` divides files into lines",
+            DivisionError::Pattern { .. } => "patterns are those of .gitignore",
+            DivisionError::Source { .. } => "sources are paths from the top of the tree or from the file",
+        };
+        Failure::new(Status::Usage, error.to_string()).with_hint(hint)
+    })?;
+    divisions.is_regenerated = around.configured("idd.regenerate").last().is_some_and(|command| !command.is_empty());
+    Ok(divisions)
+}
+
+fn overlay(args: &HuntOrder, around: &Context) -> Result<Option<Overlay>, Failure> {
+    let Some(name) = &args.test.overlay else { return Ok(None) };
+    let path = around.directory.join(name);
+    if path.is_dir() {
+        return Ok(Some(Overlay::Files(files::read_all(&path, b""))));
+    }
+    match files::bytes(&path) {
+        Ok(bytes) => Ok(Some(Overlay::Patch(bytes))),
+        Err(error) => {
+            let name = name.to_string_lossy();
+            let message = format!("failed to read the overlay `{name}`: {error}");
+            Err(Failure::new(Status::Usage, message).with_hint("`--overlay` takes a patch file or a directory"))
+        }
+    }
+}
+
+/// The files of the directories of `--shim`, relative to each.
+fn shim(args: &HuntOrder, around: &Context) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
+    let mut shim = BTreeMap::new();
+    for name in &args.test.shim {
+        let path = around.directory.join(name);
+        if !path.is_dir() {
+            let message = format!("the shim `{}` is no directory", name.to_string_lossy());
+            return Err(Failure::new(Status::Usage, message)
+                .with_hint("`--shim` takes a directory with files that are put over every revision"));
+        }
+        shim.extend(files::read_all(&path, b""));
+    }
+    Ok(shim)
+}
+
+/// Files outside the working tree that the commands name by an absolute path.
+fn outside_files<'a>(
+    args: &HuntOrder,
+    commands: impl Iterator<Item = &'a OsStr>,
+    location: &Location,
+) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut words: Vec<OsString> = match &args.command {
+        TestCommand::Argv(words) => words.clone(),
+        TestCommand::Shell(line) => split(line),
+    };
+    words.extend(commands.flat_map(split));
+    words
+        .into_iter()
+        .filter(|word| Path::new(word).is_absolute() && inside(word, location).is_none())
+        .filter_map(|word| Some((word.as_bytes().to_vec(), toolchain::file_digest(Path::new(&word))?)))
+        .collect()
+}
+
+/// The words of a shell line without those that output is written to: their content is no input.
+fn split(line: &OsStr) -> Vec<OsString> {
+    let mut words = Vec::new();
+    for (index, part) in line.as_bytes().split(|byte| *byte == b'>').enumerate() {
+        let found = part.split(|byte| b" \t\n;&|<\"'=()".contains(byte)).filter(|word| !word.is_empty());
+        // `>>` leaves an empty part, whose target is in the next one.
+        words.extend(found.skip(usize::from(index > 0)).map(|word| OsStr::from_bytes(word).to_owned()));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_written_to_is_no_input() {
+        let words = split(OsStr::new("a < /in >> /out; b '/x' 2>&1 >/dev/null c"));
+        assert_eq!(words, ["a", "/in", "b", "/x", "2", "c"]);
+    }
+}

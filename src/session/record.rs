@@ -1,0 +1,293 @@
+//! `git idd record`: builds in a checkout under the instrumenting compiler, runs the test, keeps the trace.
+//!
+//! [`missed`] says why nothing was recorded, [`recording`] what was.
+
+use crate::instrument::segment::Grain;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Stage;
+use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::failure::Failure;
+use crate::session::hold::Holder;
+use crate::session::hunt::sandboxes;
+use crate::session::interrupt::Interrupt;
+use crate::session::order;
+use crate::session::order::RecordOrder;
+use crate::session::order::TestCommand;
+use crate::session::saved;
+use crate::session::talk::Talk;
+use crate::trace::digest;
+use crate::world::files;
+use crate::world::record::RecordError;
+use crate::world::record::build;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::listen;
+use crate::world::record::listen::Keep;
+use crate::world::record::listen::Listener;
+use crate::world::record::listen::Taken;
+use crate::world::record::store;
+use crate::world::record::store::Recording;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::run::Words;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
+use crate::world::run::sandbox::Sandbox;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+pub mod missed;
+mod recording;
+
+/// What a recorded program is told of the clock (2026-01-01) and of its number.
+pub const SAME_IN_EVERY_RUN: [&str; 2] = ["IDD_CLOCK=1767225600000000000", "IDD_PID=4242"];
+
+/// What is set for a build by others that keep objects: they would keep instrumented ones, or give back others.
+const NOTHING_KEPT: [(&str, &str); 2] = [("CCACHE_DISABLE", "1"), ("SCCACHE_RECACHE", "1")];
+
+/// Bytes of a block, in which the shell counts what may be written.
+const BLOCK: u64 = 512;
+
+/// The clang to instrument with.
+pub fn clang(around: &Context) -> Result<PathBuf, Failure> {
+    let path = around.variable("PATH").unwrap_or_default();
+    let preferred = around.variable("IDD_CLANG");
+    build::find_clang(&path, preferred.as_deref()).ok_or_else(|| match &preferred {
+        Some(named) => {
+            let named = missed::shown(&named.to_string_lossy());
+            Failure::new(Status::Error, format!("`IDD_CLANG` names `{named}`, which is not clang 16 or newer"))
+                .with_hint("without `IDD_CLANG`, clang is searched in `PATH`")
+        }
+        None => Failure::new(Status::Error, "no clang (version 16 or newer) was found to instrument the program")
+            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`"),
+    })
+}
+
+/// Builds and runs the test; what connects meanwhile is listened to.
+type Observe<'o> = dyn FnMut(&Job, &Commands, Option<&Listener>) -> Result<Observation, Failure> + 'o;
+
+/// Records the test; returns the name of the recording, and what it says of itself.
+pub fn run(
+    args: &RecordOrder,
+    location: &Location,
+    around: &Context,
+    talk: &mut dyn Talk,
+) -> Result<(String, Recording), Failure> {
+    let clang = clang(around)?;
+    let user = private::open(&location.git_directory)?;
+    let commit = graph::resolve(&user, &args.at)?;
+    let mut tree = graph::tree_of(&user, commit)?;
+    drop(saved::make_private(location, &user, commit)?);
+    let holder = Holder::new(&args.command, &args.holding, commit, location, (&user, around))?;
+    holder.held(&mut [&mut tree], talk)?;
+    let private = private::private_directory(&location.idd_directory());
+
+    let _lock = saved::lock(location)?;
+    saved::sign_recorder(location)?;
+    let mut interrupt = Interrupt::register()?;
+    let name = store::new_name(&location.session_directory());
+    let root = sandboxes(around, location, &format!("record-{name}"))?;
+    let done = (|| {
+        let mut sandbox = Sandbox::create(&root, "w", &private, commit)?;
+        let program = files::this_program()?;
+        let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
+        let build = build?;
+        build.link_versions(&around.variable("PATH").unwrap_or_default(), &program)?;
+        let place = store::directory(&location.session_directory()).join(&name);
+        let limit = args.timeout.unwrap_or(FIRST_LIMIT);
+        let keep = match args.keep {
+            order::Keep::First => Keep::First,
+            order::Keep::Last => Keep::Last,
+        };
+        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit };
+        let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
+            let seen = match listener {
+                Some(listener) => sandbox.observe(job, commands, &mut listener.watched(&mut interrupt)),
+                None => sandbox.observe(job, commands, &mut interrupt),
+            };
+            let seen = seen?;
+            seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
+        };
+        let reference = if args.once {
+            None
+        } else {
+            talk.say("Building and running the test as it is.");
+            let seen = observe(&job, &plain_commands(args, location, around), None)?;
+            if seen.stage == Stage::Build {
+                let message =
+                    format!("the build fails, also without the instrumenting compiler: {}", missed::said(&seen));
+                return Err(Failure::new(Status::Error, message)
+                    .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
+            }
+            Some(seen)
+        };
+        let run = |job: &Job, place: &Path, observe: &mut Observe<'_>| {
+            let socket = root.join("trace");
+            let variables = vec![variable(listen::VARIABLE, &socket)];
+            let commands = commands(args, location, around, &build, variables);
+            let listener = Listener::start(&socket, place, (args.max_trace, keep))?;
+            let seen = observe(job, &commands, Some(&listener));
+            let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
+            let kept = |source| Failure::from_error(&RecordError::Keep { path: place.to_owned(), source });
+            Ok::<_, Failure>((seen?, taken.map_err(kept)?))
+        };
+        talk.say("Building and running the test under the instrumenting compiler.");
+        let (seen, taken) = run(&job, &place, &mut observe)?;
+        let kept = |source| Failure::from_error(&RecordError::Keep { path: place.clone(), source });
+        let logged = build.logged();
+        if missed::is_bypassed(&seen, &logged, &taken) {
+            talk.say("Nothing was recorded: building again to see which compiler the build calls.");
+            let commands = commands(args, location, around, &build, Vec::new());
+            let watched = missed::watched(&build, commands)?;
+            observe(&job, &watched, None)?;
+        }
+        missed::complain(&seen, &build, &taken)?;
+        let mut recording = recording::recording(args, &commit.to_string(), &seen, (&logged, taken))?;
+        if let Some(reference) = &reference {
+            recording.reference = Some(reference.ending.to_string());
+            recording.is_same_output = Some(reference.output == seen.output);
+            // Where two runs are cut by the clock says nothing about either.
+            if seen.ending == Ending::Timeout {
+                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+            } else {
+                talk.say("Running the test again.");
+                let again = root.join("again");
+                let (seen_again, taken_again) = run(&Job { is_clean: false, ..job }, &again, &mut observe)?;
+                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+                let is_same = seen_again.ending == seen.ending
+                    && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
+                recording.is_repeatable = Some(is_same);
+            }
+        } else {
+            recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+        }
+        store::write(&place, &recording).map_err(kept)?;
+        Ok(recording)
+    })();
+    sandbox::remove(&root, &private);
+    if done.is_err() {
+        // What came to nothing is not to be taken for the last recording; that it cannot be removed is no news by now.
+        let _ = files::remove(&store::directory(&location.session_directory()).join(&name));
+    }
+    done.map(|recording| (name, recording))
+}
+
+/// Whether a second run went through the same segments, process by process; `None` if other parts of them were kept.
+fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken]) -> Result<Option<bool>, Failure> {
+    // How far those came that outlived the test is no question of the way.
+    let first: Vec<_> = recording.processes.iter().filter(|traced| !traced.is_left).collect();
+    let second: Vec<_> = taken.iter().filter(|taken| !taken.is_left).collect();
+    if first.len() != second.len() {
+        return Ok(Some(false));
+    }
+    let mut is_compared = true;
+    let digest = |directory: &Path, file: &str| {
+        // The maps of both runs are in the first one's directory.
+        let mut units = store::units(place, recording);
+        let mut trace = store::open(&directory.join(file))?;
+        digest::digest(&mut trace, &mut units)
+    };
+    for (first, second) in first.into_iter().zip(second) {
+        if first.n_given_up != second.n_given_up {
+            is_compared = false;
+            continue;
+        }
+        // Nor of those that were killed.
+        if first.end.is_none() && second.end.is_none() {
+            continue;
+        }
+        let pair = digest(place, &first.file).and_then(|one| Ok((one, digest(again, &second.file)?)));
+        let (one, other) = pair?;
+        if one != other {
+            return Ok(Some(false));
+        }
+    }
+    Ok(is_compared.then_some(true))
+}
+
+/// The build and the test as the user would run them.
+fn plain_commands(args: &RecordOrder, location: &Location, around: &Context) -> Commands {
+    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
+    let mut environment: Vec<(OsString, OsString)> =
+        around.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
+    // Under the instrumenting compiler there is one, and the build may rely on it.
+    if !environment.iter().any(|(name, _)| name == "CC") {
+        environment.push(("CC".into(), "cc".into()));
+    }
+    Commands {
+        regeneration: None,
+        build: args.build.clone().map(Words::Shell),
+        test: Words::Argv(limited(args)),
+        artifacts: Vec::new(),
+        directory: location.prefix.clone(),
+        environment,
+        is_home_isolated: false,
+    }
+}
+
+/// The test with the limit to each file that it writes: a program that prints without an end is not to fill the disk. It is a soft one: the runtime keeps records beside it.
+fn limited(args: &RecordOrder) -> Vec<OsString> {
+    let limit = format!("ulimit -S -f {} 2>/dev/null || :; ", args.max_output.div_ceil(BLOCK));
+    let mut words: Vec<OsString> = ["/bin/sh", "-c"].map(OsString::from).into();
+    match &args.command {
+        TestCommand::Shell(line) => words.push([OsStr::new(&limit), line.as_os_str()].into_iter().collect()),
+        TestCommand::Argv(test) => {
+            words.extend([format!("{limit}exec \"$@\"").into(), "sh".into()]);
+            words.extend(test.iter().cloned());
+        }
+    }
+    words
+}
+
+/// A variable, as `env` takes it.
+pub fn variable(name: impl Into<OsString>, value: impl AsRef<OsStr>) -> OsString {
+    let mut word = name.into();
+    word.push("=");
+    word.push(value);
+    word
+}
+
+/// The same under the instrumenting compiler, with `variables` for the test; the programs that the test runs are traced, and told the same time and number in every run.
+pub fn commands(
+    args: &RecordOrder,
+    location: &Location,
+    around: &Context,
+    build: &BuildDirectory,
+    variables: Vec<OsString>,
+) -> Commands {
+    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
+    let is_kept = |name: &OsStr| !is_ours(name) && name != "PATH" && name != "CC";
+    let mut environment: Vec<(OsString, OsString)> =
+        around.environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+    let mut path = build.bin().into_os_string();
+    path.push(":");
+    path.push(around.variable("PATH").unwrap_or_default());
+    environment.push(("PATH".into(), path));
+    environment.push(("CC".into(), build.bin().join("cc").into()));
+    environment.push((build::VARIABLE.into(), build.path.clone().into()));
+    environment.extend(NOTHING_KEPT.map(|(name, value)| (name.into(), value.into())));
+    // Only the test is traced, not what the build runs of its own products.
+    let mut words: Vec<OsString> = vec!["/usr/bin/env".into()];
+    words.extend(variables);
+    words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
+    words.extend(["setarch".into(), "-R".into()]);
+    words.extend(limited(args));
+    Commands {
+        regeneration: None,
+        build: args.build.clone().map(Words::Shell),
+        test: Words::Argv(words),
+        artifacts: Vec::new(),
+        directory: location.prefix.clone(),
+        environment,
+        is_home_isolated: false,
+    }
+}

@@ -1,0 +1,114 @@
+//! Why nothing was recorded, said so that the user can do something about it.
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Stage;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::session::failure::Failure;
+use crate::world::record::RecordError;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::build::Logged;
+use crate::world::record::listen::Taken;
+use crate::world::record::witness;
+use crate::world::record::witness::Called;
+use crate::world::run::sandbox::Commands;
+
+/// Text of the program or the tree, for a line of the terminal.
+pub fn shown(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+/// The last line that a command printed.
+pub fn said(seen: &Observation) -> String {
+    shown(seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())
+}
+
+/// Whether something was built and run, but nothing of it went through the instrumenting compiler.
+pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> bool {
+    let is_touched = logged.iter().any(|entry| !matches!(entry, Logged::Linked(_)));
+    seen.stage == Stage::Test && !is_not_found(seen) && (!is_touched || taken.is_empty())
+}
+
+/// Whether the test command could not be run at all, as a shell tells it.
+fn is_not_found(seen: &Observation) -> bool {
+    seen.stage == Stage::Test && matches!(seen.ending, Ending::Exit(126 | 127))
+}
+
+/// The same commands, watched for the compilers that they call.
+pub fn watched(build: &BuildDirectory, mut commands: Commands) -> Result<Commands, RecordError> {
+    commands.environment.extend(witness::variables(build)?);
+    Ok(commands)
+}
+
+/// What makes a recording impossible; where it [is bypassed](is_bypassed), the [watched] commands were run.
+pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> Result<(), Failure> {
+    if seen.stage == Stage::Build {
+        let said = said(seen);
+        let said = if said.is_empty() { "it says nothing" } else { &said };
+        let message = format!("the build fails under the instrumenting compiler: {said}");
+        return Err(Failure::new(Status::Error, message)
+            .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
+    }
+    if taken.is_empty() && is_not_found(seen) {
+        let message = format!("the test ended with {}: {}", seen.ending, said(seen));
+        return Err(Failure::new(Status::Error, message).with_hint(
+            "it runs in a checkout of the revision, after the build; a file that git does not have is missing there, \
+             unless `--hold` names it",
+        ));
+    }
+    let logged = build.logged();
+    let is_recordable = logged.iter().any(|entry| matches!(entry, Logged::Instrumented(_)));
+    if is_recordable && !taken.is_empty() {
+        return Ok(());
+    }
+    // A watch that could not be read saw nothing.
+    let called = witness::called(build).unwrap_or_default();
+    let past = past(&called);
+    if is_recordable {
+        let failure = Failure::new(Status::Error, "the test ran no instrumented program");
+        return Err(failure.with_hint(match &past {
+            Some((names, way)) => format!("sources were instrumented, but others were compiled by {names}: {way}"),
+            None => "it must run the program that the build made in the checkout, not an installed one".to_owned(),
+        }));
+    }
+    let plain = logged.iter().find_map(|entry| match entry {
+        Logged::Plain(source, why) => Some(format!("{}: {}", shown(source), shown(why))),
+        _ => None,
+    });
+    if let Some(plain) = plain {
+        return Err(Failure::new(Status::Error, "no source could be instrumented").with_hint(plain));
+    }
+    Err(match past {
+        Some((names, way)) => {
+            Failure::new(Status::Error, format!("the build never called the instrumenting compiler, but {names}"))
+                .with_hint(way)
+        }
+        None => Failure::new(Status::Error, "the build never called the instrumenting compiler").with_hint(
+            "no other compiler was seen either: name the command that compiles with `--build`, or let the test \
+             compile; only C is instrumented",
+        ),
+    })
+}
+
+/// The compilers that were called, for a sentence, and what to do.
+fn past(called: &[Called]) -> Option<(String, String)> {
+    let name = |called: &Called| match &called.by {
+        Some(by) => format!("`{}` (by `{}`)", shown(&called.compiler), shown(by)),
+        None => format!("`{}`", shown(&called.compiler)),
+    };
+    let first = called.first()?;
+    let names: Vec<String> = called.iter().take(3).map(name).collect();
+    let way = match &first.by {
+        Some(by) => format!(
+            "have `{}` call `cc` by its name, so that it is found in `PATH`, or go without it: `--build 'make CC=cc'`",
+            shown(by)
+        ),
+        None if first.compiler.contains('/') => {
+            "have the build call `$CC`, or `cc` by its name and not by a path: `--build 'make CC=cc'`, if it is set in a makefile or by `CC=`".to_owned()
+        }
+        None => "the build has a `PATH` of its own, or another compiler than cc, gcc or clang: have it call `$CC`".to_owned(),
+    };
+    Some((names.join(", "), way))
+}

@@ -1,0 +1,98 @@
+//! What a recording says of itself: its processes, and which of them is looked at.
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::report::Status;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::order::TestCommand;
+use crate::world::record::build::Logged;
+use crate::world::record::listen::Taken;
+use crate::world::record::listen::has_failed;
+use crate::world::record::store;
+use crate::world::record::store::Recording;
+use crate::world::record::store::Traced;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// What the recording says of itself; the second run and the maps are still missing.
+///
+/// Errors: the program that is meant did not run.
+pub(super) fn recording(
+    args: &RecordOrder,
+    commit: &str,
+    seen: &Observation,
+    (logged, taken): (&[Logged], Vec<Taken>),
+) -> Result<Recording, Failure> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let pids: Vec<u32> = taken.iter().map(|taken| taken.process.pid).collect();
+    let traced = |(index, taken): (usize, Taken)| Traced {
+        forked_by: taken
+            .process
+            .forked_at
+            .and_then(|_| pids[..index].iter().rposition(|pid| *pid == taken.process.parent)),
+        n_given_up: taken.n_given_up,
+        n_packed: taken.n_packed,
+        file: taken.file,
+        program: text(&taken.process.program),
+        words: taken.process.arguments(),
+        pid: taken.process.pid,
+        n_bytes: taken.n_bytes,
+        end: taken.end,
+        is_left: taken.is_left,
+        is_forked: taken.process.forked_at.is_some(),
+        is_cut: taken.is_cut,
+        is_lost: taken.is_lost,
+    };
+    let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
+    let chosen = choose(&processes, args.program.as_deref(), seen.ending);
+    let words = match &args.command {
+        TestCommand::Shell(line) => vec![line.to_string_lossy().into_owned()],
+        TestCommand::Argv(words) => words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+    };
+    let plain = |entry: &Logged| match entry {
+        Logged::Plain(source, why) => Some((source.clone(), why.clone())),
+        _ => None,
+    };
+    if let (Some(program), None) = (&args.program, chosen) {
+        let names: Vec<&str> = processes.iter().map(|traced| traced.program.as_str()).collect();
+        let program = program.to_string_lossy();
+        let failure = Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"));
+        return Err(failure.with_hint(format!("these it ran: {}", names.join(", "))));
+    }
+    Ok(Recording {
+        version: store::VERSION,
+        commit: commit.to_owned(),
+        command: words,
+        ending: seen.ending.to_string(),
+        chosen,
+        processes,
+        n_instrumented: logged.iter().filter(|entry| matches!(entry, Logged::Instrumented(_))).count(),
+        plain: logged.iter().filter_map(plain).collect(),
+        units: Vec::new(),
+        reference: None,
+        is_same_output: None,
+        is_repeatable: None,
+    })
+}
+
+/// The process that is meant, of the named program if one is named: the last that ended as the test did; else the last that failed; else the last. Of
+/// processes that a program forked only the first one counts, unless it did not fail.
+fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Option<usize> {
+    let is_named =
+        |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
+    let is_alike = |end: Option<u32>| match (ending, end) {
+        (Ending::Exit(code), Some(end @ 0..256)) => u32::try_from(code) == Ok(end),
+        // A shell says 128 + n for signal n.
+        (Ending::Exit(code), Some(end)) => u32::try_from(code) == Ok(end - 128),
+        (Ending::Signal(signal), Some(end)) => u32::try_from(signal) == Ok(end & 0xff) && end >= 256,
+        (Ending::Timeout, None) => true,
+        _ => false,
+    };
+    let named = || processes.iter().enumerate().filter(|(_, traced)| is_named(traced));
+    let rank = |traced: &Traced| {
+        let is_failed = has_failed((traced.end, traced.is_left), ending);
+        (is_failed && is_alike(traced.end), is_failed, !traced.is_forked)
+    };
+    named().max_by_key(|(index, traced)| (rank(traced), *index)).map(|(index, _)| index)
+}

@@ -1,0 +1,252 @@
+//! Reproducing the failure: the runs at the bad revision that establish the signature and the time limit.
+
+use crate::change::Mode;
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Reason;
+use crate::outcome::Signature;
+use crate::plural::count;
+use crate::report::ErrorReport;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::criteria::criteria;
+use crate::session::criteria::mode;
+use crate::session::failure::Failure;
+use crate::session::finding;
+use crate::session::hunt::Hunt;
+use crate::session::hunt::Reproduced;
+use crate::session::plan::Adjustments;
+use crate::world::repo::graph;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::classify::Criteria;
+use crate::world::run::classify::Shown;
+use crate::world::run::classify::SignatureMode;
+use crate::world::run::classify::is_build_failure;
+use crate::world::run::classify::reproduced;
+use crate::world::run::classify::signature;
+use crate::world::run::time_of_commands;
+use std::os::unix::ffi::OsStrExt as _;
+use std::time::Duration;
+use std::time::Instant;
+
+/// No limit derived from the first run is shorter than this.
+const LIMIT_FLOOR: Duration = Duration::from_secs(20);
+
+/// A limit derived from the first run is so many times its duration.
+const LIMIT_FACTOR: u32 = 4;
+
+/// A bad revision passes if this many runs pass.
+const N_PASSES: usize = 4;
+
+/// The numbers of the first runs are below this one.
+const N_FIRST_RUNS: u32 = 4;
+
+/// A noisy test that has not failed twice in so many runs of the bad revision is not run further.
+const MAX_REPRODUCTION_RUNS: u32 = 40;
+
+/// A command that keeps more processors busy than this runs in parallel by itself.
+const MAX_BUSY_OF_ONE: f64 = 1.3;
+
+impl Hunt<'_> {
+    /// Runs the test at the bad revision twice and takes the signature.
+    pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
+        use crate::change::trees::Trees;
+        let tree = graph::tree_of(store.repository(), self.plan.bad)?;
+        let tree = store.view(tree)?;
+        let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
+        self.runner.criteria = criteria(self.plan, None)?;
+        if self.plan.args.test.timeout.is_none() {
+            self.runner.limit = FIRST_LIMIT;
+        }
+        if self.signature.is_none() {
+            let directory = &self.plan.commands.directory;
+            if !directory.as_os_str().is_empty() {
+                let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
+                self.runner
+                    .talk
+                    .say(&format!("Build and test run in `{directory}` of each checkout, because you are in this directory."));
+            }
+            let minutes = FIRST_LIMIT.as_secs() / 60;
+            self.runner.talk.say(&match self.plan.args.test.timeout {
+                Some(limit) => {
+                    format!("Reproducing the failure (each command is killed after {} s).", limit.as_secs_f64())
+                }
+                None => {
+                    format!("Reproducing the failure (killed after {minutes} minutes; `--timeout` sets another limit).")
+                }
+            });
+        }
+        let is_noisy = self.plan.noisy(adjustments).is_some();
+        let Some(seen) = self.reproduction_runs(probe, is_noisy)? else {
+            return Ok(Reproduced::No(self.runner.conclusion(), None));
+        };
+        let shown: Vec<Shown> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
+        let failing: Vec<&Observation> =
+            seen.iter().zip(&shown).filter(|(_, shown)| **shown == Shown::Fails).map(|(seen, _)| seen).collect();
+        if shown.iter().all(|shown| *shown == Shown::Passes) {
+            return Ok(Reproduced::No(Conclusion::BadPasses, None));
+        }
+        let is_alike = shown.windows(2).all(|pair| pair[0] == pair[1]);
+        let passes = shown.contains(&Shown::Passes);
+        if passes && !failing.is_empty() && !is_noisy {
+            return Ok(Reproduced::NowAndThen);
+        }
+        if failing.is_empty() || (failing.len() < seen.len() && !is_noisy) {
+            return Ok(match shown[0] {
+                Shown::Passes | Shown::Fails => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
+                _ if !is_alike => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
+                Shown::BuildFails => self.untestable(Reason::Build, &seen[0]),
+                Shown::Skipped => self.untestable(Reason::Skip, &seen[0]),
+                Shown::FailsOtherwise => self.untestable(Reason::Other, &seen[0]),
+                Shown::NotRun(reason) => self.untestable(reason, &seen[0]),
+            });
+        }
+        if let Some(failure) = self.is_bogus(failing[0], store)? {
+            return Err(failure);
+        }
+        let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { mode(self.plan) };
+        let second = failing.get(1).copied().unwrap_or(failing[0]);
+        let Some(found) = signature(failing[0], second, mode) else {
+            return Ok(Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))));
+        };
+        self.runner.criteria = Criteria {
+            mode,
+            is_build_hunted: is_build_failure(failing[0]),
+            ..criteria(self.plan, Some(found.clone()))?
+        };
+        if self.plan.args.test.timeout.is_none() {
+            let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
+            self.runner.limit = (LIMIT_FACTOR * longest).max(LIMIT_FLOOR);
+        }
+        let is_known = |known: &Signature| (known.ending, &known.line) == (found.ending, &found.line);
+        if !self.signature.as_ref().is_some_and(is_known) {
+            let times = match (failing.len(), seen.len()) {
+                (2.., n_runs) if n_runs == failing.len() => "twice".to_owned(),
+                (n_failing, n_runs) => format!("in {n_failing} of {}", count(n_runs, "run")),
+            };
+            self.runner.talk.say(&format!("Reproduced {times}: {found}."));
+        }
+        self.signature = Some(found);
+        Ok(Reproduced::Yes)
+    }
+
+    /// The runs that reproduce: one, then another; both at once in the second round if probes run in parallel. A noisy test is
+    /// run until it has failed twice.
+    fn reproduction_runs(&mut self, probe: Probe, is_noisy: bool) -> Result<Option<Vec<Observation>>, Failure> {
+        let Some(mut seen) = self.first_runs(probe)? else { return Ok(None) };
+        let first = N_FIRST_RUNS.max(2 * self.plan.args.test.repeat);
+        for nth in first..first + MAX_REPRODUCTION_RUNS {
+            let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
+            let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
+            // That nothing is wrong with the bad revision is not said of two runs.
+            let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
+            if is_enough || (!is_noisy && n_passing == 0) {
+                break;
+            }
+            let Some(more) = self.runner.reproduce(probe, &[nth])? else { return Ok(None) };
+            seen.extend(more);
+        }
+        Ok(Some(seen))
+    }
+
+    fn first_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
+        let repeat = self.plan.args.test.repeat;
+        let (begin, before) = (Instant::now(), time_of_commands());
+        let Some(mut seen) = self.runner.reproduce(probe, &[0])? else { return Ok(None) };
+        if self.runner.n_jobs > 1 && self.plan.args.effort.jobs.is_none() {
+            let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
+            if n_busy > MAX_BUSY_OF_ONE {
+                self.runner.talk.say(&format!(
+                    "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` overrides this)."
+                ));
+            }
+            // With `--repeat`, two that disturb each other cannot be told from one that disturbs itself.
+            if n_busy > MAX_BUSY_OF_ONE || repeat > 1 {
+                self.runner.n_jobs = 1;
+            }
+        }
+        let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
+        if self.runner.n_jobs > 1 && repeat == 1 {
+            let Some(more) = self.runner.reproduce(probe, &[1, 2])? else { return Ok(None) };
+            if more.iter().any(|other| other.ending != seen[0].ending) {
+                self.runner
+                    .talk
+                    .say("The test behaves differently when it runs twice at once; going on with one run at a time.");
+                self.runner.n_jobs = 1;
+                let Some(alone) = self.runner.reproduce(probe, &[3])? else { return Ok(None) };
+                seen.extend(alone);
+            } else {
+                seen.push(more[0].clone());
+            }
+            return Ok(Some(seen));
+        }
+        for nth in rounds {
+            let enough =
+                seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == Shown::Fails).count() >= 2;
+            if enough && repeat > 1 {
+                break;
+            }
+            let Some(more) = self.runner.reproduce(probe, &[nth])? else { return Ok(None) };
+            seen.extend(more);
+        }
+        Ok(Some(seen))
+    }
+
+    fn untestable(&self, reason: Reason, seen: &Observation) -> Reproduced {
+        let has_build = self.plan.commands.build.is_some();
+        let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let message = format!("the test gives no verdict at the bad revision ({reason}): {last}");
+        let hint = Some(Untrusted::from(finding::hint_for(reason, has_build)));
+        Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: Untrusted::from(message), hint }))
+    }
+
+    /// A command that cannot be run (126, 127) is believed to be the failure only if the script that it names is there and
+    /// can be executed (so the code comes from inside it), or if another revision ends otherwise.
+    ///
+    /// Source: what `git bisect run` does with a first 126 or 127. Cost: one probe, only for these codes.
+    fn is_bogus(&mut self, seen: &Observation, store: &TreeStore) -> Result<Option<Failure>, Failure> {
+        use crate::change::trees::Trees;
+        let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };
+        self.know_history()?;
+        let bad = store.view(self.history.get(self.plan.bad).tree)?;
+        if let Some(script) = &self.plan.program {
+            let file = store.file(bad, script)?;
+            if matches!(file, Some((Mode::Executable, _))) {
+                return Ok(None);
+            }
+        }
+        let parent = self.history.get(self.plan.bad).parents.first().copied();
+        let Some(other) = self.plan.goods.first().copied().or(parent) else {
+            return Ok(Some(self.bogus(code, seen)));
+        };
+        let tree = store.view(self.history.get(other).tree)?;
+        let probe = Probe::of(tree, other, Phase::Reproduce);
+        let others = self.runner.reproduce(probe, &[0])?;
+        let is_same = others.is_none_or(|others| others.iter().all(|other| other.ending == Ending::Exit(code)));
+        Ok(is_same.then(|| self.bogus(code, seen)))
+    }
+
+    fn bogus(&mut self, code: i32, seen: &Observation) -> Failure {
+        self.is_hopeless = true;
+        let what = if code == 127 { "was not found" } else { "cannot be executed" };
+        let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let hint = "the command runs in a checkout of each revision: `--hold <path>` puts a file of your working tree \
+                    there; use an absolute path for a file outside the repository";
+        Failure::new(Status::Error, format!("the test command {what} (exit code {code}): {last}")).with_hint(hint)
+    }
+}
+
+fn disagreement(seen: &[Observation]) -> ErrorReport {
+    let endings: Vec<String> = seen.iter().map(|seen| seen.ending.to_string()).collect();
+    ErrorReport {
+        message: Untrusted::from(format!("the runs at the bad revision disagree: {}", endings.join(", then "))),
+        hint: Some(Untrusted::from(
+            "make the test repeatable; one that only fails now and then is searched by probability with `--flaky`",
+        )),
+    }
+}

@@ -1,0 +1,757 @@
+//! The runner of one hunt: it answers probes from the journal, the cache or a sandbox.
+//!
+//! The order of writing is intent, run, observation (durable), consumed; so whatever kills the program, no completed
+//! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
+
+mod complaining;
+pub mod complaints;
+mod doubt;
+mod flights;
+mod known;
+pub mod questions;
+mod ticket;
+mod time_limit;
+mod tools;
+
+use crate::hunt::Probe;
+use crate::hunt::drive::ProbeRunner;
+use crate::hunt::drive::Reply;
+use crate::hunt::event::Event;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::noise::Noise;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::beside::Beside;
+use crate::session::chronicle;
+use crate::session::failure::Failure;
+use crate::session::order::SignatureMode;
+use crate::session::plan::Plan;
+use crate::session::precheck::Check;
+use crate::session::precheck::Checking;
+use crate::session::runner::complaining::Complaining;
+use crate::session::runner::ticket::Flight;
+use crate::session::runner::ticket::State;
+use crate::session::runner::ticket::Ticket;
+use crate::session::runner::time_limit::is_of_reduction;
+use crate::session::spent::Spent;
+use crate::session::talk::Talk;
+use crate::session::tally::Limits;
+use crate::session::tally::Tally;
+use crate::session::tally::counted;
+use crate::world::cache::CacheError;
+use crate::world::cache::Key;
+use crate::world::cache::KeyParts;
+use crate::world::cache::Observations;
+use crate::world::cache::ProductParts;
+use crate::world::cache::Want;
+use crate::world::files;
+use crate::world::journal::JournalError;
+use crate::world::journal::Record;
+use crate::world::journal::Replay;
+use crate::world::journal::Segment;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::state::Glance;
+use crate::world::repo::state::UserState;
+use crate::world::run::classify::Criteria;
+use crate::world::run::crew::Crew;
+use crate::world::run::process::Words;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Probed;
+use crate::world::run::sandbox::SandboxError;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::thread::Thread;
+use std::time::Duration;
+use std::time::Instant;
+
+/// What ends a runner for good.
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    /// A probe could not be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// The journal could not be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The cache could not be used at all.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// More workers than this are only hired if the user says so: each has its own build products, and guessing further
+/// ahead in history saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
+const MAX_DEFAULT_JOBS: usize = 8;
+
+fn default_jobs() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_JOBS)
+}
+
+/// What is said of a compile database whose commands refuse what can be built.
+const DATABASE_USELESS: &str =
+    "The commands of the compile database fail at a revision that can be built; they are not used.";
+
+/// What was noticed beside the answers.
+#[derive(Debug, Default)]
+pub struct Noticed {
+    /// Whether build or test of some probe changed tracked files.
+    pub is_tampered: bool,
+    /// Whether the check before the build changed tracked files where it was made alone.
+    pub is_tampered_by_check: bool,
+    /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
+    pub n_products: (u64, u64),
+    /// The time limit at which some probe was cut.
+    pub cut_at: Option<Duration>,
+    /// The program of which the user was told that it changed.
+    changed_tool: Option<String>,
+    /// Why runs of this hunt are not believed any more, each as a sentence.
+    pub doubts: Vec<String>,
+    /// What the repository lacks of the first revision of which it lacks something.
+    pub lack: Option<String>,
+}
+
+impl From<RunnerError> for Failure {
+    fn from(error: RunnerError) -> Self {
+        Self::from_error(&error).with_hint("what was learned is kept; `git idd resume` goes on from there")
+    }
+}
+
+/// Answers the probes of one hunt.
+pub struct Runner<'p> {
+    plan: &'p Plan,
+    commands: Arc<Commands>,
+    location: Location,
+    plan_digest: [u8; 32],
+    /// For products and for what was not tested because another had the same one; `None` if they are not compared.
+    pub product_digest: Option<[u8; 32]>,
+    observations: Arc<Mutex<Observations>>,
+    segment: Arc<Mutex<Segment>>,
+    replay: Option<Replay>,
+    own: HashMap<(Key, u32, bool), Observation>,
+    /// Probes that ran and whose answers the search has not taken in yet.
+    unconsumed: HashMap<Key, u64>,
+    next_sequence: u64,
+    crew: Crew,
+    flights: Vec<Flight>,
+    root: PathBuf,
+    interrupt: Arc<AtomicBool>,
+    reader: Thread,
+    user_state: UserState,
+    glance: Glance,
+    /// What may refuse a candidate before its build.
+    pub checking: Option<Checking>,
+    /// What is known of complaints.
+    pub complaining: Complaining,
+    /// What was seen so far.
+    pub tally: Tally,
+    /// The word that a run counts as that is not of the test.
+    counts_as: Option<&'static str>,
+    /// The observations of earlier runs of the program that have answered once.
+    counted_before: HashSet<(Key, u32)>,
+    /// How observations are read; set once the failure was reproduced.
+    pub criteria: Criteria,
+    /// The time limit of every further command, but for those of candidates.
+    pub limit: Duration,
+    /// How long the probes took whose verdicts were used, without candidates of reductions.
+    durations: Vec<Duration>,
+    /// Whether every probe starts from a fresh worktree.
+    pub is_clean: bool,
+    /// How noisy the test is, once that is known to be a matter: verdicts then take as many runs as it asks.
+    pub noise: Option<Noise>,
+    /// How many probes run at once.
+    pub n_jobs: usize,
+    /// When to stop.
+    pub limits: Limits,
+    /// Parts of the user's state that a probe changed, with the tree that was tested then.
+    pub disturbed: Vec<(&'static str, String)>,
+    /// What the report has to mention.
+    pub noticed: Noticed,
+    /// What was learned beside the outcomes of the test.
+    pub beside: Beside,
+    /// Whether failures are compared line by line in reductions: unless the user says what makes them the same.
+    pub compares_lines: bool,
+    /// Who listens.
+    pub talk: &'p mut dyn Talk,
+    /// How long the history is; 0 until it was read.
+    pub n_revisions: usize,
+    /// When this run began, and how long the earlier ones took.
+    begin: (Instant, Duration),
+    /// What the hunt has spent.
+    pub spent: Spent,
+}
+
+/// What a runner starts with.
+pub struct Start<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// The repository.
+    pub location: Location,
+    /// The journal, open for appending.
+    pub segment: Segment,
+    /// What the journal held already, if the hunt is resumed.
+    pub replay: Option<Replay>,
+    /// Everybody's observations.
+    pub observations: Observations,
+    /// Where sandboxes are made.
+    pub root: PathBuf,
+    /// Set when the user interrupts.
+    pub interrupt: Arc<AtomicBool>,
+    /// Who has something to do while commands run, and is woken when one does.
+    pub reader: Thread,
+    /// Who listens.
+    pub talk: &'p mut dyn Talk,
+    /// When to stop.
+    pub limits: Limits,
+    /// What earlier runs of the hunt spent, and on what.
+    pub before: (Duration, Spent),
+}
+
+impl<'p> Runner<'p> {
+    /// Opens a runner; no sandbox is made before the first probe needs one.
+    pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
+        let Start { plan, location, segment, replay, observations, root, .. } = start;
+        let Start { interrupt, reader, talk, limits, before: (seconds_before, spent), .. } = start;
+        let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
+        let earlier = replay.as_ref().map(|replay| replay.counts.clone()).unwrap_or_default();
+        let tally = Tally { earlier, ..Tally::default() };
+        let user_state = UserState::read(&location);
+        let glance = Glance::take(&location);
+        Self {
+            plan,
+            commands: Arc::new(plan.commands.clone()),
+            user_state,
+            glance,
+            location,
+            plan_digest: plan.probe_plan().digest(),
+            product_digest: None,
+            observations: Arc::new(Mutex::new(observations)),
+            segment: Arc::new(Mutex::new(segment)),
+            replay,
+            own: HashMap::new(),
+            unconsumed: HashMap::new(),
+            next_sequence,
+            crew: Crew::default(),
+            flights: Vec::new(),
+            root,
+            interrupt,
+            reader,
+            checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
+            complaining: Complaining::default(),
+            tally,
+            counts_as: None,
+            counted_before: HashSet::new(),
+            criteria,
+            limit,
+            durations: Vec::new(),
+            is_clean: plan.args.effort.clean,
+            noise: None,
+            n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
+            limits,
+            disturbed: Vec::new(),
+            noticed: Noticed::default(),
+            beside: Beside::default(),
+            compares_lines: plan.args.test.signature == SignatureMode::Auto,
+            talk,
+            n_revisions: 0,
+            begin: (Instant::now(), seconds_before),
+            spent,
+        }
+    }
+
+    /// How long reductions may take, all together.
+    pub fn bound(&self) -> Duration {
+        self.spent.bound(self.plan.args.effort.reduction)
+    }
+
+    /// Whether incremental observations were found wrong before the hunt was resumed.
+    pub fn is_voided(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.is_voided)
+    }
+
+    /// Why nothing more is run: the user asked to stop, or the budget is used up.
+    pub fn conclusion(&self) -> Conclusion {
+        if self.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget }
+    }
+
+    /// Whether the user asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Writes a record of the hunt as a whole.
+    pub fn append(&mut self, record: &Record) -> Result<(), RunnerError> {
+        self.lock().append_durable(record)?;
+        Ok(())
+    }
+
+    /// Whether probes were found to disturb each other before the hunt was resumed.
+    pub fn is_alone(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.is_alone)
+    }
+
+    /// Forgets every observation of this hunt: probes at the same time disturbed each other.
+    pub fn void_all(&mut self) -> Result<(), RunnerError> {
+        let segment = Arc::clone(&self.segment);
+        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all_observations().void_all(&mut segment)?;
+        self.crew.spoil();
+        self.own.clear();
+        self.durations.clear();
+        self.replay.iter_mut().for_each(Replay::void_all);
+        Ok(())
+    }
+
+    /// Forgets every incremental observation of this hunt: one of them was wrong.
+    pub fn void_incremental(&mut self) -> Result<(), RunnerError> {
+        let segment = Arc::clone(&self.segment);
+        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all_observations().void_incremental(&mut segment)?;
+        self.own.retain(|(_, _, is_clean), _| *is_clean);
+        self.replay.iter_mut().for_each(Replay::void_incremental);
+        Ok(())
+    }
+
+    /// What was noticed about the trees (filters that do not run, LFS pointers), as sentences.
+    pub fn notices(&self) -> Vec<String> {
+        self.crew.notices().iter().map(ToString::to_string).collect()
+    }
+
+    /// Ends the work: the index is stored and the sandboxes are removed.
+    pub fn close(&mut self) {
+        self.all_observations().flush();
+        // What cannot be written down any more was not wanted either.
+        let _ = self.land_all();
+        self.crew.dismiss();
+        sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
+    }
+
+    /// Observes the bad tree afresh, `nth` of the runs that reproduce the failure. `None` if interrupted.
+    ///
+    /// Answers only from the journal of this hunt: a new hunt runs the test again.
+    pub fn reproduce(&mut self, probe: Probe, nths: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
+        let key = self.key(&probe);
+        let tickets: Vec<Ticket> = nths.iter().map(|nth| Ticket { probe, key, nth: *nth }).collect();
+        let mut seen = Vec::new();
+        let mut open = Vec::new();
+        for ticket in tickets {
+            match self.own_observation(&ticket)? {
+                Some(observation) => seen.push(observation),
+                None => open.push(ticket),
+            }
+        }
+        let Some(run) = self.run(&open)? else { return Ok(None) };
+        seen.extend(run);
+        Ok(Some(seen))
+    }
+
+    /// Observes a tree with another test and another limit, in a fresh worktree. `None` if interrupted or out of budget.
+    pub fn observe_with(
+        &mut self,
+        test: Words,
+        limit: Duration,
+        probe: Probe,
+    ) -> Result<Option<Observation>, RunnerError> {
+        let commands = Commands { test, artifacts: Vec::new(), ..(*self.commands).clone() };
+        self.observe_commands(commands, limit, probe)
+    }
+
+    /// Whether the check before the build lets a tree pass; `None` if interrupted or out of budget. Counted as such a check.
+    pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, RunnerError> {
+        let usual = (*self.commands).clone();
+        let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
+        let runs = self.tally.runs.clone();
+        let seen = self.observe_commands(commands, self.limit, probe)?;
+        self.tally.runs = runs;
+        self.tally.n_prechecked += 1;
+        self.noticed.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
+        Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
+    }
+
+    fn observe_commands(
+        &mut self,
+        commands: Commands,
+        limit: Duration,
+        probe: Probe,
+    ) -> Result<Option<Observation>, RunnerError> {
+        let commands = Arc::new(commands);
+        let plan = Plan { commands: (*commands).clone(), ..self.plan.clone() };
+        let usual = (Arc::clone(&self.commands), self.plan_digest, self.limit);
+        (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);
+        let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
+        let seen = match self.known(&ticket) {
+            Ok(Some((observation, _))) => {
+                self.tally.n_cached += 1;
+                Ok(Some(observation))
+            }
+            Ok(None) => self.run(&[ticket]).map(|seen| seen.and_then(|mut seen| seen.pop())),
+            Err(error) => Err(error),
+        };
+        (self.commands, self.plan_digest, self.limit) = usual;
+        seen
+    }
+
+    fn key(&self, probe: &Probe) -> Key {
+        let exposed_commit = self.exposed(probe);
+        KeyParts { tree: probe.tree, exposed_commit, plan: self.plan_digest }.digest()
+    }
+
+    /// Under what it is kept that the check before the build refused the probe's tree; `None` if the probe goes without.
+    fn refusal_key(&mut self, probe: &Probe) -> Option<Key> {
+        let plan = self.check(probe)?.plan;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    /// The check before the build of the probe's tree; `None` if the probe goes without.
+    fn check(&mut self, probe: &Probe) -> Option<Check> {
+        let private = private::private_directory(&self.location.idd_directory());
+        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?.older, probe.tree)
+    }
+
+    /// Sees once that the check before the build lets pass what can be built, at both ends of the change that `probes` are
+    /// candidates of; one that does not is not used any more.
+    fn vet(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
+        for (probe, ends) in probes.iter().filter_map(|probe| Some((probe, probe.precheck?))) {
+            let Some(checking) = &mut self.checking else { return Ok(()) };
+            let private = private::private_directory(&self.location.idd_directory());
+            for (tree, words) in checking.to_vet(|| private::open(&private).ok(), ends, probe.phase == Phase::Repair) {
+                let end = Probe { tree, precheck: None, ..*probe };
+                if self.is_let_pass(words, end)? == Some(false) {
+                    self.is_checked_in_vain(DATABASE_USELESS);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Uses the check before the build no more.
+    pub fn is_checked_in_vain(&mut self, why: &'static str) {
+        if let Some(checking) = self.checking.as_mut().filter(|checking| checking.useless.is_none()) {
+            checking.useless = Some(why);
+            self.talk.say(why);
+        }
+    }
+
+    /// Under what it is kept what an earlier test of the same product showed; `None` if products are not compared.
+    fn same_product_key(&self, probe: &Probe) -> Option<Key> {
+        let plan = self.product_digest.filter(|_| !self.wants_clean(probe))?;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    fn exposed(&self, probe: &Probe) -> Option<CommitId> {
+        self.plan.args.test.expose_commit.then_some(probe.revision)
+    }
+
+    fn wants_clean(&self, probe: &Probe) -> bool {
+        self.is_clean || probe.is_claim
+    }
+
+    /// An observation that this hunt made itself.
+    fn own_observation(&self, ticket: &Ticket) -> Result<Option<Observation>, RunnerError> {
+        let is_clean = self.wants_clean(&ticket.probe);
+        for clean in [true, false] {
+            if (clean || !is_clean)
+                && let Some(observation) = self.own.get(&(ticket.key, ticket.nth, clean))
+            {
+                return Ok(Some(observation.clone()));
+            }
+        }
+        let Some(replay) = &self.replay else { return Ok(None) };
+        let observation = replay.observation(&ticket.key.to_string(), ticket.nth)?;
+        Ok(observation.filter(|observation| observation.is_clean || !is_clean))
+    }
+
+    /// What was seen before, be it that the tree was refused before its build; and whether it was seen only of the same product.
+    fn known(&mut self, ticket: &Ticket) -> Result<Option<(Observation, bool)>, RunnerError> {
+        let same_product = self.same_product_key(&ticket.probe);
+        for key in [Some(ticket.key), same_product, self.refusal_key(&ticket.probe)].into_iter().flatten() {
+            if let Some(known) = self.known_as(&Ticket { key, ..*ticket })? {
+                return Ok(Some((known, Some(key) == same_product)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn known_as(&mut self, ticket: &Ticket) -> Result<Option<Observation>, RunnerError> {
+        if let Some(observation) = self.own_observation(ticket)? {
+            return Ok(Some(observation));
+        }
+        if self.plan.args.effort.no_cache || ticket.nth > 0 {
+            return Ok(None);
+        }
+        let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit_of(&ticket.probe) };
+        let known = self.all_observations().lookup(&ticket.key, want);
+        self.tell_of_changed_tools();
+        Ok(known)
+    }
+
+    /// Runs all these tickets, as many at once as there are jobs. `None` if interrupted or out of budget.
+    fn run(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, RunnerError> {
+        self.land_all()?;
+        let mut seen: Vec<Option<Observation>> = vec![None; tickets.len()];
+        while seen.iter().any(Option::is_none) {
+            let open: Vec<Ticket> =
+                tickets.iter().zip(&seen).filter(|(_, seen)| seen.is_none()).map(|(ticket, _)| *ticket).collect();
+            if !self.direct(&open)? {
+                self.land_all()?;
+                return Ok(None);
+            }
+            if let Some((landed, observation)) = self.land()?
+                && let Some(index) = tickets.iter().position(|ticket| *ticket == landed)
+            {
+                seen[index] = Some(observation);
+            }
+        }
+        Ok(Some(seen.into_iter().flatten().collect()))
+    }
+
+    fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), RunnerError> {
+        let Flight { ticket, sequence, refusal_key, .. } = *flight;
+        let Probed { observation, product, is_same_product, stale } = probed;
+        let is_refused = observation.stage == Stage::Precheck;
+        let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
+        let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
+        let exposed_commit = self.exposed(&ticket.probe);
+        if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
+            self.noticed.n_products.0 += u64::from(product.is_some());
+            self.noticed.n_products.1 += u64::from(product.is_none());
+        }
+        let product = product.zip(self.product_digest).filter(|_| !is_same_product);
+        let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
+        let toolset = self.all_observations().toolset();
+        let record = Record::Observed {
+            sequence,
+            toolset,
+            key: key.to_string(),
+            nth: ticket.nth,
+            product: product.map(|key| key.to_string()),
+            observation: observation.clone().into(),
+        };
+        self.append(&record)?;
+        let segment = Arc::clone(&self.segment);
+        self.all_observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
+        self.unconsumed.insert(key, sequence);
+        self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
+        let mut counts = Vec::new();
+        match self.counts_as {
+            Some(word) => counts.push(word),
+            None if is_refused => counts.push(counted::REFUSED),
+            None if *is_same_product => counts.push(counted::SAME_PRODUCT),
+            None => counts.push(ticket.probe.phase.word()),
+        }
+        counts.extend(refusal_key.map(|_| counted::PRECHECKED));
+        counts.extend(stale.as_ref().map(|_| counted::REBUILT));
+        if let Some(line) = stale {
+            self.tell_stale(&ticket.probe, line);
+        }
+        let counts = counts.into_iter().map(str::to_owned).collect();
+        let elapsed = self.begin.1 + self.begin.0.elapsed();
+        self.lock().append(&Record::Ran { sequence, counts, elapsed })?;
+        self.tally.n_prechecked += u64::from(refusal_key.is_some());
+        self.tally.n_refused += u64::from(is_refused);
+        self.tally.n_same_product += u64::from(*is_same_product);
+        if is_refused {
+            self.list_refused(ticket.probe.tree, "precheck");
+        } else if !is_same_product {
+            *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
+            self.tally.pace.add(observation.duration);
+        }
+        Ok(())
+    }
+
+    /// Writes down, if it was asked for, that a tree was refused before its build.
+    fn list_refused(&self, tree: TreeId, reason: &str) {
+        if let Some(audit) = &self.plan.args.effort.audit {
+            let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"{reason}\"}}\n");
+            // That it can be written was seen when the hunt began; a full disk shows again in the journal.
+            let _ = files::append(Path::new(audit), line.as_bytes());
+        }
+    }
+
+    /// Notices a test that changes the user's own repository.
+    fn look_after_the_user(&mut self, tree: TreeId) {
+        let glance = Glance::take(&self.location);
+        if glance == self.glance {
+            return;
+        }
+        self.glance = glance;
+        let state = UserState::read(&self.location);
+        for part in self.user_state.changed(&state) {
+            if self.disturbed.iter().all(|(known, _)| *known != part) {
+                self.disturbed.push((part, tree.to_string()));
+            }
+        }
+        self.user_state = state;
+    }
+
+    /// Whether a probe must not be run because it is a candidate of a reduction that has taken its time.
+    fn is_too_late_for(&self, probe: &Probe) -> bool {
+        is_candidate(probe) && self.spent.reduction >= self.bound()
+    }
+
+    fn answered(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+        loop {
+            let mut outcomes = Vec::new();
+            let mut overheard = Vec::new();
+            let mut open = Vec::new();
+            for probe in probes {
+                match self.state(probe)? {
+                    State::Disagreeing if outcomes.is_empty() && open.is_empty() => return Ok(Reply::Disagree),
+                    State::Disagreeing => break,
+                    State::Missing(ticket) => open.push(ticket),
+                    State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
+                    State::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
+                }
+            }
+            if outcomes.is_empty() && open.first().is_some_and(|ticket| self.is_too_late_for(&ticket.probe)) {
+                self.call_back(|_| true);
+                self.land_all()?;
+                return Ok(Reply::Spent);
+            }
+            if outcomes.is_empty() && !overheard.is_empty() {
+                return Ok(Reply::Overheard(overheard));
+            }
+            let goes_on = self.direct(&open)?;
+            if !outcomes.is_empty() {
+                return Ok(Reply::Outcomes(outcomes));
+            }
+            if !goes_on {
+                self.land_all()?;
+                return Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)));
+            }
+            self.land()?;
+        }
+    }
+
+    fn stops(&self) -> Option<Conclusion> {
+        if self.is_interrupted() {
+            return Some(Conclusion::Interrupted);
+        }
+        let is_late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_many = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() >= max);
+        (is_late || is_many).then_some(Conclusion::Budget)
+    }
+
+    fn all_observations(&self) -> MutexGuard<'_, Observations> {
+        self.observations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Segment> {
+        self.segment.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a probe is a candidate of a reduction of the culprit.
+fn is_candidate(probe: &Probe) -> bool {
+    is_of_reduction(probe) && probe.phase == Phase::Reduce && probe.question.is_of_test()
+}
+
+impl ProbeRunner for Runner<'_> {
+    type Error = RunnerError;
+
+    fn width(&self) -> usize {
+        self.n_jobs.max(1)
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+        if self.is_interrupted() {
+            // Also where everything is known.
+            self.land_all()?;
+            return Ok(Reply::Stop(Conclusion::Interrupted));
+        }
+        if let Some(probe) = probes.first().filter(|probe| !probe.question.is_of_test()) {
+            return Ok(match self.ask_beside(probe)? {
+                Some(outcome) => Reply::Outcomes(vec![outcome]),
+                None => Reply::Stop(self.conclusion()),
+            });
+        }
+        self.vet(probes)?;
+        self.learn_exact(probes)?;
+        if !probes.first().is_some_and(is_candidate) {
+            return self.answered(probes);
+        }
+        let (begin, seconds_before) = self.begin;
+        self.spent.search.get_or_insert_with(|| seconds_before + begin.elapsed());
+        let begin = Instant::now();
+        let reply = self.answered(probes);
+        self.spent.reduction += begin.elapsed();
+        reply
+    }
+
+    fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), RunnerError> {
+        for (probe, outcome) in probes.iter().zip(outcomes) {
+            if !probe.question.is_of_test() {
+                continue;
+            }
+            self.tell_other_failure(probe, *outcome)?;
+            let mut is_same_product = false;
+            if let State::Known(seen) = self.state(probe)? {
+                // What the check does where it is made before the build too is not held against the build.
+                let is_checked = self.noticed.is_tampered_by_check;
+                self.noticed.is_tampered |= seen.is_tampered && !is_checked;
+                self.noticed.cut_at = self.noticed.cut_at.max(seen.cut_at);
+                self.time(probe, *outcome, seen.duration);
+                self.noticed.lack = self.noticed.lack.take().or(seen.lack);
+                is_same_product = seen.is_same_product;
+            }
+            let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
+            let keys: Vec<Key> = keys.into_iter().flatten().collect();
+            let run: Vec<u64> = keys.iter().filter_map(|key| self.unconsumed.remove(key)).collect();
+            self.tally.n_cached += u64::from(run.is_empty() && !self.is_counted_before(probe, &keys));
+            let answer = Record::Answer {
+                phase: probe.phase.word().to_owned(),
+                revision: probe.revision,
+                tree: probe.tree,
+                key: self.key(probe).to_string(),
+                sequence: run.last().copied(),
+                outcome: outcome.to_string(),
+            };
+            self.lock().append(&answer)?;
+            if is_candidate(probe) && !run.is_empty() {
+                self.lock().append(&self.spent.record())?;
+            }
+            let number = run.last().copied();
+            for sequence in run {
+                self.lock().append(&Record::Consumed { sequence })?;
+            }
+            *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
+            self.talk.probed(probe, (*outcome, is_same_product), number);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Border { probe, first } = event {
+                // What cannot be read any more is not said.
+                let _ = self.tell_border(probe, *first);
+            }
+            if let Event::Noise { noise } = event {
+                self.noise = Some(*noise);
+            }
+            for record in chronicle::records(event, self.n_revisions, self.n_jobs) {
+                // As with a process group: a full disk shows again when an observation is written.
+                let _ = self.lock().append(&record);
+            }
+            if let Event::Refused { tree } = event {
+                self.list_refused(*tree, "syntax");
+            }
+            self.talk.tell(event, &self.tally, self.n_jobs);
+        }
+    }
+}

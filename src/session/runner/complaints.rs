@@ -1,0 +1,265 @@
+//! Whether a tree has complaints that are new: diagnostics of compilers and interpreters that no tree of a baseline has.
+
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
+use crate::outcome::Observation;
+use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::plan::parts;
+use crate::session::runner::Runner;
+use crate::session::runner::RunnerError;
+use crate::session::runner::complaining::Files;
+use crate::session::tally::counted;
+use crate::world::cache::CommandParts;
+use crate::world::files;
+use crate::world::repo::private;
+use crate::world::repo::touched;
+use crate::world::run::complaints;
+use crate::world::run::complaints::Checker;
+use crate::world::run::complaints::Checks;
+use crate::world::run::complaints::Heard;
+use crate::world::run::complaints::c;
+use crate::world::run::complaints::compiles;
+use crate::world::run::complaints::compiles::Compiles;
+use crate::world::run::complaints::java;
+use crate::world::run::complaints::quoted;
+use crate::world::run::process::Words;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::toolchain;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+/// Of more changed files of one language the first ones are checked.
+const MAX_FILES: usize = 100;
+
+/// A line that is run in the place of the test.
+struct Line {
+    build: Option<Words>,
+    test: OsString,
+    /// Whether it is run in a fresh worktree.
+    is_clean: bool,
+}
+
+impl Runner<'_> {
+    /// Whether `tree` has no diagnostic that none of `baseline` has. `None` if interrupted or out of budget.
+    ///
+    /// - `revision`: for progress and for builds that are told.
+    /// - Result: the new complaints, `file: text` without positions, sorted; empty if there are none.
+    ///
+    /// The files are checked that differ between `tree` and the nearest of `baseline` (all others are as there), and, of C and C++, at most 40 sources, among them
+    /// those that include a changed header: by its name without the directory, through any number of headers. What cannot be
+    /// checked is in [`Complaining::unchecked`].
+    ///
+    /// Cost: none if no file that can be checked differs. Else the tree is built and checked where it was built last, and if
+    /// something is complained of, so is each of `baseline`, once for each set of files; and once for a hunt a clean build to see
+    /// how C is compiled. None of this counts as a run.
+    pub fn complaints(
+        &mut self,
+        tree: TreeId,
+        revision: CommitId,
+        baseline: &[TreeId],
+    ) -> Result<Option<Vec<String>>, RunnerError> {
+        let files = self.files_to_check(tree, baseline);
+        if files.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        if !files.c.is_empty() && !self.see_compiles(&files, revision, baseline)? {
+            return Ok(None);
+        }
+        let Some(heard) = self.heard(tree, revision, &files)? else { return Ok(None) };
+        let mut new = heard.complaints.clone();
+        for tree in baseline {
+            if new.is_empty() {
+                break;
+            }
+            let Some(known) = self.heard(*tree, revision, &files)? else { return Ok(None) };
+            new.retain(|complaint| !known.complaints.contains(complaint) && !known.failed.contains(&complaint.0));
+        }
+        Ok(Some(new.into_iter().map(|(_, text)| text).collect()))
+    }
+
+    fn files_to_check(&mut self, tree: TreeId, baseline: &[TreeId]) -> Files {
+        let private = private::private_directory(&self.location.idd_directory());
+        let Ok(repository) = private::open(&private) else { return Files::default() };
+        let changed_from = |older: &TreeId| (touched::changed(&repository, (*older, tree)), *older);
+        let nearest = baseline.iter().map(changed_from).min_by_key(|(changed, _)| changed.len());
+        let Some((changed, nearest)) = nearest else { return Files::default() };
+        let changed: BTreeSet<Vec<u8>> = changed.into_iter().collect();
+        let trees = (nearest, tree);
+        let sources: BTreeSet<Vec<u8>> = self
+            .complaining
+            .touched
+            .sources_up_to(c::MAX_UNITS, &repository, trees, &c::is_source)
+            .into_iter()
+            .collect();
+        let of = |checker| -> Vec<Vec<u8>> {
+            let mine = changed.iter().filter(|path| Checker::of(path) == Some(checker));
+            mine.take(MAX_FILES).cloned().collect()
+        };
+        // Changed ones first: of too many the last are left out.
+        let (mut c, including): (Vec<_>, Vec<_>) = sources.into_iter().partition(|path| changed.contains(path));
+        let n_changed_c = c.len();
+        c.extend(including);
+        let mut files = Files {
+            c,
+            n_changed_c,
+            java: of(Checker::Java),
+            python: of(Checker::Python),
+            has_built: !of(Checker::Build).is_empty() && self.plan.commands.build.is_some(),
+        };
+        files.java.retain(|path| !path.ends_with(b"module-info.java"));
+        for (is_wanted, program, sentence) in [
+            (!files.java.is_empty(), "javac", "Java was not checked for new complaints: there is no `javac`."),
+            (!files.python.is_empty(), "python3", "Python was not checked for new complaints: there is no `python3`."),
+        ] {
+            if is_wanted && toolchain::is_missing(&self.plan.commands.environment, program) {
+                self.complaining.unchecked.insert(sentence);
+                if program == "javac" { &mut files.java } else { &mut files.python }.clear();
+            }
+        }
+        files
+    }
+
+    /// Sees how the sources are compiled, unless that is known; returns whether the hunt goes on.
+    fn see_compiles(&mut self, files: &Files, revision: CommitId, baseline: &[TreeId]) -> Result<bool, RunnerError> {
+        let database = self.checking.as_ref().and_then(|checking| checking.database());
+        let is_in_database = |path: &Vec<u8>| database.is_some_and(|database| database.has(path));
+        if self.complaining.compiles.is_some() || files.c.iter().all(is_in_database) {
+            return Ok(true);
+        }
+        let Some(tree) = baseline.first() else { return Ok(true) };
+        let links = self.root.join("watched-compilers");
+        let path = toolchain::variable(&self.commands.environment, "PATH").unwrap_or_default();
+        let program = self.complaining.program.clone().map_or_else(files::this_program, Ok);
+        if program.and_then(|program| compiles::prepare(&program, &links, &path)).is_err() {
+            // As if the build had shown nothing.
+            self.complaining.compiles = Some(Arc::default());
+            return Ok(true);
+        }
+        let usual = Arc::clone(&self.commands);
+        let builds: Vec<OsString> = usual.build.iter().chain([&usual.test]).map(shell_line).collect();
+        let builds: Vec<&OsStr> = builds.iter().map(OsString::as_os_str).collect();
+        let mut environment = usual.environment.clone();
+        environment.push((compiles::LINKS.into(), links.into()));
+        self.commands = Arc::new(Commands { environment, ..(*usual).clone() });
+        let seen =
+            self.observe_line(Line { build: None, test: compiles::line(&builds), is_clean: true }, *tree, revision);
+        self.commands = usual;
+        let Some(seen) = seen? else { return Ok(false) };
+        self.complaining.compiles = Some(Arc::new(Compiles::read(&seen.output).unwrap_or_default()));
+        Ok(true)
+    }
+
+    /// What is said of a tree; `None` if interrupted or out of budget.
+    fn heard(&mut self, tree: TreeId, revision: CommitId, files: &Files) -> Result<Option<Arc<Heard>>, RunnerError> {
+        let known = (tree, files.clone());
+        if let Some(heard) = self.complaining.heard.get(&known) {
+            return Ok(Some(Arc::clone(heard)));
+        }
+        let database = self.checking.as_ref().and_then(|checking| checking.database()).cloned();
+        let compiles = self.complaining.compiles.clone();
+        let (units, unknown) = c::units((&files.c, files.n_changed_c), database.as_deref(), compiles.as_deref());
+        if !unknown.is_empty() {
+            self.complaining.unchecked.insert(
+                "Some sources of C or C++ were not checked for new complaints: the build was not seen to compile them.",
+            );
+        }
+        let build = self.commands.build.clone();
+        let java_options = build.as_ref().map(|build| java::Options::of(&shell_line(build))).unwrap_or_default();
+        let (java, python) = (files.java.clone(), files.python.clone());
+        let checks = Checks { units, java, java_options, python, build: None };
+        let mut heard = Heard::default();
+        if !checks.is_empty() {
+            let line = complaints::line(&checks);
+            let Some(seen) = self.heard_after_build(line, (tree, revision))? else { return Ok(None) };
+            heard = seen;
+        }
+        if files.has_built {
+            let build = build.as_ref().map(shell_line);
+            let line = complaints::line(&Checks { build: build.as_deref(), ..Checks::default() });
+            let line = Line { build: None, test: line, is_clean: true };
+            let Some(seen) = self.observe_line(line, tree, revision)? else { return Ok(None) };
+            let seen = Heard::read(&seen.output);
+            heard.complaints.extend(seen.complaints);
+            heard.failed.extend(seen.failed);
+        }
+        if !heard.failed.is_empty() {
+            self.complaining.unchecked.insert("Some trees were not checked for new complaints: a checker failed.");
+        }
+        let heard = Arc::new(heard);
+        self.complaining.heard.insert(known, Arc::clone(&heard));
+        Ok(Some(heard))
+    }
+
+    /// What the checks of a line say of a tree that is built: by the build command, and where there is none by the test, if
+    /// something is missing without it.
+    fn heard_after_build(
+        &mut self,
+        line: OsString,
+        (tree, revision): (TreeId, CommitId),
+    ) -> Result<Option<Heard>, RunnerError> {
+        let build = self.commands.build.clone();
+        let has_build = build.is_some();
+        let first = Line { build, test: line.clone(), is_clean: false };
+        let Some(seen) = self.observe_line(first, tree, revision)? else { return Ok(None) };
+        let heard = Heard::read(&seen.output);
+        let again = if seen.stage != Stage::Test && has_build {
+            // It cannot be built, and is checked as far as it goes.
+            line
+        } else if heard.is_lacking && !has_build {
+            let mut after_test = b"sh -c ".to_vec();
+            after_test.extend(quoted(shell_line(&self.commands.test).as_bytes()));
+            after_test.extend(b" >/dev/null 2>&1\n");
+            after_test.extend(line.as_bytes());
+            OsString::from_vec(after_test)
+        } else {
+            return Ok(Some(heard));
+        };
+        let again = Line { build: None, test: again, is_clean: false };
+        Ok(self.observe_line(again, tree, revision)?.map(|seen| Heard::read(&seen.output)))
+    }
+
+    /// Observes a line in the place of the test; counted as a check, not as a run.
+    fn observe_line(
+        &mut self,
+        line: Line,
+        tree: TreeId,
+        revision: CommitId,
+    ) -> Result<Option<Observation>, RunnerError> {
+        // What is under way is counted, and kept under the keys of products, before these change.
+        self.land_all()?;
+        let probe = Probe { is_claim: line.is_clean, ..Probe::of(tree, revision, Phase::Verify) };
+        let commands = Commands {
+            build: line.build,
+            test: Words::Shell(line.test),
+            artifacts: Vec::new(),
+            ..(*self.commands).clone()
+        };
+        // Several commands in the place of one.
+        let limit = self.limit.saturating_mul(2);
+        let (tally, products) = (self.tally.clone(), self.product_digest.take());
+        self.counts_as = Some(counted::CHECK);
+        let seen = self.observe_commands(commands, limit, probe);
+        self.counts_as = None;
+        let is_cached = self.tally.n_cached > tally.n_cached;
+        (self.tally, self.product_digest) = (tally, products);
+        self.tally.n_checks += u64::from(!is_cached);
+        seen
+    }
+}
+
+/// A command as a line for the shell.
+fn shell_line(words: &Words) -> OsString {
+    match parts(words) {
+        CommandParts::Shell(line) => OsString::from_vec(line),
+        CommandParts::Argv(words) => {
+            let words: Vec<Vec<u8>> = words.iter().map(|word| quoted(word)).collect();
+            OsString::from_vec(words.join(&b' '))
+        }
+    }
+}

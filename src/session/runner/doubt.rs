@@ -1,0 +1,123 @@
+//! What to think of a run that contradicts an earlier one of the same tree.
+
+use crate::hunt::Probe;
+use crate::hunt::event::Phase;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::runner::Runner;
+use crate::session::runner::RunnerError;
+use crate::session::runner::known::first_run;
+use crate::session::runner::ticket::Ticket;
+use crate::world::run::normalise::normalise;
+use std::mem;
+
+/// The numbers of runs that are made alone; below those of proofs.
+const FIRST_ALONE: u32 = 1 << 15;
+
+/// Longer lines are cut where they are quoted.
+const MAX_QUOTED_CHARS: usize = 200;
+
+impl Runner<'_> {
+    /// Whether probes at the same time disturbed each other, where two runs of one tree disagree: made alone, a run beside earlier
+    /// products and two in fresh worktrees agree. `None` if interrupted or out of budget.
+    ///
+    /// Cost: three runs; none where probes run one at a time already.
+    pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, RunnerError> {
+        if self.n_jobs == 1 {
+            return Ok(Some(false));
+        }
+        let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
+        let Some(mut seen) = self.alone(incremental, &[FIRST_ALONE])? else { return Ok(None) };
+        let clean = Probe { is_claim: true, ..doubt };
+        let Some(fresh) = self.alone(clean, &[FIRST_ALONE + 1, FIRST_ALONE + 2])? else { return Ok(None) };
+        seen.extend(fresh);
+        let judged = |observation: &Observation| self.judged(&doubt, observation);
+        Ok(Some(seen.windows(2).all(|pair| judged(&pair[0]) == judged(&pair[1]))))
+    }
+
+    /// Whether a revision passes that failed beside other probes, when it is tested alone, in a fresh worktree.
+    ///
+    /// Cost: one run; none where probes run one at a time already.
+    pub fn passes_alone(&mut self, tree: TreeId, revision: CommitId) -> Result<bool, RunnerError> {
+        if self.n_jobs == 1 {
+            return Ok(false);
+        }
+        let probe = Probe { is_claim: true, ..Probe::of(tree, revision, Phase::Verify) };
+        let seen = self.alone(probe, &[FIRST_ALONE])?;
+        Ok(seen.into_iter().flatten().any(|observation| self.judged(&probe, &observation) == Outcome::Pass))
+    }
+
+    /// Runs a probe under these numbers, one run at a time.
+    fn alone(&mut self, probe: Probe, numbers: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
+        let n_jobs = mem::replace(&mut self.n_jobs, 1);
+        let seen = self.reproduce(probe, numbers);
+        self.n_jobs = n_jobs;
+        seen
+    }
+
+    /// Says, for the first of them, that a build failed only because of products of earlier builds.
+    pub(super) fn tell_stale(&mut self, probe: &Probe, line: &str) {
+        if self.tally.n_rebuilt == 0 {
+            let line = Terminal.line(&Untrusted::from(line));
+            self.talk.say(&format!(
+                "The build of {} failed with products of earlier builds in place (`{line}`), but not in a fresh checkout. The fresh result counts.",
+                probe.revision.short()
+            ));
+        }
+        self.tally.n_rebuilt += 1;
+    }
+
+    /// How a clean run differs from the incremental one that it contradicts, as the part of a sentence; `None` if that is not known.
+    pub fn contradiction(&mut self, doubt: Probe) -> Result<Option<String>, RunnerError> {
+        let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
+        let ticket = Ticket { probe: incremental, key: self.key(&incremental), nth: 0 };
+        let Some((incremental, _)) = self.known(&ticket)? else { return Ok(None) };
+        let ticket = Ticket { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
+        let Some(clean) = self.own_observation(&ticket)? else { return Ok(None) };
+        let line = match first_difference(&incremental.output, &clean.output) {
+            Some(line) => format!("; the first line that differs: `{line}`"),
+            None => String::new(),
+        };
+        let endings = match (incremental.ending, clean.ending) {
+            (incremental, clean) if incremental == clean => String::new(),
+            (incremental, clean) => format!(", {clean} and not {incremental}"),
+        };
+        Ok(Some(format!("at {}{endings}{line}", doubt.revision.short())))
+    }
+}
+
+/// The first line that only one of two outputs has at its place, without regard to numbers, paths and times.
+fn first_difference(one: &str, other: &str) -> Option<String> {
+    let (mut one, mut other) = (one.lines(), other.lines());
+    loop {
+        let line = match (one.next(), other.next()) {
+            (None, None) => return None,
+            (Some(one), Some(other)) if normalise(one) == normalise(other) => continue,
+            (Some(line), _) | (None, Some(line)) => line,
+        };
+        return Some(line.trim().chars().take(MAX_QUOTED_CHARS).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(one: &str, other: &str, expected: Option<&str>) {
+        assert_eq!(first_difference(one, other).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_quoted() {
+        check("a\nb 17\nc\n", "a\nb 18\nc\n", None);
+        check("a\nfound 3\n", "a\nlost 3\n", Some("found 3"));
+        check("a\n", "a\n  port is in use\nb\n", Some("port is in use"));
+        check("a\nb\n", "a\n", Some("b"));
+        check("", "", None);
+    }
+}

@@ -1,0 +1,194 @@
+//! Probes under way: which are started, called back, and brought home.
+
+use crate::hunt::Probe;
+use crate::hunt::drive::ProbeRunner;
+use crate::hunt::event::Phase;
+use crate::outcome::Observation;
+use crate::session::runner::Runner;
+use crate::session::runner::RunnerError;
+use crate::session::runner::ticket::Flight;
+use crate::session::runner::ticket::Ticket;
+use crate::session::runner::time_limit::is_of_reduction;
+use crate::world::cache::ProductParts;
+use crate::world::cache::Want;
+use crate::world::journal::Record;
+use crate::world::journal::Segment;
+use crate::world::repo::distance::distance;
+use crate::world::repo::private;
+use crate::world::run::ProcessGroup;
+use crate::world::run::crew::Done;
+use crate::world::run::crew::Errand;
+use crate::world::run::crew::KnownProducts;
+use crate::world::run::executions::Executions;
+use crate::world::run::process::Watch;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread::Thread;
+
+impl Runner<'_> {
+    /// Sends workers for these tickets, first ones first, and calls others back if they are needed for that.
+    ///
+    /// Returns whether the hunt goes on: something is under way then, or nothing is wanted.
+    pub(super) fn direct(&mut self, tickets: &[Ticket]) -> Result<bool, RunnerError> {
+        let tickets: Vec<(Ticket, bool)> =
+            tickets.iter().take(self.width()).map(|ticket| (*ticket, self.wants_clean(&ticket.probe))).collect();
+        let is_wanted = |flight: &Flight| tickets.contains(&(flight.ticket, flight.is_clean));
+        let is_under_way = |session: &Self, ticket: &(Ticket, bool)| {
+            session.flights.iter().any(|flight| (flight.ticket, flight.is_clean) == *ticket && !flight.is_leaving())
+        };
+        for ticket in &tickets {
+            if is_under_way(self, ticket) {
+                continue;
+            }
+            if self.stops_before_another() {
+                break;
+            }
+            let Some(worker) = self.free_worker(ticket.0)? else {
+                self.call_back(|flight| !is_wanted(flight));
+                break;
+            };
+            self.start(worker, *ticket)?;
+        }
+        Ok(tickets.is_empty() || !self.flights.is_empty() && !self.is_interrupted())
+    }
+
+    /// What a worker asks between build and test. The runs that reproduce the failure, and repeated ones, are real runs.
+    fn known_products(&self, probe: &Probe) -> KnownProducts {
+        let may_be_spared = probe.phase != Phase::Reproduce && self.plan.args.test.repeat == 1;
+        let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
+        let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
+        let want = Want { clean: false, limit: self.limit_of(probe) };
+        Box::new(move |product| {
+            let key = ProductParts { product: product.0, exposed_commit, plan }.digest();
+            observations.lock().unwrap_or_else(PoisonError::into_inner).lookup_product(&key, want)
+        })
+    }
+
+    /// Whether no other probe may be started, counting those that are under way.
+    fn stops_before_another(&self) -> bool {
+        let n_under_way = self.flights.iter().filter(|flight| !flight.is_leaving()).count() as u64;
+        let is_full = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() + n_under_way >= max);
+        is_full || self.stops().is_some()
+    }
+
+    /// An idle worker, the one whose files are nearest; a new one as long as there are fewer than jobs.
+    fn free_worker(&mut self, ticket: Ticket) -> Result<Option<usize>, RunnerError> {
+        let idle = self.crew.idle();
+        if idle.is_empty() && self.crew.size() < self.width() {
+            let private = private::private_directory(&self.location.idd_directory());
+            self.crew.hire(&self.root, &private, self.plan.bad)?;
+            return Ok(Some(self.crew.size() - 1));
+        }
+        // More workers than jobs are left over if the test turned out not to run twice at once.
+        if self.flights.len() >= self.width() {
+            return Ok(None);
+        }
+        match idle[..] {
+            [only] => Ok(Some(only)),
+            _ => Ok(idle.into_iter().min_by_key(|worker| self.distance(*worker, ticket))),
+        }
+    }
+
+    /// How much a worker would have to write, and so to build; a new sandbox is the farthest.
+    fn distance(&self, worker: usize, ticket: Ticket) -> usize {
+        let repository = private::open(&private::private_directory(&self.location.idd_directory()));
+        match (repository, self.crew.tree(worker)) {
+            (Ok(repository), Some(tree)) => distance(&repository, tree, ticket.probe.tree),
+            _ => usize::MAX,
+        }
+    }
+
+    fn start(&mut self, worker: usize, (ticket, is_clean): (Ticket, bool)) -> Result<(), RunnerError> {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        let (key, worktree) = (ticket.key.to_string(), self.crew.directory(worker).to_owned());
+        self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean })?;
+        let refusal_key = self.refusal_key(&ticket.probe);
+        let job = Job {
+            tree: ticket.probe.tree,
+            exposed_commit: self.exposed(&ticket.probe),
+            precheck: self.check(&ticket.probe).map(|check| check.words),
+            is_clean,
+            rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
+            limit: self.limit_of(&ticket.probe),
+        };
+        let is_called_back = Arc::new(AtomicBool::new(false));
+        let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
+        let watch = Journalled {
+            sequence,
+            executions,
+            segment: Arc::clone(&self.segment),
+            interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
+            reader: self.reader.clone(),
+        };
+        let known = self.known_products(&ticket.probe);
+        self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
+        self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, worker, is_called_back });
+        self.talk.running(Some(ticket.probe.phase), sequence);
+        Ok(())
+    }
+
+    /// Ends the probes under way that `is_unwanted` picks, soon; each must still [`land`](Self::land).
+    pub(super) fn call_back(&mut self, is_unwanted: impl Fn(&Flight) -> bool) {
+        for flight in self.flights.iter().filter(|flight| is_unwanted(flight)) {
+            flight.is_called_back.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until one worker is back and writes down what it saw; `None` if it was interrupted or called back.
+    ///
+    /// At least one must be under way.
+    pub(super) fn land(&mut self) -> Result<Option<(Ticket, Observation)>, RunnerError> {
+        let Done { worker, result } = self.crew.wait();
+        let index = self.flights.iter().position(|flight| flight.worker == worker);
+        let flight = self.flights.swap_remove(index.expect("every worker under way has a flight"));
+        self.look_after_the_user(flight.ticket.probe.tree);
+        let Some(probed) = result? else { return Ok(None) };
+        self.observed(&flight, &probed)?;
+        Ok(Some((flight.ticket, probed.observation)))
+    }
+
+    /// Calls everybody back and waits until all are home.
+    pub fn land_all(&mut self) -> Result<(), RunnerError> {
+        self.call_back(|_| true);
+        while !self.flights.is_empty() {
+            self.land()?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the process group of a running command into the journal.
+struct Journalled {
+    sequence: u64,
+    executions: Option<Arc<Executions>>,
+    segment: Arc<Mutex<Segment>>,
+    /// The user's, and that of this probe alone.
+    interrupts: [Arc<AtomicBool>; 2],
+    /// See [`Start::reader`](super::Start::reader).
+    reader: Thread,
+}
+
+impl Watch for Journalled {
+    fn executions(&self) -> Option<Arc<Executions>> {
+        self.executions.clone()
+    }
+
+    fn started(&mut self, group: ProcessGroup) {
+        self.reader.unpark();
+        let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
+        // A full disk shows again when the observation is written, which stops the hunt.
+        let _ = self.segment.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        // It is run again, without being watched.
+        let is_harmed = self.executions.as_ref().is_some_and(|executions| executions.is_harmful());
+        is_harmed || self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
+}

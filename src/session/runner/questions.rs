@@ -1,0 +1,262 @@
+//! What is asked of a tree beside the test: the exact failure, complaints, the suite.
+
+use crate::hunt::Baseline;
+use crate::hunt::Probe;
+use crate::hunt::Question;
+use crate::hunt::event::Phase;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::runner::Runner;
+use crate::session::runner::RunnerError;
+use crate::session::runner::ticket::Ticket;
+use crate::session::suite;
+use crate::session::suite::Failures;
+use crate::session::suite::is_unstarted;
+use crate::session::tally::counted;
+use crate::world::cache::Want;
+use crate::world::run::classify::classify;
+use crate::world::run::classify::printed_failure;
+use crate::world::run::classify::printed_trouble;
+use crate::world::run::exact::Exact;
+use crate::world::run::exact::Exactness;
+use crate::world::run::is_cut;
+use crate::world::run::normalise;
+use crate::world::run::process::Words;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A suite that takes this many times the test, or more, is not asked for each hit.
+const SLOW_SUITE: u32 = 20;
+
+/// No suite is slow that takes less.
+const QUICK_SUITE: Duration = Duration::from_secs(2);
+
+/// A line of the suite is quoted up to so many characters.
+const MAX_SAID: usize = 80;
+
+impl Runner<'_> {
+    /// Learns the exact failures that `probes` ask for, from the runs of each end, two if nothing was cached; runs what is missing.
+    pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
+        for probe in probes {
+            let Question::Exact(ends) = probe.question else { continue };
+            if self.beside.exact.contains_key(&ends) || !self.compares_lines {
+                continue;
+            }
+            let older = self.runs_of(ends.older, probe.revision, Outcome::Pass)?;
+            let newer = self.runs_of(ends.newer, probe.revision, Outcome::Fail)?;
+            if self.is_interrupted() {
+                return Ok(());
+            }
+            let signature = self.criteria.signature.as_ref();
+            let wanted = signature.and_then(|signature| signature.line.clone());
+            let is_failure_line = |line: &str| wanted.as_ref().is_some_and(|wanted| normalise(line) == *wanted);
+            let is_known = wanted.is_some().then_some(&is_failure_line as &dyn Fn(&str) -> bool);
+            let exact =
+                (!older.is_empty() && !newer.is_empty()).then(|| Arc::new(Exact::new(&older, &newer, is_known)));
+            let exactness = exact.as_ref().map_or(Exactness::Normalised, |exact| exact.exactness);
+            self.beside.exactness = self.beside.exactness.max(Some(exactness));
+            if exact.as_ref().is_some_and(|exact| exact.is_mute) && !self.beside.is_mute {
+                self.beside.is_mute = true;
+                self.talk.say(MUTE);
+            }
+            self.beside.exact.insert(ends, exact);
+        }
+        Ok(())
+    }
+
+    /// Runs of a tree that show what is known of it; at least one of them if it is not interrupted.
+    fn runs_of(&mut self, tree: TreeId, revision: CommitId, wanted: Outcome) -> Result<Vec<Observation>, RunnerError> {
+        let probe = Probe::of(tree, revision, Phase::Verify);
+        let key = self.key(&probe);
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
+        let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
+        if !self.plan.args.effort.no_cache {
+            for clean in [true, false] {
+                let known = self.all_observations().lookup(&key, Want { clean, limit: self.limit });
+                runs.extend(known.filter(|known| !runs.contains(known)));
+            }
+        }
+        // Elsewhere the clean run of a claim and that of the search are two. A missing one has a number of its own.
+        let n_wanted = if self.is_clean { 2 } else { 1 };
+        if runs.len() < n_wanted {
+            runs.extend(self.reproduce(probe, &[1])?.into_iter().flatten());
+        }
+        runs.retain(|run| classify(run, &self.criteria) == wanted);
+        Ok(runs)
+    }
+
+    /// What an observation means for a probe.
+    pub(super) fn judged(&self, probe: &Probe, observation: &Observation) -> Outcome {
+        let tolerant = classify(observation, &self.criteria);
+        match probe.question {
+            Question::Exact(ends) => match self.beside.exact.get(&ends) {
+                Some(Some(exact)) => exact.judge(observation, tolerant),
+                _ => tolerant,
+            },
+            _ => tolerant,
+        }
+    }
+
+    /// Answers a question that is not about the test; `None` if interrupted or out of budget.
+    pub(super) fn ask_beside(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
+        let outcome = |is_good: bool| if is_good { Outcome::Pass } else { Outcome::Fail };
+        Ok(match probe.question {
+            Question::Test | Question::Exact(_) => None,
+            Question::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
+            Question::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
+            Question::IsSuiteQuick => self.suits(probe)?,
+        })
+    }
+
+    /// Whether nobody complains anew.
+    fn new_complaints(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, RunnerError> {
+        let Some(complaints) = self.complaints(probe.tree, probe.revision, &baseline.trees)? else { return Ok(None) };
+        let is_quiet = complaints.is_empty();
+        if !is_quiet {
+            self.beside.complaints.insert(probe.tree, complaints);
+        }
+        Ok(Some(is_quiet))
+    }
+
+    /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as long as
+    /// something is left to explain.
+    ///
+    /// A suite may count failures and end with 0. One that fails without naming a failure is taken for worse.
+    fn is_suite_as_good(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, RunnerError> {
+        let Some(seen) = self.suite_of(probe)? else { return Ok(None) };
+        let failures = Failures::of(&seen);
+        let is_passed = seen.ending == Ending::Exit(0);
+        if is_passed && failures == Failures::default() {
+            return Ok(Some(true));
+        }
+        let mut new: Vec<String> = failures.beyond(&Failures::default()).cloned().collect();
+        let (mut ends_alike, mut counts_more) = (is_passed, true);
+        let mut trees: Vec<TreeId> = Vec::new();
+        for tree in baseline.trees {
+            if !trees.contains(&tree) {
+                trees.push(tree);
+            }
+        }
+        for tree in trees {
+            let Some(known) = self.suite_of(&Probe { tree, ..*probe })? else { return Ok(None) };
+            ends_alike |= known.ending == seen.ending;
+            let known = Failures::of(&known);
+            counts_more &= failures.counts_more_than(&known);
+            let beyond: Vec<&String> = failures.beyond(&known).collect();
+            new.retain(|line| beyond.contains(&line));
+            // What a suite prints that passes, and counts no failure, is no failure.
+            if ends_alike && !counts_more && (is_passed || (new.is_empty() && failures.can_tell())) {
+                return Ok(Some(true));
+            }
+        }
+        new.truncate(suite::MAX_LINES);
+        self.beside.suite_lines.insert(probe.tree, new);
+        Ok(Some(false))
+    }
+
+    /// Runs the suite in the tree of `probe`, in a fresh worktree where a fix is tested.
+    fn suite_of(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
+        let Some(line) = self.plan.args.test.suite.clone() else { return Ok(None) };
+        let is_claim = probe.phase == Phase::Port;
+        if let Some(known) = self.beside.suites.get(&(probe.tree, is_claim)) {
+            return Ok(Some(known.clone()));
+        }
+        let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
+        let limit = self.plan.args.test.timeout.unwrap_or(crate::session::criteria::FIRST_LIMIT).max(self.limit);
+        let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
+        self.counts_as = Some(counted::SUITE);
+        let seen = self.observe_with(Words::Shell(line), limit, asked);
+        self.counts_as = None;
+        let seen = seen?;
+        self.tally.n_suite_runs += u64::from(self.tally.runs != runs);
+        (self.tally.runs, self.tally.n_cached) = (runs, cached);
+        if let Some(seen) = &seen {
+            self.beside.suites.insert((probe.tree, is_claim), seen.clone());
+        }
+        Ok(seen)
+    }
+
+    /// Passes if the suite is quick, fails if it is not; unresolved if it cannot tell whether a tree is worse, which is said.
+    fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
+        let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
+        let why = match suite.ending {
+            Ending::Exit(0) => None,
+            _ if suite.stage == Stage::Build => Some("the build fails"),
+            Ending::Exit(125..=127) | Ending::NotRun(_) => Some("it cannot be run"),
+            Ending::Exit(_) if is_unstarted(&suite.output) => Some("it cannot be run"),
+            Ending::Timeout => Some("it does not end in time"),
+            Ending::Exit(_) | Ending::Signal(_) if Failures::of(&suite).can_tell() => None,
+            Ending::Exit(_) | Ending::Signal(_) if is_cut(&suite) => Some("it fails, and prints more than is kept"),
+            Ending::Exit(_) | Ending::Signal(_) => Some("it fails, and names no failure"),
+        };
+        if let Some(why) = why {
+            let last = suite.output.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+            let last: String = last.chars().take(MAX_SAID).collect();
+            let (at, ending) = (probe.revision.short(), suite.ending);
+            let quoted = if last.is_empty() { String::new() } else { format!(", `{last}`") };
+            let said = format!("The suite gives no result at {at}: {why} ({ending}{quoted}). It is not used there.");
+            if self.beside.silent_suites.insert(said.clone()) {
+                self.talk.say(&said);
+            }
+            return Ok(Some(Outcome::Unresolved(Reason::Suite)));
+        }
+        let key = self.key(probe);
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
+        let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
+        if suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE) {
+            return Ok(Some(Outcome::Pass));
+        }
+        self.talk
+            .say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
+        Ok(Some(Outcome::Fail))
+    }
+
+    /// Says which line revisions before `first` fail with; `probe` is what was asked of the newest of them.
+    pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), RunnerError> {
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        let how = match printed_trouble(&observation) {
+            Some(line) => format!("`{line}`"),
+            None => observation.ending.to_string(),
+        };
+        let said = format!("Revisions before {} do not run as they are: {how}.", first.short());
+        self.talk.say(&said);
+        self.beside.borders.push(said);
+        Ok(())
+    }
+
+    /// Says that a revision fails otherwise than the bad one, once for each line.
+    pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
+        let is_other =
+            matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion | Reason::Memory | Reason::Signal));
+        if probe.phase != Phase::Search || !(is_other || outcome == Outcome::Fail) {
+            return Ok(());
+        }
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
+        let hunted =
+            self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
+        if line == hunted || !self.beside.told_lines.insert(line.clone()) {
+            return Ok(());
+        }
+        let counts = if outcome == Outcome::Fail {
+            "it counts as the same failure"
+        } else {
+            "it is not the failure that is hunted"
+        };
+        let (revision, hunted) = (probe.revision.short(), if hunted.is_empty() { "no line" } else { &hunted });
+        self.talk.say(&format!("{revision} fails with another line, {counts}: `{line}` (hunted: `{hunted}`)."));
+        Ok(())
+    }
+}
+
+/// What is said before a reduction whose test does not tell failures apart.
+pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. So any failure with \
+                        the same exit code counts as this one. Better answers need a test that prints the value that \
+                        it got and the one that it expected.";

@@ -1,0 +1,50 @@
+//! What the user is told of the programs that the commands execute.
+
+use crate::plural::count;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::session::runner::Runner;
+use crate::world::cache::Observations;
+use crate::world::tools::Change;
+use std::collections::BTreeSet;
+
+/// Of more programs the rest is only counted.
+const MAX_NAMED: usize = 3;
+
+/// What is said where the system does not show which programs are executed.
+const GUESSED: &str =
+    "Not every program that the commands execute could be seen; the cache compares common tools instead.";
+
+impl Runner<'_> {
+    /// Says once, at the first of them, that earlier results are not used because a program changed.
+    pub(super) fn tell_of_changed_tools(&mut self) {
+        if self.noticed.changed_tool.is_some() {
+            return;
+        }
+        let change = self.all_observations().refused().values().next().map(ToString::to_string);
+        if let Some(change) = change {
+            let printed = Terminal.line(&Untrusted::from(change.as_str()));
+            self.talk.say(&format!("Earlier results are not used: {printed}."));
+            self.noticed.changed_tool = Some(change);
+        }
+    }
+
+    /// What the report says of the programs that the commands executed.
+    pub fn notes_of_tools(&self) -> Vec<String> {
+        let observations = self.all_observations();
+        let is_guessed = observations.executions().is_some_and(|executions| executions.has_gaps());
+        refused(&observations).into_iter().chain(is_guessed.then(|| GUESSED.to_owned())).collect()
+    }
+}
+
+/// How many earlier results were not used, and because of which programs; `None` if there was none.
+fn refused(observations: &Observations) -> Option<String> {
+    let refused = observations.refused();
+    let changes: BTreeSet<&Change> = refused.values().collect();
+    let mut named: Vec<String> = changes.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+    if changes.len() > MAX_NAMED {
+        named.push(count(changes.len() - MAX_NAMED, "more change"));
+    }
+    let (are, results) = (if refused.len() == 1 { "is" } else { "are" }, count(refused.len(), "earlier result"));
+    (!refused.is_empty()).then(|| format!("{results} {are} not used: {}.", named.join(", ")))
+}

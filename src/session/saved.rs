@@ -1,0 +1,523 @@
+//! What outlives one run of the program: the journal of a hunt, and what is kept beside it.
+
+use crate::hunt::finding::Finding;
+use crate::plural::count;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::chain;
+use crate::report::chain::Explanation;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::estimate::Ahead;
+use crate::session::estimate::Pace;
+use crate::session::failure;
+use crate::session::failure::Failure;
+use crate::session::identity;
+use crate::session::kept;
+use crate::session::kept::Kept;
+use crate::session::order;
+use crate::session::order::HuntOrder;
+use crate::session::plan::Plan;
+use crate::session::spent::Spent;
+use crate::world::cache::Key;
+use crate::world::files;
+use crate::world::journal;
+use crate::world::journal::AskedRecord;
+use crate::world::journal::BoundRecord;
+use crate::world::journal::FORMAT_VERSION;
+use crate::world::journal::FileLock;
+use crate::world::journal::JournalError;
+use crate::world::journal::PlanRecord;
+use crate::world::journal::Reader;
+use crate::world::journal::Record;
+use crate::world::journal::Replay;
+use crate::world::journal::Segment;
+use crate::world::journal::UntilRecord;
+use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
+use crate::world::repo::keep::keep;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::refs;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::ProcessGroup;
+use crate::world::run::kill_leftover;
+use crate::world::run::kill_leftovers_of;
+use crate::world::run::this_process;
+use crate::world::tools;
+use crate::world::tools::Change;
+use serde::Deserialize;
+use serde::Serialize;
+use sha2::Digest;
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
+
+/// The refs of a finding, all below this.
+const REFS: &str = "refs/worktree/idd/";
+
+/// The journal of a hunt, open for appending.
+pub struct Saved {
+    /// The hunt.
+    pub id: String,
+    /// Its journal.
+    pub segment: Segment,
+    /// What the journal held already.
+    pub replay: Option<Replay>,
+    /// What earlier runs of this hunt spent.
+    pub spent: Spent,
+    /// Seconds that earlier runs of this hunt took.
+    pub seconds_before: f64,
+    /// Whether the hunt began with this run.
+    pub is_new: bool,
+    /// What to tell the user about how it was opened.
+    pub remarks: Vec<String>,
+    /// One hunt at a time in a worktree.
+    pub lock: FileLock,
+}
+
+/// The plan as the journal keeps it: enough to start the same hunt again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SavedPlan {
+    /// As the user asked.
+    pub args: HuntOrder,
+    /// Whether only the difference of two revisions is reduced.
+    pub is_minimize: bool,
+    /// The revisions, as ids: `HEAD` may have moved since.
+    pub bad: String,
+    /// Revisions said to pass.
+    pub goods: Vec<String>,
+    /// The revision that the fix is for.
+    pub target: String,
+    /// The directory that the command was given in, relative to the top.
+    pub prefix: PathBuf,
+    /// What else the results depend on: its name for people, and a digest.
+    #[serde(default)]
+    pub basis: BTreeMap<String, String>,
+}
+
+impl SavedPlan {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            args: plan.args.clone(),
+            is_minimize: plan.is_minimize,
+            bad: plan.bad.to_string(),
+            goods: plan.goods.iter().map(ToString::to_string).collect(),
+            target: plan.target.to_string(),
+            prefix: plan.commands.directory.clone(),
+            basis: basis(plan),
+        }
+    }
+
+    /// Names of what the results depend on and that is not as it was when this plan was saved; they may hold bytes of the user's.
+    pub fn changed(&self, plan: &Plan) -> Vec<String> {
+        let basis = basis(plan);
+        let names: BTreeSet<&String> = self.basis.keys().chain(basis.keys()).collect();
+        names.into_iter().filter(|name| self.basis.get(*name) != basis.get(*name)).cloned().collect()
+    }
+}
+
+fn basis(plan: &Plan) -> BTreeMap<String, String> {
+    let probes = plan.probe_plan();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let digest = |bytes: &[u8]| Key(Sha256::digest(bytes).into()).to_string();
+    let held =
+        plan.held.iter().map(|(path, file)| (format!("the held file `{}`", text(path)), identity::of_file(file)));
+    let outside = probes.outside_files.iter().map(|(path, file)| (format!("the file `{}`", text(path)), file.clone()));
+    let environment =
+        probes.environment.iter().map(|(name, value)| (format!("the variable `{}`", text(name)), value.clone()));
+    let shim = plan.shim.iter().map(|(path, file)| (format!("the shim `{}`", text(path)), identity::of_file(file)));
+    let others = [
+        ("the system", probes.platform.clone()),
+        ("the overlay", identity::of_overlay(plan.overlay.as_ref())),
+        ("how the configuration divides files", plan.divisions.identity()),
+    ];
+    let others = others.into_iter().map(|(name, bytes)| (name.to_owned(), bytes));
+    held.chain(shim)
+        .chain(outside)
+        .chain(environment)
+        .chain(others)
+        .map(|(name, bytes)| (name, digest(&bytes)))
+        .collect()
+}
+
+/// Whether two plans are the same hunt. How much may be done (jobs, budget) is not part of it.
+fn digest(plan: &Plan) -> Result<String, Failure> {
+    let mut saved = SavedPlan::of(plan);
+    saved.args.effort.jobs = None;
+    saved.args.effort.budget = None;
+    saved.args.effort.max_probes = None;
+    saved.args.effort.until = order::Until::default();
+    saved.args.effort.reduction = None;
+    saved.args.effort.audit = None;
+    saved.args.effort.notify = None;
+    saved.args.effort.fetch = false;
+    let digest = identity::of_plan(&saved, plan.probe_plan().digest())?;
+    Ok(digest.to_string())
+}
+
+/// Whether `plan` is the hunt of this journal.
+pub fn is_same(plan: &Plan, replay: &Replay) -> Result<bool, Failure> {
+    Ok(digest(plan)? == replay.plan.digest)
+}
+
+/// Whether the journal has an older format: it is read, but nothing is appended to it.
+pub fn is_old(replay: &Replay) -> bool {
+    replay.plan.version != FORMAT_VERSION
+}
+
+/// Which program has changed that the hunt executed; `None` if none has.
+pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option<Change> {
+    let directory = tools::directory(&location.idd_directory());
+    tools::change(&directory, replay.toolset.as_ref()?, &plan.commands.environment)
+}
+
+/// Opens the journal for `plan`: that of the last hunt of this worktree with this plan, if it goes on, else a new one.
+///
+/// - `resumed`: the hunt that is to go on, if one is.
+/// - `is_continued`: whether the hunt goes on although it has ended. It does so in any case where more is asked for than was found.
+pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continued: bool) -> Result<Saved, Failure> {
+    let lock = lock(location)?;
+    let digest = digest(plan)?;
+    // Whoever was killed here was the last one at work; a hunt of another worktree may have been killed there.
+    let last = resumed.map(|kept| kept.id.clone()).into_iter().chain(kept::own(location).pop());
+    for replay in last.filter_map(|id| Replay::read(&segment_path(location, &id).ok()?).ok()) {
+        end_leftovers(&replay);
+    }
+    let same = match resumed {
+        Some(kept) => Some(kept.id.clone()).filter(|_| is_of(&kept.replay.plan, &digest)),
+        None => {
+            kept::own(location).into_iter().rev().find(|id| plan_of(location, id).is_some_and(|it| is_of(&it, &digest)))
+        }
+    };
+    if let Some(id) = same
+        && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
+        && changed_tool(plan, location, &replay).is_none()
+    {
+        let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
+        if is_continued || is_further || is_unfinished(replay.status.as_deref()) {
+            return reopen(id, lock, location);
+        }
+    }
+    let value = serde_json::to_value(SavedPlan::of(plan))?;
+    let mut now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    let started = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let record = PlanRecord::new(value, digest, started);
+    let (id, mut segment) = loop {
+        let id = kept::id_at(now);
+        match Segment::create(&segment_path(location, &id)?, &record) {
+            Ok(segment) => break (id, segment),
+            // A hunt of another worktree began in the same millisecond.
+            Err(JournalError::Exists { .. } | JournalError::Busy { .. }) => now += Duration::from_millis(1),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    sign(&mut segment)?;
+    kept::add(location, &id)?;
+    let (spent, seconds_before, remarks) = (Spent::default(), 0.0, Vec::new());
+    Ok(Saved { id, segment, replay: None, spent, seconds_before, is_new: true, remarks, lock })
+}
+
+/// Whether a hunt with this digest can go on in the journal with this plan.
+fn is_of(plan: &PlanRecord, digest: &str) -> bool {
+    plan.version == FORMAT_VERSION && plan.digest == digest
+}
+
+/// The plan of a hunt, without the rest of its journal.
+fn plan_of(location: &Location, id: &str) -> Option<PlanRecord> {
+    match Reader::open(&segment_path(location, id).ok()?, 0).ok()?.next_record() {
+        Ok(Some((_, Record::Plan(plan)))) => Some(plan),
+        _ => None,
+    }
+}
+
+fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Failure> {
+    let path = segment_path(location, &id)?;
+    let mut remarks = Vec::new();
+    let (mut segment, cut) = Segment::reopen(&path)?;
+    if let Some(cut) = cut {
+        let kept = cut.kept.display();
+        remarks
+            .push(format!("The journal was damaged at its end; {} set aside as `{kept}`.", count(cut.bytes, "byte")));
+    }
+    let replay = Replay::read(&path)?;
+    sign(&mut segment)?;
+    remarks.push(format!("Resuming the hunt {id}: {} known already.", count(replay.n_completed, "probe")));
+    let finding = replay.finding.as_ref();
+    let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
+    let seconds_before = seconds.unwrap_or(0.0).max(replay.elapsed.as_secs_f64());
+    kept::add(location, &id)?;
+    let spent = last(location, &id, Spent::read)?.unwrap_or_default();
+    Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, is_new: false, remarks, lock })
+}
+
+/// Writes down who works on the hunt from now on.
+fn sign(segment: &mut Segment) -> Result<(), Failure> {
+    let ProcessGroup { pid, start_time } = this_process();
+    segment.append(&Record::Process { pid, start_time })?;
+    Ok(())
+}
+
+/// What to do where the git directory cannot be written.
+const WRITABLE: &str = "findings are kept in the git directory: make it writable, free space, or hunt in a clone (`git clone <this> <there>`)";
+
+/// Makes the private repository, if it is not there; see [`private::create`].
+pub fn make_private(location: &Location, user: &Repository, head: CommitId) -> Result<Repository, Failure> {
+    private::create(&location.idd_directory(), user, head)
+        .map_err(|error| Failure::from_error(&error).with_hint(WRITABLE))
+}
+
+/// One command at a time may make sandboxes for a worktree.
+pub fn lock(location: &Location) -> Result<FileLock, Failure> {
+    let path = location.session_directory().join("lock");
+    let lock = FileLock::at(&path).map_err(|error| {
+        Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
+            .with_hint(WRITABLE)
+    })?;
+    let lock = lock.ok_or_else(|| {
+        let (who, how) = match FileLock::holder(&path) {
+            Some(pid) => (format!(", as process {pid}"), format!(", `kill -INT {pid}` stops it")),
+            None => (String::new(), String::new()),
+        };
+        Failure::new(Status::Error, format!("`git idd` is at work already in this worktree{who}")).with_hint(format!(
+            "`git idd status` says how far a hunt is{how}; another hunt or recording needs a worktree of its own"
+        ))
+    })?;
+    // Whoever recorded here is gone, and perhaps was killed.
+    let place = recorder(location);
+    if let Ok(bytes) = files::bytes(&place) {
+        if let Ok((pid, start_time)) = serde_json::from_slice(&bytes) {
+            kill_leftovers_of(ProcessGroup { pid, start_time });
+        }
+        let _ = files::remove(&place);
+    }
+    Ok(lock)
+}
+
+/// Who records.
+fn recorder(location: &Location) -> PathBuf {
+    location.session_directory().join("recorder")
+}
+
+/// Writes down who records, so that the next command that locks the worktree ends what a killed one leaves.
+pub fn sign_recorder(location: &Location) -> Result<(), Failure> {
+    let ProcessGroup { pid, start_time } = this_process();
+    let bytes = serde_json::to_vec(&(pid, start_time)).expect("two numbers can be written");
+    files::replace(&recorder(location), &bytes).map_err(Failure::from)
+}
+
+/// Whether a hunt that ended so can be gone on with.
+pub fn is_unfinished(status: Option<&str>) -> bool {
+    let open = [Status::Interrupted, Status::Budget, Status::Error];
+    status.is_none_or(|status| open.iter().any(|open| open.word() == status))
+}
+
+/// Ends the processes that a killed run left behind; its sandboxes go when new ones are made.
+fn end_leftovers(replay: &Replay) {
+    for process in &replay.processes {
+        kill_leftovers_of(ProcessGroup { pid: process.pid, start_time: process.start_time });
+    }
+    for group in replay.open_intents.iter().flat_map(|intent| &intent.groups) {
+        kill_leftover(ProcessGroup { pid: group.pid, start_time: group.start_time });
+    }
+}
+
+/// What a hunt was told.
+pub fn plan(replay: &Replay) -> Result<SavedPlan, Failure> {
+    serde_json::from_value(replay.plan.plan.clone())
+        .map_err(|error| Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again"))
+}
+
+/// What a run of a hunt is to find, and how long the reduction may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// What is looked for.
+    pub until: order::Until,
+    /// How long the reduction may take.
+    pub reduction: Option<order::Bound>,
+}
+
+impl Asked {
+    /// The record of it.
+    pub fn record(self) -> Record {
+        let until = match self.until {
+            order::Until::Commit => UntilRecord::Commit,
+            order::Until::Change => UntilRecord::Change,
+            order::Until::Fix => UntilRecord::Fix,
+        };
+        let reduction = self.reduction.map(|bound| match bound {
+            order::Bound::Within(duration) => BoundRecord::Within(duration),
+            order::Bound::Unlimited => BoundRecord::Unlimited,
+        });
+        Record::Asked(AskedRecord { until, reduction })
+    }
+
+    /// What a record says was asked for; `None` if it is another one.
+    fn read(record: &Record) -> Option<Self> {
+        let Record::Asked(AskedRecord { until, reduction }) = record else { return None };
+        let until = match until {
+            UntilRecord::Commit => order::Until::Commit,
+            UntilRecord::Change => order::Until::Change,
+            UntilRecord::Fix => order::Until::Fix,
+        };
+        let reduction = reduction.map(|bound| match bound {
+            BoundRecord::Within(duration) => order::Bound::Within(duration),
+            BoundRecord::Unlimited => order::Bound::Unlimited,
+        });
+        Some(Self { until, reduction })
+    }
+}
+
+/// What the last run of a hunt was asked for; `None` if nobody wrote that down.
+pub fn asked(location: &Location, id: &str) -> Result<Option<Asked>, Failure> {
+    last(location, id, Asked::read)
+}
+
+/// What the last record says that `read` can read.
+fn last<T>(location: &Location, id: &str, read: impl Fn(&Record) -> Option<T>) -> Result<Option<T>, Failure> {
+    let mut last = None;
+    each_record(location, id, &mut |record| last = read(&record).or_else(|| last.take()))?;
+    Ok(last)
+}
+
+/// The first bad commit that a hunt has found so far.
+pub fn first_bad(replay: &Replay) -> Option<CommitId> {
+    replay.finding.as_ref()?.pointer("/first_bad/commit")?.as_str()?.parse().ok()
+}
+
+/// Whether the reduction of a hunt was ended before its end.
+pub fn is_cut_short(replay: &Replay) -> bool {
+    let of = |change: &str| replay.finding.as_ref()?.pointer(&format!("/change/{change}/is_minimal"))?.as_bool();
+    ["sufficient", "necessary"].into_iter().any(|change| of(change) == Some(false))
+}
+
+/// The verdicts written into a journal, in the order they were reached, each revision once with its last verdict.
+pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, bool)>, Failure> {
+    let mut verdicts: Vec<(CommitId, String, bool)> = Vec::new();
+    each_record(location, id, &mut |record| {
+        if let Record::Tested { revision, outcome, is_repaired } = record {
+            verdicts.retain(|(known, ..)| *known != revision);
+            verdicts.push((revision, outcome, is_repaired));
+        }
+    })?;
+    Ok(verdicts)
+}
+
+/// The time limit of the last probe in a journal; `None` if there was none.
+pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure> {
+    last(location, id, |record| match record {
+        Record::Observed { observation, .. } => Some(observation.limit),
+        _ => None,
+    })
+}
+
+/// Goes through the journal of a hunt, a record at a time.
+pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record)) -> Result<(), Failure> {
+    let mut reader = Reader::open(&segment_path(location, id)?, 0)?;
+    while let Some((_, record)) = reader.next_record()? {
+        take_in(record);
+    }
+    Ok(())
+}
+
+/// What a hunt has before it, for how many jobs, and how long its last runs took, as its journal tells; `None` if it was not
+/// told yet.
+pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace)>, Failure> {
+    let mut pace = Pace::default();
+    let mut ahead = None;
+    each_record(location, id, &mut |record| match record {
+        Record::Observed { observation, .. } => pace.add(observation.duration),
+        Record::Ahead(what, n_jobs) => ahead = Some((what.into(), n_jobs)),
+        _ => {}
+    })?;
+    Ok(ahead.map(|(ahead, n_jobs)| (ahead, n_jobs, pace)))
+}
+
+/// Keeps what `git idd explain --json` says of a hunt, in place of what was kept before.
+///
+/// - `failing`: the failing version.
+pub fn keep_explanation(
+    location: &Location,
+    id: &str,
+    failing: (TreeId, CommitId),
+    explanation: &serde_json::Value,
+) -> Result<(), Failure> {
+    let (tree, commit) = failing;
+    let path = explanation_path(location, id)?;
+    let text = serde_json::to_vec(&chain::wrap(id, (commit, tree), explanation))?;
+    files::replace(&path, &text)
+        .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", path.display())))
+}
+
+/// What was kept of the explanation of a hunt; `None` if there is nothing.
+///
+/// Errors: a sentence about what is there and cannot be used.
+pub fn explanation(location: &Location, id: &str, report: &Report) -> Result<Option<Explanation>, String> {
+    let Ok(path) = explanation_path(location, id) else { return Ok(None) };
+    let unusable = |why: String| format!("The explanation in `{}` is left out: {why}.", path.display());
+    let bytes = match files::bytes_up_to(&path, chain::MAX_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unusable(error.to_string())),
+    };
+    chain::read(&bytes, report).map(Some).map_err(|error| unusable(failure::chain(&error)))
+}
+
+fn explanation_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    Ok(journal::explanation_of(&segment_path(location, id)?))
+}
+
+/// Whether some process works on this hunt now.
+pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
+    journal::is_written(&segment_path(location, id)?).map_err(Failure::from)
+}
+
+/// Forgets the hunts of this worktree, with patch, page and refs. Their journals stay until they are collected.
+pub fn forget(location: &Location) -> Result<(), Failure> {
+    let _lock = lock(location)?;
+    for name in refs::of_findings(location)? {
+        refs::set(location, &name, None)?;
+    }
+    for made in [location.session_directory().join("fix.patch"), page_path(location)] {
+        files::remove(&made)?;
+    }
+    kept::clear(location)
+}
+
+/// Points the refs of this worktree at a finding: `bad`, `last-good`, `first-bad` and `fix`.
+pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> Result<(), RepoError> {
+    let mut refs = vec![("bad", Some(finding.bad)), ("last-good", finding.last_good), ("first-bad", finding.first_bad)];
+    if let Some(fix) = &finding.fix {
+        let user = private::open(&location.git_directory)?;
+        let message = "Revert the change that broke the test\n\nFound and tested by git idd.\n";
+        refs.push(("fix", Some(keep(store.repository(), &user, (fix.newer, fix.revision), message)?)));
+    }
+    let stale = refs::of_findings(location)?;
+    for (name, target) in &refs {
+        let name = format!("{REFS}{name}");
+        match target {
+            Some(target) => refs::set(location, &name, Some(&target.to_string()))?,
+            None if stale.contains(&name) => refs::set(location, &name, None)?,
+            None => {}
+        }
+    }
+    let is_current = |name: &String| refs.iter().any(|(known, _)| *name == format!("{REFS}{known}"));
+    for name in stale.iter().filter(|name| !is_current(name)) {
+        refs::set(location, name, None)?;
+    }
+    Ok(())
+}
+
+/// Where the page of a report is written if nobody says where.
+pub fn page_path(location: &Location) -> PathBuf {
+    location.session_directory().join("report.html")
+}
+
+/// The journal of a hunt.
+pub fn segment_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    journal::segment_path(&location.idd_directory(), id).map_err(Failure::from)
+}

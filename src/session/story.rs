@@ -1,0 +1,351 @@
+//! What a hunt did, read from its journal and from the repository, for a report.
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Stage;
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Untrusted;
+use crate::report::chain::Explanation;
+use crate::report::lineage;
+use crate::report::story;
+use crate::report::story::Answer;
+use crate::report::story::Reduction;
+use crate::report::story::Seen;
+use crate::report::story::Source;
+use crate::report::story::Story;
+use crate::report::story::Verdict;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::certificate;
+use crate::session::failure::Failure;
+use crate::session::saved;
+use crate::world::cache::Key;
+use crate::world::cache::Observations;
+use crate::world::cache::Want;
+use crate::world::journal::Record;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// So many tested revisions are drawn, those nearest to the first bad one.
+const MAX_REVISIONS: usize = 600;
+
+/// History is read back so many revisions at most.
+const MAX_HISTORY: usize = 400_000;
+
+/// An output is kept up to so many bytes: its begin and, more of it, its end.
+const MAX_OUTPUT: (usize, usize) = (1 << 10, 3 << 10);
+
+/// Outputs are kept up to so many bytes, all together.
+const MAX_OUTPUTS: usize = 6 << 20;
+
+/// So many answers from earlier hunts are looked up.
+const MAX_LOOKUPS: usize = 5_000;
+
+/// Lines of a source around each that an explanation names.
+const N_AROUND: u64 = 8;
+
+/// A file with more bytes is no source that people read.
+const MAX_SOURCE_LINE: usize = 400;
+
+/// Reads the story of the hunt `id`. What cannot be read any more is left out: the report says so.
+pub fn read(
+    location: &Location,
+    id: &str,
+    report: &Report,
+    explanation: Option<&Explanation>,
+) -> Result<Story, Failure> {
+    let user = private::open(&location.git_directory)?;
+    let mut told = Journal::default();
+    saved::each_record(location, id, &mut |record| told.take_in(record))?;
+    let answers = told.answers(location, report);
+    // Candidates are removed by gc; commits are there without them.
+    let store = certificate::store(location).ok().or_else(|| of_user(location));
+    Ok(Story {
+        revisions: revisions(&user, report, &told.verdicts),
+        n_tested: told.verdicts.len(),
+        answers,
+        outputs: told.outputs.texts,
+        reductions: told.reductions,
+        culprit: store.as_ref().and_then(|store| culprit(&user, store, report)),
+        sources: explanation.map(|explanation| sources(&user, store.as_ref(), explanation)).unwrap_or_default(),
+    })
+}
+
+/// The trees of the user's own repository.
+fn of_user(location: &Location) -> Option<TreeStore> {
+    TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
+}
+
+/// An answer that the search took in, see [`Record::Answer`].
+struct Used {
+    phase: String,
+    revision: CommitId,
+    key: String,
+    sequence: Option<u64>,
+    outcome: String,
+}
+
+/// What is told by a journal, in its order.
+#[derive(Default)]
+struct Journal {
+    /// By number of the probe and by key, as it was when it was seen last.
+    by_sequence: HashMap<u64, Seen>,
+    by_key: HashMap<String, Seen>,
+    /// The runs that reproduced the failure: the first ones, all of the same tree.
+    reproduced: Vec<(String, Seen)>,
+    has_answers: bool,
+    used: Vec<Used>,
+    reductions: Vec<Reduction>,
+    verdicts: Vec<(CommitId, Outcome, bool)>,
+    outputs: Outputs,
+}
+
+impl Journal {
+    fn take_in(&mut self, record: Record) {
+        match record {
+            // A hunt that is resumed goes the whole way again, and tells everything again.
+            Record::Process { .. } => {
+                self.used.clear();
+                self.reductions.clear();
+            }
+            Record::Observed { sequence, key, observation, .. } => {
+                let seen = seen(&observation.into(), &mut self.outputs);
+                if !self.has_answers && self.reproduced.first().is_none_or(|(first, _)| *first == key) {
+                    self.reproduced.push((key.clone(), seen.clone()));
+                }
+                self.by_sequence.insert(sequence, seen.clone());
+                self.by_key.insert(key, seen);
+            }
+            Record::Tested { revision, outcome, is_repaired } => {
+                self.verdicts.retain(|(known, ..)| *known != revision);
+                self.verdicts.extend(outcome_of(&outcome).map(|outcome| (revision, outcome, is_repaired)));
+            }
+            Record::Answer { phase, revision, key, sequence, outcome, .. } => {
+                self.has_answers = true;
+                self.used.push(Used { phase, revision, key, sequence, outcome });
+            }
+            Record::Reduced { what, revision, before, after } => {
+                self.reductions.push(Reduction { what: what.into(), commit: revision, before, after });
+            }
+            _ => {}
+        }
+    }
+
+    /// The answers, with what was seen; in earlier hunts, too.
+    fn answers(&mut self, location: &Location, report: &Report) -> Vec<Answer> {
+        let mut earlier: Option<Observations> = None;
+        let mut n_lookups = 0;
+        let mut answers = Vec::new();
+        if let Some(bad) = report.bad.as_ref().filter(|_| self.has_answers) {
+            let reproduced = std::mem::take(&mut self.reproduced).into_iter();
+            answers.extend(reproduced.map(|(_, seen)| Answer {
+                phase: "reproduce".into(),
+                commit: bad.commit,
+                outcome: None,
+                is_known: false,
+                seen: Some(seen),
+            }));
+        }
+        for Used { phase, revision, key, sequence, outcome } in std::mem::take(&mut self.used) {
+            let own = sequence.and_then(|sequence| self.by_sequence.get(&sequence)).or_else(|| self.by_key.get(&key));
+            let mut seen = own.cloned();
+            let is_known = seen.is_none();
+            if seen.is_none() && n_lookups < MAX_LOOKUPS {
+                n_lookups += 1;
+                if earlier.is_none() {
+                    earlier = Observations::open(&location.idd_directory()).ok().map(|(observations, _)| observations);
+                }
+                // Whatever limit it had, it is what the hunt took for its answer.
+                let want = Want { clean: false, limit: Duration::ZERO };
+                let found = earlier.as_mut().zip(key.parse::<Key>().ok());
+                let found = found.and_then(|(earlier, key)| {
+                    earlier.lookup(&key, want).or_else(|| earlier.lookup(&key, Want { limit: Duration::MAX, ..want }))
+                });
+                seen = found.map(|observation| self::seen(&observation, &mut self.outputs));
+            }
+            answers.push(Answer {
+                phase: phase.into(),
+                commit: revision,
+                outcome: outcome_of(&outcome),
+                is_known,
+                seen,
+            });
+        }
+        answers
+    }
+}
+
+/// Outputs, each once.
+#[derive(Default)]
+struct Outputs {
+    texts: Vec<Untrusted>,
+    places: HashMap<Untrusted, usize>,
+    n_bytes: usize,
+}
+
+impl Outputs {
+    fn keep(&mut self, output: &str) -> Option<usize> {
+        if output.trim().is_empty() {
+            return None;
+        }
+        let text = Untrusted::from(shortened(output));
+        if let Some(place) = self.places.get(&text) {
+            return Some(*place);
+        }
+        self.n_bytes += text.as_bytes().len();
+        if self.n_bytes > MAX_OUTPUTS {
+            return None;
+        }
+        self.texts.push(text.clone());
+        self.places.insert(text, self.texts.len() - 1);
+        Some(self.texts.len() - 1)
+    }
+}
+
+fn shortened(output: &str) -> String {
+    let (begin, end) = MAX_OUTPUT;
+    if output.len() <= begin + end {
+        return output.to_owned();
+    }
+    let boundary = |at: usize| (0..=at).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
+    let (begin, end) = (boundary(begin), boundary(output.len() - end));
+    format!("{}\n[... {} bytes left out here ...]\n{}", &output[..begin], end - begin, &output[end..])
+}
+
+fn seen(observation: &Observation, outputs: &mut Outputs) -> Seen {
+    Seen {
+        ending: ending(observation),
+        seconds: observation.duration.as_secs_f64(),
+        is_clean: observation.is_clean,
+        output: outputs.keep(&observation.output),
+    }
+}
+
+fn outcome_of(word: &str) -> Option<Outcome> {
+    let all = Reason::ALL.into_iter().map(Outcome::Unresolved).chain([Outcome::Pass, Outcome::Fail]);
+    all.into_iter().find(|outcome| outcome.to_string() == word)
+}
+
+/// The revisions to draw. Empty if the history cannot be read.
+fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome, bool)]) -> Vec<story::Revision> {
+    let known: HashMap<CommitId, Verdict> = verdicts
+        .iter()
+        .enumerate()
+        .map(|(index, (commit, outcome, is_repaired))| {
+            (*commit, Verdict { outcome: *outcome, is_repaired: *is_repaired, nth: index + 1 })
+        })
+        .collect();
+    let mut named: BTreeSet<CommitId> = report.culprits.iter().map(|commit| commit.commit).collect();
+    let candidates = report.range.iter().flat_map(|range| &range.candidates).take(MAX_REVISIONS);
+    named.extend(candidates.chain(&report.bad).chain(&report.last_good).map(|commit| commit.commit));
+    named.extend(report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit));
+    named.extend(report.fix.as_ref().map(|fix| fix.commit));
+    let tips: Vec<CommitId> = named.iter().chain(known.keys()).copied().collect();
+    let history = graph::back_to(user, &tips, MAX_HISTORY);
+    let place = |id: Option<CommitId>| id.and_then(|id| history.iter().position(|revision| revision.id == id));
+    let center =
+        place(report.first_bad.as_ref().map(|it| it.commit.commit)).or(place(report.bad.as_ref().map(|it| it.commit)));
+    let mut tested: Vec<(usize, CommitId)> = history
+        .iter()
+        .enumerate()
+        .filter(|(_, revision)| known.contains_key(&revision.id))
+        .map(|(index, revision)| (index.abs_diff(center.unwrap_or(0)), revision.id))
+        .collect();
+    tested.sort_unstable();
+    let wanted = tested.into_iter().take(MAX_REVISIONS).map(|(_, id)| id).chain(named).collect();
+    let nodes = lineage::cut_down(&history, &wanted);
+    nodes
+        .into_iter()
+        .map(|(index, node)| {
+            let revision = &history[index];
+            story::Revision { commit: Commit::from(revision), node, verdict: known.get(&revision.id).copied() }
+        })
+        .collect()
+}
+
+/// All that the first bad commit changes, compared with its first parent.
+fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untrusted> {
+    let commit = report.first_bad.as_ref()?.commit.commit;
+    let revision = graph::revision_of(user, commit).ok()?;
+    let parent = graph::tree_of(user, *revision.parents.first()?).ok()?;
+    Some(store.patch(parent, revision.tree).ok()?.0.into())
+}
+
+/// The sources around the lines that an explanation names: of the tree that was run, else of its commit.
+fn sources(user: &Repository, store: Option<&TreeStore>, explanation: &Explanation) -> Vec<Source> {
+    let mut wanted: BTreeMap<&Untrusted, BTreeSet<u64>> = BTreeMap::new();
+    let links = explanation.links.iter().map(|link| (&link.file, link.line));
+    let places = links.chain([(&explanation.failure.file, explanation.failure.line)]);
+    for (file, line) in places.filter_map(|(file, line)| Some((file.as_ref()?, line?))) {
+        let around = line.saturating_sub(N_AROUND).max(1)..=line.saturating_add(N_AROUND);
+        wanted.entry(file).or_default().extend(around);
+    }
+    let found = |file: &Untrusted| -> Option<Vec<u8>> {
+        let path = file.as_bytes();
+        let of = |store: &TreeStore, tree: TreeId| Some(store.file(tree, path).ok()??.1);
+        let store = store?;
+        of(store, explanation.tree).or_else(|| of(store, graph::tree_of(user, explanation.commit).ok()?))
+    };
+    wanted
+        .into_iter()
+        .filter_map(|(file, numbers)| {
+            let content = found(file)?;
+            let all: Vec<&[u8]> = content.split(|byte| *byte == b'\n').collect();
+            let line = |number: u64| {
+                let text = all.get(usize::try_from(number).ok()? - 1)?;
+                Some((number, Untrusted::from(&text[..text.len().min(MAX_SOURCE_LINE)])))
+            };
+            Some(Source { file: file.clone(), lines: numbers.into_iter().filter_map(line).collect() })
+        })
+        .collect()
+}
+
+/// How it ended, and what: `test: exit code 1`.
+pub fn ending(observation: &Observation) -> String {
+    let stage = match observation.stage {
+        Stage::Precheck => "check",
+        Stage::Build => "build",
+        Stage::Test => "test",
+    };
+    match observation.ending {
+        ending @ Ending::NotRun(_) => ending.to_string(),
+        ending => format!("{stage}: {ending}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_kept_once_and_cut_in_its_middle() {
+        let mut outputs = Outputs::default();
+        assert_eq!(
+            [outputs.keep("a\n"), outputs.keep(" \n"), outputs.keep("b"), outputs.keep("a\n")],
+            [Some(0), None, Some(1), Some(0)]
+        );
+        let long = format!("begin{}é{}end", "x".repeat(1018), "y".repeat(9000));
+        let cut = shortened(&long);
+        assert!(cut.starts_with("begin") && cut.ends_with("end") && cut.contains("bytes left out here"), "{cut}");
+        assert!(cut.len() < 4200);
+    }
+
+    #[test]
+    fn every_outcome_is_known_by_its_word() {
+        for outcome in Reason::ALL.into_iter().map(Outcome::Unresolved).chain([Outcome::Pass, Outcome::Fail]) {
+            assert_eq!(outcome_of(&outcome.to_string()), Some(outcome));
+        }
+        assert_eq!(outcome_of("passed"), None);
+    }
+}
