@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::change::set::ChangeSet;
-use crate::change::set::Level;
-use crate::change::set::Unit;
-use crate::change::set::UnitKind;
 use crate::change::subset::Subset;
 use crate::change::subset::UnitId;
+use crate::change::unit::Level;
+use crate::change::unit::Unit;
+use crate::change::unit::UnitKind;
 
 /// The older and the newer path of a file.
 type Paths<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-use crate::change::lines::Lines;
 use crate::change::pairing;
+use crate::change::text_lines::Lines;
 use crate::syntax::Language;
 use crate::syntax::Node;
 use crate::syntax::NodeId;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::change::named::Named;
 use crate::change::set::ChangeSet;
-use crate::change::set::Level;
 use crate::change::subset::Subset;
+use crate::change::unit::Level;
 
 /// The names that one edit touches.
 struct Edit {

@@ -13,10 +13,10 @@ use crate::change::heights::heights;
 use crate::change::named_together::named_together;
 use crate::change::names::Names;
 use crate::change::parsed::Parsed;
-use crate::change::set::Level;
-use crate::change::set::Unit;
-use crate::change::set::UnitKind;
 use crate::change::subset::UnitId;
+use crate::change::unit::Level;
+use crate::change::unit::Unit;
+use crate::change::unit::UnitKind;
 
 /// The key of a group: units with equal keys are in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

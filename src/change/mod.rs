@@ -32,8 +32,10 @@ pub mod port;
 mod render;
 mod set;
 mod subset;
+mod text_lines;
 mod tied;
 pub mod trees;
+mod unit;
 mod whole;
 
 #[cfg(test)]
@@ -48,5 +50,6 @@ pub use group::Group;
 pub use keywords::with_keywords_of;
 pub use linewise::{Touching, merge_lines};
 pub use render::{Collision, FileEdit};
-pub use set::{ChangeSet, Description, Grain, Level, Unit, UnitKind};
+pub use set::{ChangeSet, Description};
 pub use subset::{Subset, UnitId, Units};
+pub use unit::{Grain, Level, Unit, UnitKind};

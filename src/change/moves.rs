@@ -2,10 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::change::declarations::Declaration;
 use crate::change::declarations::similarity;
-use crate::change::parting::Moved;
+
+/// Lines that moved, with or without changes inside: half-open older and newer lines.
+pub(super) type Moved = (Range<u32>, Range<u32>);
 
 /// Shorter declarations count as deleted and inserted: it does not help a reader to know that a line moved.
 const MIN_LINES: usize = 3;

@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use crate::change::balance::ties;
 use crate::change::file::{FilePair, FileSide};
-use crate::change::lines::is_open;
 use crate::change::parsed::Parsed;
-use crate::change::set::{TextPair, Unit, UnitKind};
 use crate::change::subset::{Subset, UnitId};
+use crate::change::text_lines::is_open;
+use crate::change::unit::TextPair;
+use crate::change::unit::Unit;
+use crate::change::unit::UnitKind;
 
 /// The needs of all units of one change set, stored in reverse: the units that depend on each unit.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::change::declarations::Declaration;
 use crate::change::declarations::fnv;
-use crate::change::lines::Lines;
+use crate::change::text_lines::Lines;
 use crate::syntax::Class;
 use crate::syntax::NodeId;
 use crate::syntax::Tree;

@@ -1,16 +1,12 @@
 //! The rules that the syntax gives for the comparison of two texts.
 
-use std::ops::Range;
-
 use crate::change::lines;
 use crate::change::lines::Edit;
-use crate::change::lines::Lines;
-use crate::change::lines::is_open;
+use crate::change::moves::Moved;
 use crate::change::parsed::Parsed;
+use crate::change::text_lines::Lines;
+use crate::change::text_lines::is_open;
 use crate::change::whole::Whole;
-
-/// Lines that moved, with or without changes inside: half-open older and newer lines.
-pub(super) type Moved = (Range<u32>, Range<u32>);
 
 /// This number of additional changed lines, compared with a plain difference, is always accepted.
 const N_LINES_FREE: usize = 8;

@@ -9,18 +9,9 @@ use std::hash::Hasher;
 use crate::change::file::Content;
 use crate::change::set::ChangeSet;
 use crate::change::subset::Subset;
-use crate::syntax::Language;
 
 /// The maximum number of stored answers; then all are dropped.
 const MAX_REMEMBERED: usize = 100_000;
-
-/// The data for checking a changed file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SyntaxCheck {
-    pub(super) language: &'static Language,
-    /// The larger number of syntax errors of its two sides.
-    pub(super) max_errors: usize,
-}
 
 /// The answers so far: by file and digest of the units that are applied there.
 #[derive(Debug, Clone, Default)]

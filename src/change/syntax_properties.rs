@@ -16,9 +16,9 @@ use crate::change::Mode;
 use crate::change::Subset;
 use crate::change::UnitId;
 use crate::change::UnitKind;
-use crate::change::lines::Lines;
 use crate::change::parsed::Parsed;
 use crate::change::parting::Parting;
+use crate::change::text_lines::Lines;
 use crate::syntax::Language;
 
 fn change_set(language: &str, older: &str, newer: &str) -> ChangeSet {

@@ -12,8 +12,8 @@ use std::path::Path;
 ///
 /// Only the configuration of the user and of the system counts: that of a repository may be somebody else's. Neither is run in
 /// the working tree, so that nothing in it is found as a program.
-pub fn open(file: &Path, around: &Context) -> Result<(), Failure> {
-    let mut environment = around.environment.clone();
+pub fn open(file: &Path, context: &Context) -> Result<(), Failure> {
+    let mut environment = context.environment.clone();
     environment.retain(|(name, _)| name != "GIT_DIR");
     // There is no repository, and none is looked for.
     environment.push((OsString::from("GIT_DIR"), OsString::from("/dev/null")));

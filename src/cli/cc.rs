@@ -16,9 +16,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// As which compiler the program was called, and how many words are not the compiler's; `None` if as itself.
-pub fn called_as(args: &[OsString], around: &Context) -> Option<(OsString, usize)> {
+pub fn called_as(args: &[OsString], context: &Context) -> Option<(OsString, usize)> {
     let name = Path::new(args.first()?).file_name()?;
-    let is_set = |variable| around.variable(variable).is_some();
+    let is_set = |variable| context.variable(variable).is_some();
     if name == compiles::LISTER && is_set(compiles::VARIABLE) {
         return Some((name.to_owned(), 1));
     }
@@ -29,24 +29,24 @@ pub fn called_as(args: &[OsString], around: &Context) -> Option<(OsString, usize
 }
 
 /// Compiles as the arguments say; the result is the exit code.
-pub fn run(name: &OsStr, words: &[OsString], around: &Context) -> Result<u8, Failure> {
+pub fn run(name: &OsStr, words: &[OsString], context: &Context) -> Result<u8, Failure> {
     let others = |links: &Path| -> OsString {
-        let path = around.variable("PATH").unwrap_or_default();
+        let path = context.variable("PATH").unwrap_or_default();
         let others: Vec<&[u8]> =
             path.as_bytes().split(|byte| *byte == b':').filter(|part| *part != links.as_os_str().as_bytes()).collect();
         OsStr::from_bytes(&others.join(&b':')).to_owned()
     };
-    if let Some(file) = around.variable(compiles::VARIABLE) {
+    if let Some(file) = context.variable(compiles::VARIABLE) {
         if name == compiles::LISTER {
             let listed = compiles::list(Path::new(&file));
             let written = io::stdout().write_all(listed.as_bytes()).and_then(|()| io::stdout().flush());
             return written.map(|()| 0).map_err(Failure::from);
         }
-        let path = others(Path::new(&around.variable(compiles::LINKS).unwrap_or_default()));
-        let code = compiles::note(Path::new(&file), name, words, (&around.directory, &path));
+        let path = others(Path::new(&context.variable(compiles::LINKS).unwrap_or_default()));
+        let code = compiles::note(Path::new(&file), name, words, (&context.directory, &path));
         return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
     }
-    let Some(place) = around.variable(VARIABLE) else {
+    let Some(place) = context.variable(VARIABLE) else {
         return Err(Failure::new(
             Status::Usage,
             format!("`git idd cc` works for a recording, but `{VARIABLE}` is not set"),
@@ -55,7 +55,7 @@ pub fn run(name: &OsStr, words: &[OsString], around: &Context) -> Result<u8, Fai
     };
     let build = BuildDirectory::open(Path::new(&place))?;
     let path = others(&build.bin());
-    let call = Call { build: &build, name, directory: &around.directory, path };
+    let call = Call { build: &build, name, directory: &context.directory, path };
     let code = call.run(words)?;
     Ok(u8::try_from(code).unwrap_or(1))
 }

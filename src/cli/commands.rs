@@ -78,7 +78,7 @@ use std::time::Duration;
 use std::time::SystemTime;
 
 /// Does what was asked for.
-pub fn run(request: Request, around: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(request: Request, context: &Context, console: Console) -> Result<Answer, Failure> {
     let mut page = Vec::new();
     let about_itself = match &request {
         Request::Man => Some(man::write(&mut page)),
@@ -89,7 +89,7 @@ pub fn run(request: Request, around: &Context, console: Console) -> Result<Answe
         written?;
         return Ok(Answer::Text(page, 0));
     }
-    let location = locate::locate(&around.directory, &around.environment).map_err(|error| located(&error))?;
+    let location = locate::locate(&context.directory, &context.environment).map_err(|error| located(&error))?;
     let uses_store = matches!(
         request,
         Request::Hunt(_)
@@ -101,9 +101,9 @@ pub fn run(request: Request, around: &Context, console: Console) -> Result<Answe
     );
     mend(&location, uses_store, console)?;
     match request {
-        Request::Hunt(args) => start(args, None, &location, around, console),
-        Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, around, console),
-        Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, around, console),
+        Request::Hunt(args) => start(args, None, &location, context, console),
+        Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
+        Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, context, console),
         Request::List => list::run(&location, console),
         Request::Status { hunt } => status(hunt.as_deref(), &location, console),
         Request::Log { hunt, probe, format } => {
@@ -116,17 +116,19 @@ pub fn run(request: Request, around: &Context, console: Console) -> Result<Answe
         }
         Request::Show { hunt } => Ok(Answer::Shown(Box::new(finding(hunt.as_deref(), &location, console)?.report()?))),
         Request::Report { hunt, format, page: None } => {
-            report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, around, console)
+            report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, context, console)
         }
         Request::Report { hunt, page: Some(page), .. } => {
-            report_page(&page, &finding(hunt.as_deref(), &location, console)?, &location, around, console)
+            report_page(&page, &finding(hunt.as_deref(), &location, console)?, &location, context, console)
         }
-        Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, around, console),
-        Request::Apply { hunt, rung } => apply(rung, &finding(hunt.as_deref(), &location, console)?, &location, around),
+        Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, context, console),
+        Request::Apply { hunt, rung } => {
+            apply(rung, &finding(hunt.as_deref(), &location, console)?, &location, context)
+        }
         Request::Reset => reset(&location),
-        Request::Gc => gc(&location, around),
-        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, around, console)?, 0)),
-        Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, around, console)?)),
+        Request::Gc => gc(&location, context),
+        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, context, console)?, 0)),
+        Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, context, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
@@ -172,15 +174,15 @@ fn start(
     args: HuntOrder,
     pair: Option<(&str, &str)>,
     location: &Location,
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    unknown::refuse(&args, around)?;
+    unknown::refuse(&args, context)?;
     let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
     named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
-    let user = opened(&named, args.effort.fetch, location, around, console)?;
-    let plan = Plan::new(args, pair, location, &user, around)?;
-    hunt_with(&plan, None, false, (location, &user), around, console)
+    let user = opened(&named, args.effort.fetch, location, context, console)?;
+    let plan = Plan::new(args, pair, location, &user, context)?;
+    hunt_with(&plan, None, false, (location, &user), context, console)
 }
 
 /// The user's repository. A revision that is named may lie behind the border of a shallow clone: then the rest of its history is
@@ -189,7 +191,7 @@ fn opened(
     named: &[&str],
     may_fetch: bool,
     location: &Location,
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Repository, Failure> {
     let open = || private::open(&location.git_directory).map_err(Failure::from);
@@ -199,7 +201,7 @@ fn opened(
     if !may_fetch || borders.is_empty() || is_all_here() {
         return Ok(user);
     }
-    let Some(remote) = Remote::of_history(location, &around.environment) else { return Ok(user) };
+    let Some(remote) = Remote::of_history(location, &context.environment) else { return Ok(user) };
     remote.history_behind(&borders)?;
     let said = format!("Fetched the rest of the history from `{}`; the clone is not shallow any more.", remote.name);
     console.progress().say(&said);
@@ -213,17 +215,17 @@ fn hunt_with(
     resumed: Option<&Kept>,
     is_continued: bool,
     (location, user): (&Location, &Repository),
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let interrupt = Interrupt::register()?.0;
     let mut progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;
     saved.remarks.iter().for_each(|remark| progress.say(remark));
-    let test = Untrusted::from(plan.args.command.to_line());
-    let notice = plan.args.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
-    let mut talk = Announcer { progress, console, context: around, notice: notice.as_ref(), announced: None };
-    let result = hunt::run(Task { plan, location, around, saved, interrupt, talk: &mut talk }, user);
+    let test = Untrusted::from(plan.order.command.to_line());
+    let notice = plan.order.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
+    let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: None };
+    let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
     let announced = talk.announced;
     if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
         let said = format!("This hunt found nothing; the finding of the hunt {} is kept: `git idd show`.", finding.id);
@@ -232,7 +234,7 @@ fn hunt_with(
     match (result, notice) {
         (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice, announced)),
         (Err(failure), Some(notice)) => {
-            notice.give(&failure.report(), around, console);
+            notice.give(&failure.report(), context, console);
             Err(failure)
         }
         (Err(failure), None) => Err(failure),
@@ -243,7 +245,7 @@ fn resume(
     hunt: Option<&str>,
     allowance: Allowance,
     location: &Location,
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let kept = kept::newest(location, hunt)?;
@@ -251,10 +253,10 @@ fn resume(
     let mut plan = saved::plan(replay)?;
     // As it was asked for last: what comes now is for this run and for those after it.
     if let Some(Asked { until, reduction }) = saved::asked(location, id)? {
-        (plan.args.effort.until, plan.args.effort.reduction) = (until, reduction);
+        (plan.order.effort.until, plan.order.effort.reduction) = (until, reduction);
     }
     let is_unfinished = saved::is_unfinished(replay.status.as_deref());
-    let is_continued = allowance.until.is_some_and(|until| until > plan.args.effort.until)
+    let is_continued = allowance.until.is_some_and(|until| until > plan.order.effort.until)
         || allowance.reduction.is_some() && saved::is_cut_short(replay);
     if !is_unfinished && !is_continued {
         let mut progress = console.progress();
@@ -266,17 +268,17 @@ fn resume(
     }
     let user = private::open(&location.git_directory)?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };
-    let directory = location.top.as_ref().map_or_else(|| around.directory.clone(), |top| top.join(&plan.prefix));
-    let around = &Context { directory, ..around.clone() };
+    let directory = location.top.as_ref().map_or_else(|| context.directory.clone(), |top| top.join(&plan.prefix));
+    let context = &Context { directory, ..context.clone() };
     let target: CommitId = plan.target.parse()?;
     let pair = plan.goods.first().filter(|_| plan.is_minimize).map(|good| (good.as_str(), plan.bad.as_str()));
-    let mut args = plan.args.clone();
+    let mut args = plan.order.clone();
     args.history.bad.clone_from(&plan.bad);
     args.history.good.clone_from(&plan.goods);
-    let resolved = Plan::new(args, pair, &place, &user, around)?;
+    let resolved = Plan::new(args, pair, &place, &user, context)?;
     let saved = plan;
-    let mut plan = Plan { args: saved.args.clone(), target, ..resolved };
-    allowance.replace(&mut plan.args.effort);
+    let mut plan = Plan { order: saved.order.clone(), target, ..resolved };
+    allowance.replace(&mut plan.order.effort);
     let changed_tool = saved::changed_tool(&plan, &place, replay).map(|change| change.to_string());
     if saved::is_old(replay) {
         console.progress().say(OLD_JOURNAL);
@@ -284,9 +286,11 @@ fn resume(
         let changed: Vec<String> = saved.changed(&plan).into_iter().chain(changed_tool).collect();
         let changed = Terminal.line(&Untrusted::from(changed.join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
-        console.progress().say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
+        console
+            .progress()
+            .say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
     }
-    hunt_with(&plan, Some(&kept), is_continued, (&place, &user), around, console)
+    hunt_with(&plan, Some(&kept), is_continued, (&place, &user), context, console)
 }
 
 /// What is said of a hunt whose journal has an older format.
@@ -353,11 +357,11 @@ fn report_as(
     format: ReportFormat,
     kept: &Kept,
     location: &Location,
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let (id, report, saved) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
-    let test = Untrusted::from(saved.args.command.to_line());
+    let test = Untrusted::from(saved.order.command.to_line());
     let mut out = Vec::new();
     let result = match format {
         _ if console.is_json => report::json::write(&report, &mut out),
@@ -371,7 +375,7 @@ fn report_as(
         ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
         ReportFormat::Certificate => {
             let limit = saved::limit(location, id)?.unwrap_or(FIRST_LIMIT);
-            let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
+            let regenerate = context.configured("idd.regenerate").last().filter(|command| !command.is_empty());
             let certificate = certificate::make(&report, &saved, limit, regenerate, location)?;
             out = serde_json::to_vec_pretty(&certificate)?;
             writeln!(out)
@@ -391,14 +395,14 @@ fn report_page(
     page: &PageArgs,
     kept: &Kept,
     location: &Location,
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let (id, report, plan) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
     let explanation = explanation(location, id, &report, console);
     let story = story::read(location, id, &report, explanation.as_ref())?;
-    let test = Untrusted::from(plan.args.command.to_line());
-    let build = plan.args.test.build.map(|line| Untrusted::from(line.into_vec()));
+    let test = Untrusted::from(plan.order.command.to_line());
+    let build = plan.order.test.build.map(|line| Untrusted::from(line.into_vec()));
     let written = html::Page {
         report: &report,
         test: &test,
@@ -411,7 +415,7 @@ fn report_page(
     if page.file.as_ref().is_some_and(|file| file == "-") {
         return Ok(Answer::Text(bytes, 0));
     }
-    let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| around.directory.join(file));
+    let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| context.directory.join(file));
     let failed = |why: &dyn Display| {
         Failure::new(Status::Error, format!("failed to write the report `{}`: {why}", file.display()))
             .with_hint("`--html -` prints it")
@@ -424,7 +428,7 @@ fn report_page(
     }
     files::replace(&file, &bytes).map_err(|error| failed(&error))?;
     if page.is_opened {
-        browser::open(&file, around)?;
+        browser::open(&file, context)?;
     }
     if console.is_json {
         return Ok(Answer::Shown(Box::new(report)));
@@ -448,16 +452,16 @@ fn verify(
     file: &OsStr,
     is_agreed: bool,
     location: &Location,
-    around: &Context,
+    context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let bytes = files::bytes_up_to(&around.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
+    let bytes = files::bytes_up_to(&context.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
         let name = file.to_string_lossy();
         Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")
     })?;
     let (text, code) =
-        certificate::verify(&bytes, location, around, is_agreed, (&hunt_order, &mut console.progress()))?;
+        certificate::verify(&bytes, location, context, is_agreed, (&hunt_order, &mut console.progress()))?;
     Ok(Answer::Text(text, code))
 }
 
@@ -469,7 +473,7 @@ fn hunt_order(words: Vec<OsString>) -> Option<HuntOrder> {
     }
 }
 
-fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, around: &Context) -> Result<Answer, Failure> {
+fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context: &Context) -> Result<Answer, Failure> {
     let (id, report) = (&kept.id, kept.report()?);
     let is_sought = !report.fixes.is_empty() || report.fix.is_some();
     let fix = match rung {
@@ -501,8 +505,8 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, around: 
     };
     let patch = location.session_directory().join("fix.patch");
     files::replace(&patch, fix.patch.as_bytes())?;
-    let applied = locate::apply_patch(location, &patch, &around.environment);
-    if applied.is_err() && locate::is_applied(location, &patch, &around.environment) {
+    let applied = locate::apply_patch(location, &patch, &context.environment);
+    if applied.is_err() && locate::is_applied(location, &patch, &context.environment) {
         return Ok(Answer::Text(b"The fix is in the working tree already; nothing was changed.\n".to_vec(), 0));
     }
     applied.map_err(|error| {
@@ -534,7 +538,7 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
 
 /// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and of this worktree the checkouts of
 /// what was killed and all recordings but the last one.
-fn gc(location: &Location, around: &Context) -> Result<Answer, Failure> {
+fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
     let idd = location.idd_directory();
@@ -552,7 +556,7 @@ fn gc(location: &Location, around: &Context) -> Result<Answer, Failure> {
         bytes += files::size(&stored);
         files::remove(&stored)?;
         // Checkouts of what was killed go when new ones are to be made; where none can be made there are none.
-        if let Ok(own) = sandboxes(around, location, "gc") {
+        if let Ok(own) = sandboxes(context, location, "gc") {
             files::remove(&own)?;
         }
     }

@@ -61,9 +61,9 @@ impl Console {
     }
 
     /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it; what goes to a pager goes to a terminal.
-    pub fn new(output: Output, around: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
-        let is_dumb = around.variable("TERM").is_none_or(|term| term == "dumb");
-        let is_plain = is_dumb || around.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    pub fn new(output: Output, context: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
+        let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
+        let is_plain = is_dumb || context.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
         let style = |is_terminal: bool| match output.color {
             Color::Always => Style::COLOURED,
             Color::Auto if is_terminal && !is_plain => Style::COLOURED,

@@ -88,7 +88,7 @@ fn row(id: String, kept: Result<Kept, Failure>, location: &Location) -> Result<R
         Err(failure) => return Ok(Row { other: Terminal.line(&failure.message), ..row }),
     };
     let started = commit::Started::new(kept.replay.plan.started_at_unix);
-    let test = saved::plan(&kept.replay).ok().map(|plan| command_line(&plan.args.command, plan.is_minimize));
+    let test = saved::plan(&kept.replay).ok().map(|plan| command_line(&plan.order.command, plan.is_minimize));
     let report = kept.report().ok();
     let other = report.as_ref().map(other).unwrap_or_default();
     Ok(Row {

@@ -36,7 +36,7 @@ pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<A
     let first_bad = kept.report().ok().and_then(|report| report.first_bad).map(|first_bad| first_bad.commit.commit);
     let mut text = String::new();
     if format == LogFormat::Bisect {
-        let is_first_parent = saved::plan(&kept.replay).is_ok_and(|plan| plan.args.history.first_parent);
+        let is_first_parent = saved::plan(&kept.replay).is_ok_and(|plan| plan.order.history.first_parent);
         text.push_str(if is_first_parent { "git bisect start --first-parent\n" } else { "git bisect start\n" });
     }
     for (commit, outcome, is_repaired) in verdicts {

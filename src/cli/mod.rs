@@ -36,7 +36,6 @@ use crate::report::Untrusted;
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::world::repo::locate;
 use std::ffi::OsString;
 use std::io;
 use std::io::IsTerminal;
@@ -60,16 +59,16 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
 }
 
 fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &AtomicBool) -> u8 {
-    let mut around = match Context::new(environment) {
-        Ok(around) => around,
+    let context = match Context::new(environment) {
+        Ok(context) => context,
         Err(failure) => return fail(&failure, Console::plain()),
     };
-    if let Some((name, n_words)) = cc::called_as(&args, &around) {
-        let done = cc::run(&name, &args[n_words..], &around);
+    if let Some((name, n_words)) = cc::called_as(&args, &context) {
+        let done = cc::run(&name, &args[n_words..], &context);
         return done.unwrap_or_else(|failure| fail(&failure, Console::plain()));
     }
-    around.configuration = locate::configuration(&around.directory, &around.environment);
-    let invocation = match args::parse(args, &around.configuration) {
+    let context = context.with_configuration();
+    let invocation = match args::parse(args, &context.configuration) {
         Ok(invocation) => invocation,
         Err(ParseError::Display(text)) => {
             let result = write!(io::stdout(), "{text}").and_then(|()| io::stdout().flush());
@@ -81,15 +80,15 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
         }
     };
     let Invocation { request, output, warnings } = invocation;
-    let is_terminal = io::stdout().is_terminal() || pager::is_in_use(&around);
-    let console = Console::new(output, &around, is_terminal, io::stderr().is_terminal());
+    let is_terminal = io::stdout().is_terminal() || pager::is_in_use(&context);
+    let console = Console::new(output, &context, is_terminal, io::stderr().is_terminal());
     is_json.store(console.is_json, Ordering::Relaxed);
     memory::prepare(console);
     for warning in warnings {
         // Nobody can be told that stderr is closed.
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
-    match commands::run(request, &around, console) {
+    match commands::run(request, &context, console) {
         Ok(Answer::Report(report, notice, announced)) => {
             tell_error(&report, console);
             let text = match announced {
@@ -98,16 +97,16 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
             };
             let code = put(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
-                notice.give(&report, &around, console);
+                notice.give(&report, &context, console);
             }
             code
         }
         Ok(Answer::Shown(report)) => {
             tell_error(&report, console);
-            show(rendered(&report, console), &around, console)
+            show(rendered(&report, console), &context, console)
         }
         Ok(Answer::Text(text, code)) => put(Ok(text), console).unwrap_or(code),
-        Ok(Answer::Page(text)) => show(Ok(text), &around, console),
+        Ok(Answer::Page(text)) => show(Ok(text), &context, console),
         Err(failure) => fail(&failure, console),
     }
 }
@@ -141,9 +140,9 @@ fn rest(report: &Report, announced: CommitId, console: Console) -> io::Result<Ve
 }
 
 /// Shows something long: on a terminal with a pager.
-fn show(text: io::Result<Vec<u8>>, around: &Context, console: Console) -> u8 {
+fn show(text: io::Result<Vec<u8>>, context: &Context, console: Console) -> u8 {
     match text {
-        Ok(text) if io::stdout().is_terminal() && !console.is_json && pager::page(&text, around) => 0,
+        Ok(text) if io::stdout().is_terminal() && !console.is_json && pager::page(&text, context) => 0,
         text => put(text, console).unwrap_or(0),
     }
 }

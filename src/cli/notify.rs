@@ -57,10 +57,10 @@ impl Notice {
     }
 
     /// As [`give`](Self::give), without waiting for it.
-    pub fn give_meanwhile(&self, report: Report, around: &Context, console: Console) {
+    pub fn give_meanwhile(&self, report: Report, context: &Context, console: Console) {
         self.wait();
-        let (words, around) = (self.words.clone(), around.clone());
-        let given = thread::spawn(move || words.give(&report, &around, console));
+        let (words, context) = (self.words.clone(), context.clone());
+        let given = thread::spawn(move || words.give(&report, &context, console));
         *self.earlier.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
     }
 
@@ -77,35 +77,35 @@ impl Notice {
     /// changes nothing, and is warned of.
     ///
     /// Whoever interrupts a hunt is there to see its end: then nothing is run.
-    pub fn give(&self, report: &Report, around: &Context, console: Console) {
+    pub fn give(&self, report: &Report, context: &Context, console: Console) {
         self.wait();
         if report.status != Status::Interrupted {
-            self.words.give(report, around, console);
+            self.words.give(report, context, console);
         }
     }
 }
 
 impl Words {
-    fn give(&self, report: &Report, around: &Context, console: Console) {
-        if let Err(said) = self.tell(report, around) {
+    fn give(&self, report: &Report, context: &Context, console: Console) {
+        if let Err(said) = self.tell(report, context) {
             // Nobody can be told that stderr is closed.
             let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());
         }
     }
 
-    fn tell(&self, report: &Report, around: &Context) -> Result<(), String> {
+    fn tell(&self, report: &Report, context: &Context) -> Result<(), String> {
         let first_bad = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit.to_string());
         let variables = [
             ("IDD_STATUS", report.status.word().to_owned()),
             ("IDD_COMMIT", first_bad.unwrap_or_default()),
             ("IDD_SUMMARY", Terminal.line(&summary::title(report, &self.test))),
         ];
-        let mut environment = around.environment.clone();
+        let mut environment = context.environment.clone();
         environment.extend(variables.map(|(name, value)| (name.into(), OsString::from_vec(value.into_bytes()))));
         let told = told(report).map_err(|error| format!("the finding cannot be written for `--notify`: {error}"))?;
         let words = [OsStr::new("-c"), OsStr::new(&self.line)];
         let what = (told, Printed::ToStderr, Some((MAX_TIME, &*self.interrupt)));
-        match process::feed(OsStr::new("sh"), &words, (&around.directory, &environment), what) {
+        match process::feed(OsStr::new("sh"), &words, (&context.directory, &environment), what) {
             Ok(Some(0)) => Ok(()),
             Ok(Some(code)) => Err(format!("the command of `--notify` ended with {code}")),
             Ok(None) => {

@@ -14,17 +14,17 @@ use crate::world::run::process::Printed;
 ///
 /// `false`: there is none, it is `cat`, git itself runs one already, or it cannot be run; nothing was shown then. `less` gets git's defaults, so
 /// that it ends by itself where all fits on the screen.
-pub fn page(text: &[u8], around: &Context) -> bool {
-    if is_in_use(around) || around.configured("pager.idd").last().is_some_and(is_off) {
+pub fn page(text: &[u8], context: &Context) -> bool {
+    if is_in_use(context) || context.configured("pager.idd").last().is_some_and(is_off) {
         return false;
     }
-    let Some(pager) = locate::pager(&around.directory, &around.environment) else { return false };
+    let Some(pager) = locate::pager(&context.directory, &context.environment) else { return false };
     if pager.is_empty() || pager == b"cat" {
         return false;
     }
-    let mut environment = around.environment.clone();
+    let mut environment = context.environment.clone();
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
-        if around.variable(name).is_none() {
+        if context.variable(name).is_none() {
             environment.push((name.into(), value.into()));
         }
     }
@@ -35,15 +35,15 @@ pub fn page(text: &[u8], around: &Context) -> bool {
     let shown = process::feed(
         OsStr::new("sh"),
         &words,
-        (&around.directory, &environment),
+        (&context.directory, &environment),
         (text.to_vec(), Printed::Here, None),
     );
     !matches!(shown, Err(_) | Ok(Some(126 | 127)))
 }
 
 /// Whether git runs a pager for us, as it does after `git -p idd`, so that standard output leads to a terminal in the end.
-pub fn is_in_use(around: &Context) -> bool {
-    around.variable(IN_USE).is_some_and(|value| !value.to_str().is_some_and(is_off))
+pub fn is_in_use(context: &Context) -> bool {
+    context.variable(IN_USE).is_some_and(|value| !value.to_str().is_some_and(is_off))
 }
 
 /// Set where git, or we, write to a pager.

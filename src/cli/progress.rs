@@ -1,10 +1,10 @@
 //! Progress on stderr, in git's words where git has them.
 
 use crate::change::trees::Rung;
-use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::history::History;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report::Untrusted;

@@ -13,13 +13,13 @@ use crate::world::run::toolchain;
 /// A build may install programs, and a directory of `PATH` may be relative to the tree: then nobody knows before the
 /// first probe. A line is the shell's, which has commands of its own; only a single word in it that is nearly a subcommand
 /// is refused.
-pub fn refuse(asked: &HuntOrder, around: &Context) -> Result<(), Failure> {
+pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
     let word = match &asked.command {
         TestCommand::Argv(words) => words[0].to_string_lossy(),
         TestCommand::Shell(line) => line.to_string_lossy(),
     };
     let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
-    if !is_plain || asked.test.build.is_some() || !toolchain::is_missing(&around.environment, &word) {
+    if !is_plain || asked.test.build.is_some() || !toolchain::is_missing(&context.environment, &word) {
         return Ok(());
     }
     let near = near_subcommand(&word);

@@ -6,7 +6,7 @@
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::event::Event;
-use crate::hunt::verdict::Tested;
+use crate::hunt::known::Tested;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 

@@ -2,9 +2,9 @@
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
+use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Examined;
-use crate::hunt::verdict::Tested;
 use crate::hunt::walk::Bracket;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;

@@ -1,9 +1,9 @@
 //! Events: the progress of a hunt. Their wording and escaping are the business of the edge.
 
 use crate::change::trees::Rung;
-use crate::hunt::Probe;
 use crate::hunt::finding::Scope;
 use crate::hunt::noise::Noise;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;

@@ -5,6 +5,17 @@ use crate::hunt::noise::Noise;
 use crate::outcome::Outcome;
 use crate::revision::{CommitId, TreeId};
 
+/// The last stage of a hunt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The first bad commit.
+    Commit,
+    /// Also the minimal change inside it.
+    Change,
+    /// Also a fix.
+    Fix,
+}
+
 /// How a hunt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conclusion {

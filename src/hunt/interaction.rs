@@ -2,14 +2,14 @@
 
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
-use crate::hunt::Ends;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
+use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
-use crate::hunt::verdict::Tested;
+use crate::hunt::probe::Ends;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use std::collections::HashMap;
 

@@ -5,26 +5,15 @@
 
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
+use crate::hunt::known::Outlook;
+use crate::hunt::known::Position;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::search::Course;
 use crate::search::ahead;
 use std::collections::HashMap;
-
-/// The position of a walk on a line: see [`crate::hunt::walk`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Position {
-    /// A revision that was given as good, at `good`, is verified.
-    Verify { good: usize },
-    /// Galloping: the revision at `near` fails, the one at `stop` is next.
-    Gallop { near: usize, stop: usize },
-    /// Bisecting between a failing index and a passing one.
-    Bisect { bad: usize, good: usize },
-    /// The following probes cannot be predicted.
-    Over,
-}
 
 /// A walk on a line whose last index is `last`.
 #[derive(Debug, Clone, Copy)]
@@ -74,13 +63,6 @@ impl Course for Walking {
             _ => 0.5,
         }
     }
-}
-
-/// The prediction for a walk.
-#[derive(Debug, Clone)]
-pub(super) struct Outlook {
-    line: Vec<CommitId>,
-    position: Position,
 }
 
 impl Outlook {

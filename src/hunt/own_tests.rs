@@ -8,7 +8,7 @@ use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::finding::Change;
 use crate::hunt::pair::Pair;
-use crate::hunt::pair::is_test_path;
+use crate::hunt::test_paths::is_test_path;
 use crate::revision::TreeId;
 use std::collections::HashSet;
 

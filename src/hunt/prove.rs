@@ -3,14 +3,14 @@
 use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
-use crate::hunt::Probe;
-use crate::hunt::Question;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Expected;
+use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
-use crate::hunt::verdict::Tested;
+use crate::hunt::probe::Probe;
+use crate::hunt::probe::Question;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::revision::CommitId;

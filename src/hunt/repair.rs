@@ -15,26 +15,16 @@ use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Control;
 use crate::hunt::finding::Repair;
+use crate::hunt::known::Carried;
+use crate::hunt::known::Tested;
 use crate::hunt::minimise::Aim;
 use crate::hunt::minimise::Start;
 use crate::hunt::own_tests::tests_and_calls;
-use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::rc::Rc;
-
-/// The repair that is tried on further revisions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Carried {
-    /// The tree in which it was found.
-    pub base: TreeId,
-    /// That tree with the repair.
-    pub patched: TreeId,
-    /// Its index in the finding.
-    pub index: usize,
-}
 
 impl Hunter<'_> {
     /// Reduces (`revision` -> tested tree of `source`) to a part that makes `revision` testable, and carries it from

@@ -1,7 +1,6 @@
 //! Measures the time of a search with many workers, in simulated time.
 
 use crate::hunt::Board;
-use crate::hunt::Probe;
 use crate::hunt::drive::Engine;
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::drive::Reply;
@@ -9,6 +8,7 @@ use crate::hunt::drive::drive;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::history::History;
+use crate::hunt::probe::Probe;
 use crate::hunt::testing::Files;
 use crate::hunt::testing::MemoryTrees;
 use crate::hunt::testing::order;

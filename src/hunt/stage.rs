@@ -8,22 +8,12 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Expected;
+use crate::hunt::finding::Stage;
 use crate::hunt::pair::Pair;
-use crate::hunt::pair::is_test_path;
+use crate::hunt::test_paths::is_test_path;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use std::collections::BTreeSet;
-
-/// The last stage of a hunt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// The first bad commit.
-    Commit,
-    /// Also the minimal change inside it.
-    Change,
-    /// Also a fix.
-    Fix,
-}
 
 impl Hunter<'_> {
     /// Reports that the first bad commit is proved, before it is reduced. Ends the hunt if no more is asked for.

@@ -9,28 +9,16 @@ use crate::change::trees::Merged;
 use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
-use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
-use crate::hunt::repair::Carried;
+use crate::hunt::known::Carried;
+use crate::hunt::known::Tested;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use std::collections::HashMap;
-
-/// The outcome of a revision, and the tree that was tested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tested {
-    /// The revision.
-    pub revision: CommitId,
-    /// The tree that was probed, with the repair if there is one.
-    pub tree: TreeId,
-    /// Its outcome.
-    pub outcome: Outcome,
-    /// Index of the repair in the finding, if one was needed.
-    pub repair: Option<usize>,
-}
 
 /// The result of examining a revision on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,14 +7,14 @@
 use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
-use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
-use crate::hunt::outlook::Position;
+use crate::hunt::known::Position;
+use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
+use crate::hunt::probe::Probe;
 use crate::hunt::verdict::Examined;
-use crate::hunt::verdict::Tested;
 use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::revision::CommitId;

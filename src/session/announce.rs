@@ -1,12 +1,12 @@
 //! The first bad commit, as soon as it is proved: reported and kept while the hunt goes on.
 
 use crate::hunt::Board;
-use crate::hunt::Probe;
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::report::Untrusted;
@@ -57,7 +57,7 @@ impl Announcing<'_, '_> {
         self.runner.talk.finish();
         self.runner.talk.proved(&report, commit);
         // The end is near, and a resumed hunt may know more already.
-        if self.sources.plan.args.effort.until == Until::Commit || *self.kept == Some(commit) {
+        if self.sources.plan.order.effort.until == Until::Commit || *self.kept == Some(commit) {
             return Ok(());
         }
         *self.kept = Some(commit);

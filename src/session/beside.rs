@@ -1,6 +1,6 @@
 //! What a hunt learns beside the outcomes of its test.
 
-use crate::hunt::Ends;
+use crate::hunt::probe::Ends;
 use crate::outcome::Observation;
 use crate::revision::TreeId;
 use crate::world::run::exact::Exact;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Beside {
     /// The exact failures of changes, by their ends.
-    pub(in crate::session) exact: HashMap<Ends, Option<Arc<Exact>>>,
+    pub(super) exact: HashMap<Ends, Option<Arc<Exact>>>,
     /// The loosest level at which failures were compared in a reduction.
     pub exactness: Option<Exactness>,
     /// Whether the test was seen to print nothing in failing that it does not print in passing.
     pub is_mute: bool,
     /// What the suite showed, by tree and whether it was run in a fresh worktree.
-    pub(in crate::session) suites: HashMap<(TreeId, bool), Observation>,
+    pub(super) suites: HashMap<(TreeId, bool), Observation>,
     /// What compiler or interpreter complain of anew, by tree.
     pub complaints: HashMap<TreeId, Vec<String>>,
     /// Lines of the suite that a tree added to all that it was compared with.
@@ -29,5 +29,5 @@ pub struct Beside {
     /// What was said of borders between revisions that can be tested and those that cannot.
     pub borders: Vec<String>,
     /// Failure lines other than the hunted one that were told already.
-    pub(in crate::session) told_lines: BTreeSet<String>,
+    pub(super) told_lines: BTreeSet<String>,
 }

@@ -99,7 +99,7 @@ pub fn make(
     let of = |change: &Option<report::Change>| change.as_ref().map(|change| change.patch.clone());
     Ok(Certificate {
         schema: SCHEMA.to_owned(),
-        options: options(&plan.args, limit).into_iter().map(|word| word.into_vec().into()).collect(),
+        options: options(&plan.order, limit).into_iter().map(|word| word.into_vec().into()).collect(),
         regenerate: regenerate.map(Untrusted::from),
         directory: plan.prefix.as_os_str().as_bytes().into(),
         signature: signature.clone(),
@@ -113,30 +113,30 @@ pub fn make(
 }
 
 /// The part of a command line that says what is run and what its result means.
-fn options(args: &HuntOrder, limit: Duration) -> Vec<OsString> {
+fn options(order: &HuntOrder, limit: Duration) -> Vec<OsString> {
     let mut options: Vec<OsString> = Vec::new();
     let mut option = |name: &str, value: &OsStr| options.extend([name.into(), value.to_owned()]);
-    if let Some(build) = &args.test.build {
+    if let Some(build) = &order.test.build {
         option("--build", build);
     }
     option("--timeout", format!("{}ms", limit.as_millis()).as_ref());
-    if args.test.repeat > 1 {
-        option("--repeat", args.test.repeat.to_string().as_ref());
+    if order.test.repeat > 1 {
+        option("--repeat", order.test.repeat.to_string().as_ref());
     }
-    if let Some(line) = &args.test.match_line {
+    if let Some(line) = &order.test.match_line {
         option("--match", line.as_ref());
     }
-    if let Some(line) = &args.test.pass_match {
+    if let Some(line) = &order.test.pass_match {
         option("--pass-match", line.as_ref());
     }
-    if args.test.signature == SignatureMode::Exit {
+    if order.test.signature == SignatureMode::Exit {
         option("--signature", "exit".as_ref());
     }
-    if args.test.isolate_home {
+    if order.test.isolate_home {
         options.push("--isolate-home".into());
     }
     options.push("--".into());
-    match &args.command {
+    match &order.command {
         TestCommand::Shell(line) => options.push(line.clone()),
         TestCommand::Argv(words) => options.extend(words.iter().cloned()),
     }
@@ -214,12 +214,12 @@ pub type Parse = dyn Fn(Vec<OsString>) -> Option<HuntOrder>;
 pub fn verify(
     bytes: &[u8],
     location: &Location,
-    around: &Context,
+    context: &Context,
     is_agreed: bool,
     (parse, talk): (&Parse, &mut dyn Talk),
 ) -> Result<(Vec<u8>, u8), Failure> {
     let mut text = String::new();
-    let (verdict, statement) = match replay(bytes, location, around, is_agreed, (parse, talk), &mut text) {
+    let (verdict, statement) = match replay(bytes, location, context, is_agreed, (parse, talk), &mut text) {
         Ok((verdict, statement)) => (verdict, statement),
         Err(End::Verdict(verdict, why)) => {
             let _ = writeln!(text, "{}", Terminal.line(&why.into()));
@@ -267,7 +267,7 @@ struct Change {
 fn replay(
     bytes: &[u8],
     location: &Location,
-    around: &Context,
+    context: &Context,
     is_agreed: bool,
     (parse, talk): (&Parse, &mut dyn Talk),
     text: &mut String,
@@ -299,12 +299,12 @@ fn replay(
     let trees = trees(&certificate, &user, &store)?;
     let changes = relations(&certificate, &trees, &user, &store)?;
     let statement = statement(&certificate, &changes, &store)?;
-    let (plan, mut criteria) = orders(&certificate, &user, location, around, parse)?;
+    let (plan, mut criteria) = orders(&certificate, &user, location, context, parse)?;
 
     let mut interrupt = Interrupt::register()?;
-    let root = sandboxes(around, location, "verify")?;
+    let root = sandboxes(context, location, "verify")?;
     let private = private::private_directory(&location.idd_directory());
-    let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
+    let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
     let verdict = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, certificate.first_bad)?;
         let mut verdict = Verdict::Valid;
@@ -319,7 +319,7 @@ fn replay(
                 limit,
             };
             let mut outcome = Outcome::Pass;
-            for _ in 0..plan.args.test.repeat {
+            for _ in 0..plan.order.test.repeat {
                 let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);
                 let seen = seen?;
                 let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
@@ -415,7 +415,7 @@ fn orders(
     certificate: &Certificate,
     user: &Repository,
     location: &Location,
-    around: &Context,
+    context: &Context,
     parse: &Parse,
 ) -> Result<(Plan, Criteria), End> {
     let mut words: Vec<OsString> = vec!["--no-hold".into()];
@@ -437,14 +437,14 @@ fn orders(
         .iter()
         .map(|line| ("idd.regenerate".to_owned(), String::from_utf8_lossy(line.as_bytes()).into_owned()))
         .collect();
-    let around = &Context { configuration, ..around.clone() };
+    let context = &Context { configuration, ..context.clone() };
     let prefix = PathBuf::from(OsStr::from_bytes(certificate.directory.as_bytes()));
     let is_inside = prefix.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     if !is_inside {
         return Err(invalid("Its directory is not inside the repository."));
     }
     let place = Location { prefix, ..location.clone() };
-    let plan = Plan::new(hunt, None, &place, user, around)?;
+    let plan = Plan::new(hunt, None, &place, user, context)?;
     let signature =
         signature(&certificate.signature).ok_or_else(|| invalid("Its failure is not one that a test can have."))?;
     let criteria = criteria(&plan, Some(signature))?;

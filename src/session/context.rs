@@ -1,6 +1,7 @@
 //! What the process was given: directory, environment, configuration.
 
 use crate::session::failure::Failure;
+use crate::world::repo::locate;
 use crate::world::run::toolchain;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,6 +29,13 @@ impl Context {
         }
         let directory = std::env::current_dir()?;
         Ok(Self { directory, environment, configuration: Vec::new() })
+    }
+
+    /// Reads the configuration of git that concerns this program. Cost: one run of git.
+    #[must_use]
+    pub fn with_configuration(self) -> Self {
+        let configuration = locate::configuration(&self.directory, &self.environment);
+        Self { configuration, ..self }
     }
 
     /// All values of a configuration key.

@@ -20,8 +20,8 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
     };
     Ok(Criteria {
         signature,
-        fail_match: regex(&plan.args.test.match_line)?,
-        pass_match: regex(&plan.args.test.pass_match)?,
+        fail_match: regex(&plan.order.test.match_line)?,
+        pass_match: regex(&plan.order.test.pass_match)?,
         has_build_command: plan.commands.build.is_some(),
         mode: mode(plan),
         is_build_hunted: false,
@@ -31,7 +31,7 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
 /// How failures are compared, as the user asks.
 pub fn mode(plan: &Plan) -> SignatureMode {
     use crate::session::order;
-    match plan.args.test.signature {
+    match plan.order.test.signature {
         order::SignatureMode::Auto => SignatureMode::Auto,
         order::SignatureMode::Exit => SignatureMode::Exit,
         order::SignatureMode::Regex => SignatureMode::Regex,

@@ -48,29 +48,29 @@ pub mod words;
 
 /// Explains; that of a hunt is kept beside it, for its reports.
 pub fn run(
-    args: &ExplainOrder,
+    order: &ExplainOrder,
     location: &Location,
-    around: &Context,
+    context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<Explained, Failure> {
-    let clang = record::clang(around)?;
+    let clang = record::clang(context)?;
     let user = private::open(&location.git_directory)?;
-    let (mut pair, args) = pair::find(args, location, &user, talk)?;
+    let (mut pair, order) = pair::find(order, location, &user, talk)?;
     drop(saved::make_private(location, &user, pair.failing.1)?);
     let private = private::private_directory(&location.idd_directory());
-    if let (None, Some(command)) = (&pair.hunt, &args.command) {
-        let holder = Holder::new(command, &args.holding, pair.failing.1, location, (&user, around))?;
+    if let (None, Some(command)) = (&pair.hunt, &order.command) {
+        let holder = Holder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
         holder.held(&mut [&mut pair.failing.0, &mut pair.reference], talk)?;
     }
     let changed = change::lines(location, &pair)?;
 
     let _lock = saved::lock(location)?;
     let interrupt = Interrupt::register()?;
-    let root = sandboxes(around, location, "explain")?;
-    let explainer = Explainer { args: &args, location, around, root: &root, clang: &clang, interrupt };
+    let root = sandboxes(context, location, "explain")?;
+    let explainer = Explainer { order: &order, location, context, root: &root, clang: &clang, interrupt };
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
-        match args.switch_budget {
+        match order.switch_budget {
             Some(budget) => explainer.explain_switched(budget, &mut sandbox, (pair, changed), talk),
             None => explainer.explain(&mut sandbox, pair, changed, talk),
         }
@@ -97,7 +97,7 @@ impl Explainer<'_> {
     /// What is said of a reference that does not pass; named versions that were swapped are told to be.
     fn not_passing(&self, good: &Side, pair: &Pair, sandbox: &mut Sandbox) -> Failure {
         if pair.hunt.is_none() {
-            let bad = self.side("bad", pair.failing.0, (FIRST_TRACE.min(self.args.max_trace), self.limit()), sandbox);
+            let bad = self.side("bad", pair.failing.0, (FIRST_TRACE.min(self.order.max_trace), self.limit()), sandbox);
             if bad.is_ok_and(|bad| bad.ending == outcome::Ending::Exit(0)) {
                 let (bad, good) = &pair.names;
                 let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
@@ -123,14 +123,14 @@ impl Explainer<'_> {
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         talk.say("Building and running the reference.");
-        let good = self.side("ref", pair.reference, (self.args.max_trace, self.limit()), sandbox)?;
+        let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), sandbox)?;
         if good.ending != outcome::Ending::Exit(0) {
             return Err(self.not_passing(&good, &pair, sandbox));
         }
         talk.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
-        let limits = (FIRST_TRACE.min(self.args.max_trace), self.limit().min(longest));
+        let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
         let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
         Self::check_failing(&bad)?;
         let (number, twin) = self.process(&bad, &good)?;

@@ -113,7 +113,7 @@ impl Sources<'_> {
 
     /// How to go on from a stage that was asked for.
     fn further(self, finding: &Finding) -> Option<Untrusted> {
-        let until = self.plan.args.effort.until;
+        let until = self.plan.order.effort.until;
         let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
         if !has_ended || until == Until::Fix || self.plan.is_minimize {
             return None;

@@ -42,7 +42,7 @@ pub fn held(
     holding: &Holding,
     bad: CommitId,
     location: &Location,
-    (user, around): (&Repository, &Context),
+    (user, context): (&Repository, &Context),
 ) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
     let mut held = BTreeMap::new();
     let Some(top) = &location.top else { return Ok(held) };
@@ -53,7 +53,7 @@ pub fn held(
         && let Some(path) = inside(&script, location)
         && let Some(file) = files::read(top, &path)
         && (graph::has_path(user, bad, &path)
-            || (is_text(&file) && !locate::is_ignored(location, &path, &around.environment)))
+            || (is_text(&file) && !locate::is_ignored(location, &path, &context.environment)))
     {
         held.insert(path, file);
     }
@@ -78,7 +78,7 @@ pub fn missing(
     held: &BTreeMap<Vec<u8>, OnDisk>,
     bad: CommitId,
     location: &Location,
-    (user, around): (&Repository, &Context),
+    (user, context): (&Repository, &Context),
 ) -> Vec<Vec<u8>> {
     let words = match command {
         TestCommand::Argv(words) => words.clone(),
@@ -92,7 +92,7 @@ pub fn missing(
         !held.contains_key(path)
             && !graph::has_path(user, bad, path)
             && matches!(files::read(top, path), Some(OnDisk::File { .. }))
-            && !locate::is_ignored(location, path, &around.environment)
+            && !locate::is_ignored(location, path, &context.environment)
     };
     let is_named = |name: &Vec<u8>| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
     names.filter(|name| is_named(name).is_some_and(|path| is_missing(&path))).collect()

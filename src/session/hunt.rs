@@ -4,14 +4,14 @@ use crate::change::trees::Trees;
 use crate::hunt::Again;
 use crate::hunt::Board;
 use crate::hunt::Halt;
-use crate::hunt::Probe;
 use crate::hunt::drive::Engine;
 use crate::hunt::drive::drive;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
+use crate::hunt::finding::Stage;
 use crate::hunt::history::History;
-use crate::hunt::stage::Stage;
+use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Signature;
 use crate::plural::count;
@@ -87,7 +87,7 @@ pub struct Task<'t> {
     /// The repository.
     pub location: &'t Location,
     /// What the process was given.
-    pub around: &'t Context,
+    pub context: &'t Context,
     /// Journal and identity of the hunt.
     pub saved: Saved,
     /// Set when the user interrupts.
@@ -98,10 +98,10 @@ pub struct Task<'t> {
 
 /// Runs a hunt to its end, and writes what it found into the journal.
 pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
-    let Task { plan, location, around, saved, interrupt, talk } = task;
+    let Task { plan, location, context, saved, interrupt, talk } = task;
     let begin = Instant::now();
     let kept = saved.replay.as_ref().and_then(saved::first_bad);
-    if let Some(audit) = &plan.args.effort.audit {
+    if let Some(audit) = &plan.order.effort.audit {
         files::replace(Path::new(audit), b"").map_err(|error| {
             let name = audit.to_string_lossy();
             Failure::new(Status::Usage, format!("failed to write the list `{name}`: {error}"))
@@ -109,9 +109,9 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         })?;
     }
     let reading = read_history(plan, location)?;
-    let configuration = around.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let configuration = context.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let promisor = promisor::promising(configuration)
-        .map(|name| Promisor::new(Remote::new(&name, location, &around.environment), plan.args.effort.fetch));
+        .map(|name| Promisor::new(Remote::new(&name, location, &context.environment), plan.order.effort.fetch));
     drop(saved::make_private(location, user, plan.bad)?);
     private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
     let started = SystemTime::now();
@@ -120,10 +120,10 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         tell_cache_event(event, talk);
     }
     let before = UserState::read(location).with_work_tree(location);
-    let effort = &plan.args.effort;
+    let effort = &plan.order.effort;
     let limits =
         Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
-    let root = sandboxes(around, location, &saved.id)?;
+    let root = sandboxes(context, location, &saved.id)?;
     observations.use_tools(Tools::new(Setting {
         directory: tools::directory(&location.idd_directory()),
         environment: plan.commands.environment.clone(),
@@ -147,12 +147,12 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
     };
     let criteria = criteria(plan, None)?;
-    let limit = plan.args.test.timeout.unwrap_or(FIRST_LIMIT);
+    let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
     let mut hunt = Hunt {
         plan,
         location,
         promisor,
-        remote: plan.args.effort.fetch.then(|| Remote::of_history(location, &around.environment)).flatten(),
+        remote: plan.order.effort.fetch.then(|| Remote::of_history(location, &context.environment)).flatten(),
         reading: Some(reading),
         history: Rc::default(),
         runner: Runner::new(start, criteria, limit),
@@ -164,7 +164,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         log,
         begin: (begin, saved.seconds_before),
     };
-    let Effort { until, reduction, .. } = plan.args.effort;
+    let Effort { until, reduction, .. } = plan.order.effort;
     if let Some(path) = plan.missing.first() {
         hunt.runner.talk.say(&missing_file(path));
     }
@@ -282,7 +282,7 @@ impl Hunt<'_> {
         let mut adjustments = Adjustments { is_clean, is_alone, ..Adjustments::default() };
         let mut before_hold = None;
         for _ in 0..MAX_ADJUSTMENTS {
-            self.runner.is_clean = self.plan.args.effort.clean || adjustments.is_clean;
+            self.runner.is_clean = self.plan.order.effort.clean || adjustments.is_clean;
             self.runner.noise = None;
             if adjustments.is_clean || adjustments.is_alone {
                 self.runner.n_jobs = 1;
@@ -304,7 +304,7 @@ impl Hunt<'_> {
             }
             self.try_precheck(&store)?;
             let board = Board::new(self.plan.bad);
-            let mut order = self.plan.order(&adjustments, &self.history);
+            let mut order = self.plan.engine_order(&adjustments, &self.history);
             order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
             order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
             if !order.has_suite && order.until == Stage::Fix {
@@ -504,7 +504,7 @@ impl Hunt<'_> {
     fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
         let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(Failure::from);
         let pathspecs: Vec<String> =
-            self.plan.args.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+            self.plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
         let bare = bare.with_promisor(self.promisor.clone());
         // A patch that does not apply makes no hunt that could be gone on with.
@@ -550,7 +550,7 @@ impl Hunt<'_> {
             note("`--precheck` changes tracked files; they were restored after each probe.".to_owned());
         }
         if let (0, 1..) = session.noticed.n_products {
-            note(not_made(&self.plan.args.test.artifact));
+            note(not_made(&self.plan.order.test.artifact));
         }
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
             note("Generated files are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
@@ -603,7 +603,7 @@ impl Hunt<'_> {
             note.extend(format!("`{others}: a reversal of only a part of it would probably make them fail.").bytes());
             report.notes.push(Untrusted::from(note));
         }
-        if self.plan.args.test.suite.is_none()
+        if self.plan.order.test.suite.is_none()
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?
         {
@@ -685,9 +685,9 @@ fn tell_cache_event(event: &cache::Event, talk: &mut dyn Talk) {
 /// Makes the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
 ///
 /// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
-pub fn sandboxes(around: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
-    let absolute = |name: &str| around.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let configured = around.configured("idd.worktreedir").last().map(PathBuf::from);
+pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    let absolute = |name: &str| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let configured = context.configured("idd.worktreedir").last().map(PathBuf::from);
     let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
     let cache = || caches.into_iter().flatten().map(|cache| cache.join("git-idd")).find(|path| files::is_own(path));
     let place = configured.or_else(cache).map_or_else(

@@ -31,3 +31,41 @@ pub mod story;
 pub mod suite;
 pub mod talk;
 pub mod tally;
+
+use crate::report::Report;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::hunt::Task;
+use crate::session::order::HuntOrder;
+use crate::session::plan::Plan;
+use crate::session::talk::Talk;
+use crate::world::repo::locate;
+use crate::world::repo::private;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Hunts in the repository of the context's directory.
+///
+/// The user's working tree, index and refs are left alone; what is learned is kept below `idd/` in the git directory. If an earlier
+/// call with the same order was stopped, this one goes on from there.
+///
+/// - `interrupt`: once it is set, the hunt stops, and its report has the status `interrupted`. [`interrupt::Interrupt::register`] has
+///   signals set it.
+///
+/// Errors: there is no repository, another hunt runs in this worktree, the order names no revision, the disk is full. That nothing was found is
+/// no error: [`Report::status`] says so.
+///
+/// Cost: two or more runs of the test at the bad revision, some log2 of the history, those of the reduction, and at most six that prove the answer.
+pub fn hunt(
+    order: HuntOrder,
+    context: &Context,
+    interrupt: Arc<AtomicBool>,
+    talk: &mut dyn Talk,
+) -> Result<Report, Failure> {
+    let location = locate::locate(&context.directory, &context.environment)?;
+    let user = private::open(&location.git_directory)?;
+    let plan = Plan::new(order, None, &location, &user, context)?;
+    let saved = saved::open(&plan, &location, None, false)?;
+    saved.remarks.iter().for_each(|remark| talk.say(remark));
+    hunt::run(Task { plan: &plan, location: &location, context, saved, interrupt, talk }, &user)
+}

@@ -6,8 +6,8 @@ use crate::hunt::Again;
 use crate::hunt::Noisy;
 use crate::hunt::Order;
 use crate::hunt::Walk;
+use crate::hunt::finding::Stage;
 use crate::hunt::history::History;
-use crate::hunt::stage::Stage;
 use crate::reduce::Reducer;
 use crate::report::Status;
 use crate::revision::CommitId;
@@ -87,7 +87,7 @@ impl Adjustments {
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// As the user asked.
-    pub args: HuntOrder,
+    pub order: HuntOrder,
     /// Whether only the difference of two revisions is reduced.
     pub is_minimize: bool,
     /// The revision where the test fails.
@@ -150,11 +150,11 @@ fn headless(user: &Repository) -> Failure {
 impl Plan {
     /// Resolves what the user asked for.
     pub fn new(
-        args: HuntOrder,
+        order: HuntOrder,
         pair: Option<(&str, &str)>,
         location: &Location,
         user: &Repository,
-        around: &Context,
+        context: &Context,
     ) -> Result<Self, Failure> {
         let resolve = |expression: &str| {
             graph::resolve(user, expression).map_err(|error| {
@@ -169,60 +169,60 @@ impl Plan {
         let (bad, goods) = if let Some((good, bad)) = pair {
             (resolve(bad)?, vec![resolve(good)?])
         } else {
-            let goods = args.history.good.iter().map(|good| resolve(good)).collect::<Result<Vec<_>, _>>()?;
-            let bad = match resolve(&args.history.bad) {
+            let goods = order.history.good.iter().map(|good| resolve(good)).collect::<Result<Vec<_>, _>>()?;
+            let bad = match resolve(&order.history.bad) {
                 Ok(bad) => bad,
-                Err(_) if args.history.bad == "HEAD" => {
+                Err(_) if order.history.bad == "HEAD" => {
                     return Err(headless(user));
                 }
                 Err(failure) => return Err(failure),
             };
             (bad, goods)
         };
-        let is_target = pair.is_some() || args.history.bad == "HEAD";
+        let is_target = pair.is_some() || order.history.bad == "HEAD";
         let target = if is_target { bad } else { resolve("HEAD").unwrap_or(bad) };
-        let program = hold::program(&args.command, location);
-        let holding = Holding { hold: args.test.hold.clone(), no_hold: args.test.no_hold };
-        let held = hold::held(&args.command, &holding, bad, location, (user, around))?;
-        let missing = hold::missing(&args.command, &held, bad, location, (user, around));
-        let overlay = overlay(&args, around)?;
-        let shim = shim(&args, around)?;
-        let words = match &args.command {
+        let program = hold::program(&order.command, location);
+        let holding = Holding { hold: order.test.hold.clone(), no_hold: order.test.no_hold };
+        let held = hold::held(&order.command, &holding, bad, location, (user, context))?;
+        let missing = hold::missing(&order.command, &held, bad, location, (user, context));
+        let overlay = overlay(&order, context)?;
+        let shim = shim(&order, context)?;
+        let words = match &order.command {
             TestCommand::Shell(line) => Words::Shell(line.clone()),
             TestCommand::Argv(words) => Words::Argv(words.clone()),
         };
-        let environment = around
+        let environment = context
             .environment
             .iter()
             .filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_") && !name.as_bytes().starts_with(b"IDD_"))
             .cloned()
             .collect();
-        let mut divisions = divisions(around)?;
-        divisions.is_plain = reducer(&args).is_plain();
-        let regenerate = around.configured("idd.regenerate").last().filter(|command| !command.is_empty());
+        let mut divisions = divisions(context)?;
+        divisions.is_plain = reducer(&order).is_plain();
+        let regenerate = context.configured("idd.regenerate").last().filter(|command| !command.is_empty());
         let regeneration = regenerate
             .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
         let commands = Commands {
             regeneration,
-            build: args.test.build.clone().map(Words::Shell),
+            build: order.test.build.clone().map(Words::Shell),
             test: words,
-            artifacts: artifacts(&args, location)?,
+            artifacts: artifacts(&order, location)?,
             directory: location.prefix.clone(),
             environment,
-            is_home_isolated: args.test.isolate_home,
+            is_home_isolated: order.test.isolate_home,
         };
-        let more: Vec<String> = around.configured("idd.env").map(str::to_owned).collect();
-        let listed_environment = toolchain::listed(&around.environment, &more);
-        let of_args = [&args.test.build, &args.test.precheck].into_iter().filter_map(Option::as_deref);
+        let more: Vec<String> = context.configured("idd.env").map(str::to_owned).collect();
+        let listed_environment = toolchain::listed(&context.environment, &more);
+        let of_args = [&order.test.build, &order.test.precheck].into_iter().filter_map(Option::as_deref);
         let more_lines = of_args.chain(regenerate.map(OsStr::new));
-        let outside_files = outside_files(&args, more_lines, location);
+        let outside_files = outside_files(&order, more_lines, location);
         let is_minimize = pair.is_some();
         let commits = [&goods[..], &[bad, target]].concat();
         // The reducers of the literature are there for comparison, and left as they are.
-        let precheck = Precheck::new(&args, location, (user, around), &commits)
+        let precheck = Precheck::new(&order, location, (user, context), &commits)
             .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain);
         Ok(Self {
-            args,
+            order,
             is_minimize,
             bad,
             goods,
@@ -237,16 +237,16 @@ impl Plan {
             outside_files,
             listed_environment,
             divisions,
-            has_empty_submodules: around.configured("idd.submodules").last() == Some("empty"),
+            has_empty_submodules: context.configured("idd.submodules").last() == Some("empty"),
         })
     }
 
     /// What the engines are told.
-    pub fn order(&self, adjustments: &Adjustments, history: &History) -> Order {
-        let effort = &self.args.effort;
+    pub fn engine_order(&self, adjustments: &Adjustments, history: &History) -> Order {
+        let effort = &self.order.effort;
         // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
         let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
-        let walk = match self.args.history.walk {
+        let walk = match self.order.history.walk {
             order::Walk::Auto => Walk::Auto,
             order::Walk::Linear => Walk::Linear,
         };
@@ -255,9 +255,9 @@ impl Plan {
             goods: self.goods.clone(),
             target: if is_above { self.target } else { self.bad },
             walk,
-            first_parent: self.args.history.first_parent,
+            first_parent: self.order.history.first_parent,
             bounds_repairs: !effort.repair,
-            reducer: reducer(&self.args),
+            reducer: reducer(&self.order),
             level: match effort.level {
                 order::Level::File => Level::File,
                 order::Level::Unit => Level::Unit,
@@ -275,12 +275,12 @@ impl Plan {
             },
             port: !effort.no_port && !self.is_minimize,
             check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
-            may_widen: self.args.test.signature == order::SignatureMode::Auto && !adjustments.signature_is_exit,
+            may_widen: self.order.test.signature == order::SignatureMode::Auto && !adjustments.signature_is_exit,
             may_release: !adjustments.hold_nothing && adjustments.also_held.is_empty(),
             is_clean: effort.clean || adjustments.is_clean,
             has_precheck: self.precheck.is_some(),
-            asks_complaints: !reducer(&self.args).is_plain(),
-            has_suite: self.args.test.suite.is_some(),
+            asks_complaints: !reducer(&self.order).is_plain(),
+            has_suite: self.order.test.suite.is_some(),
             could_ask_suite: false,
             noisy: self.noisy(adjustments),
         }
@@ -288,7 +288,7 @@ impl Plan {
 
     /// How the hunt goes on where runs of one tree disagree: `None` as long as none do, and the user expects none.
     pub fn noisy(&self, adjustments: &Adjustments) -> Option<Noisy> {
-        let test = &self.args.test;
+        let test = &self.order.test;
         let rate = match test.flaky {
             Some(Flaky::Rate(rate)) => Some(rate.value()),
             Some(Flaky::Measured) | None => None,
@@ -323,7 +323,7 @@ impl Plan {
 
     /// The bad revision with the patch of `--overlay`.
     fn overlaid(&self, bad: TreeId, patch: &[u8], store: &TreeStore) -> Result<TreeId, Failure> {
-        let name = self.args.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let name = self.order.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
         store.apply(bad, patch).map_err(|error| match error {
             RepoError::Patch { said } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
                 .with_hint("`--overlay` takes a patch for the bad revision, as `git diff --binary` and `git format-patch` print it"),
@@ -391,8 +391,8 @@ pub fn parts(words: &Words) -> CommandParts {
 }
 
 /// The paths of `--artifact`, relative to the top.
-fn artifacts(args: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
-    if args.test.build.is_none() && !args.test.artifact.is_empty() {
+fn artifacts(order: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
+    if order.test.build.is_none() && !order.test.artifact.is_empty() {
         return Err(Failure::new(Status::Usage, "`--artifact` needs `--build`")
             .with_hint("what was built is compared between the build and the test"));
     }
@@ -403,15 +403,15 @@ fn artifacts(args: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Fail
                 .with_hint("`--artifact` takes a file or directory that the build makes there")
         })
     };
-    args.test.artifact.iter().map(inside).collect()
+    order.test.artifact.iter().map(inside).collect()
 }
 
 /// How the culprit is reduced.
-fn reducer(args: &HuntOrder) -> Reducer {
-    match args.effort.reducer {
-        _ if args.effort.fast => Reducer::Fast,
+fn reducer(order: &HuntOrder) -> Reducer {
+    match order.effort.reducer {
+        _ if order.effort.fast => Reducer::Fast,
         // The linear walk is the paper's, and so is its reduction unless another one is asked for.
-        order::Reducer::Default if args.history.walk == order::Walk::Linear => Reducer::Artho,
+        order::Reducer::Default if order.history.walk == order::Walk::Linear => Reducer::Artho,
         order::Reducer::Default => Reducer::Hierarchical,
         order::Reducer::Ddmin => Reducer::Ddmin,
         order::Reducer::Artho => Reducer::Artho,
@@ -420,7 +420,7 @@ fn reducer(args: &HuntOrder) -> Reducer {
 }
 
 /// What the configuration says of files: `idd.grammar.*`, `idd.generated`, `idd.regenerate`.
-fn divisions(around: &Context) -> Result<Divisions, Failure> {
+fn divisions(context: &Context) -> Result<Divisions, Failure> {
     const GRAMMAR: &str = "idd.grammar.";
     let grammar = |(key, name): &(String, String)| {
         let glob = key.get(GRAMMAR.len()..).filter(|_| key[..GRAMMAR.len()].eq_ignore_ascii_case(GRAMMAR))?;
@@ -428,9 +428,9 @@ fn divisions(around: &Context) -> Result<Divisions, Failure> {
         let glob = glob.strip_suffix(".language").unwrap_or(glob);
         Some((glob.to_owned(), name.clone()))
     };
-    let grammars: Vec<_> = around.configuration.iter().filter_map(grammar).collect();
+    let grammars: Vec<_> = context.configuration.iter().filter_map(grammar).collect();
     let mut generated: Vec<&str> = Vec::new();
-    for value in around.configured("idd.generated") {
+    for value in context.configured("idd.generated") {
         if value.is_empty() { generated.clear() } else { generated.push(value) }
     }
     let grammars = grammars.iter().map(|(glob, name)| (&glob[..], &name[..]));
@@ -442,13 +442,13 @@ fn divisions(around: &Context) -> Result<Divisions, Failure> {
         };
         Failure::new(Status::Usage, error.to_string()).with_hint(hint)
     })?;
-    divisions.is_regenerated = around.configured("idd.regenerate").last().is_some_and(|command| !command.is_empty());
+    divisions.is_regenerated = context.configured("idd.regenerate").last().is_some_and(|command| !command.is_empty());
     Ok(divisions)
 }
 
-fn overlay(args: &HuntOrder, around: &Context) -> Result<Option<Overlay>, Failure> {
-    let Some(name) = &args.test.overlay else { return Ok(None) };
-    let path = around.directory.join(name);
+fn overlay(order: &HuntOrder, context: &Context) -> Result<Option<Overlay>, Failure> {
+    let Some(name) = &order.test.overlay else { return Ok(None) };
+    let path = context.directory.join(name);
     if path.is_dir() {
         return Ok(Some(Overlay::Files(files::read_all(&path, b""))));
     }
@@ -463,10 +463,10 @@ fn overlay(args: &HuntOrder, around: &Context) -> Result<Option<Overlay>, Failur
 }
 
 /// The files of the directories of `--shim`, relative to each.
-fn shim(args: &HuntOrder, around: &Context) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
+fn shim(order: &HuntOrder, context: &Context) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
     let mut shim = BTreeMap::new();
-    for name in &args.test.shim {
-        let path = around.directory.join(name);
+    for name in &order.test.shim {
+        let path = context.directory.join(name);
         if !path.is_dir() {
             let message = format!("the shim `{}` is no directory", name.to_string_lossy());
             return Err(Failure::new(Status::Usage, message)
@@ -479,11 +479,11 @@ fn shim(args: &HuntOrder, around: &Context) -> Result<BTreeMap<Vec<u8>, OnDisk>,
 
 /// Files outside the working tree that the commands name by an absolute path.
 fn outside_files<'a>(
-    args: &HuntOrder,
+    order: &HuntOrder,
     commands: impl Iterator<Item = &'a OsStr>,
     location: &Location,
 ) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let mut words: Vec<OsString> = match &args.command {
+    let mut words: Vec<OsString> = match &order.command {
         TestCommand::Argv(words) => words.clone(),
         TestCommand::Shell(line) => split(line),
     };

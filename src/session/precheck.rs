@@ -1,6 +1,6 @@
 //! The check before the build: what is run for a candidate, whether it is any good, and under which plan refusals are kept.
 
-use crate::hunt::Ends;
+use crate::hunt::probe::Ends;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::context::Context;
@@ -36,23 +36,23 @@ pub enum Precheck {
 impl Precheck {
     /// What the user asked for, or else what a compile database that git does not track, neither now nor at `commits`, allows.
     pub fn new(
-        args: &HuntOrder,
+        order: &HuntOrder,
         location: &Location,
-        (user, around): (&Repository, &Context),
+        (user, context): (&Repository, &Context),
         commits: &[CommitId],
     ) -> Option<Self> {
-        if args.test.no_precheck {
+        if order.test.no_precheck {
             return None;
         }
-        if let Some(line) = &args.test.precheck {
+        if let Some(line) = &order.test.precheck {
             return Some(Self::Command(Words::Shell(line.clone())));
         }
         let top = location.top.as_ref()?;
         let is_tracked = |path: &[u8]| {
-            locate::is_tracked(location, path, &around.environment)
+            locate::is_tracked(location, path, &context.environment)
                 || commits.iter().any(|commit| graph::has_path(user, *commit, path))
         };
-        let path = around.variable("PATH").unwrap_or_default();
+        let path = context.variable("PATH").unwrap_or_default();
         let foreign = [top.clone(), location.git_directory.clone(), location.common_directory.clone()];
         let grounds = Grounds { top, foreign: &foreign, path: &path };
         PLACES.into_iter().find_map(|name| {

@@ -58,9 +58,9 @@ const NOTHING_KEPT: [(&str, &str); 2] = [("CCACHE_DISABLE", "1"), ("SCCACHE_RECA
 const BLOCK: u64 = 512;
 
 /// The clang to instrument with.
-pub fn clang(around: &Context) -> Result<PathBuf, Failure> {
-    let path = around.variable("PATH").unwrap_or_default();
-    let preferred = around.variable("IDD_CLANG");
+pub fn clang(context: &Context) -> Result<PathBuf, Failure> {
+    let path = context.variable("PATH").unwrap_or_default();
+    let preferred = context.variable("IDD_CLANG");
     build::find_clang(&path, preferred.as_deref()).ok_or_else(|| match &preferred {
         Some(named) => {
             let named = missed::shown(&named.to_string_lossy());
@@ -77,17 +77,17 @@ type Observe<'o> = dyn FnMut(&Job, &Commands, Option<&Listener>) -> Result<Obser
 
 /// Records the test; returns the name of the recording, and what it says of itself.
 pub fn run(
-    args: &RecordOrder,
+    order: &RecordOrder,
     location: &Location,
-    around: &Context,
+    context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    let clang = clang(around)?;
+    let clang = clang(context)?;
     let user = private::open(&location.git_directory)?;
-    let commit = graph::resolve(&user, &args.at)?;
+    let commit = graph::resolve(&user, &order.at)?;
     let mut tree = graph::tree_of(&user, commit)?;
     drop(saved::make_private(location, &user, commit)?);
-    let holder = Holder::new(&args.command, &args.holding, commit, location, (&user, around))?;
+    let holder = Holder::new(&order.command, &order.holding, commit, location, (&user, context))?;
     holder.held(&mut [&mut tree], talk)?;
     let private = private::private_directory(&location.idd_directory());
 
@@ -95,16 +95,16 @@ pub fn run(
     saved::sign_recorder(location)?;
     let mut interrupt = Interrupt::register()?;
     let name = store::new_name(&location.session_directory());
-    let root = sandboxes(around, location, &format!("record-{name}"))?;
+    let root = sandboxes(context, location, &format!("record-{name}"))?;
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, commit)?;
         let program = files::this_program()?;
         let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
         let build = build?;
-        build.link_versions(&around.variable("PATH").unwrap_or_default(), &program)?;
+        build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
         let place = store::directory(&location.session_directory()).join(&name);
-        let limit = args.timeout.unwrap_or(FIRST_LIMIT);
-        let keep = match args.keep {
+        let limit = order.timeout.unwrap_or(FIRST_LIMIT);
+        let keep = match order.keep {
             order::Keep::First => Keep::First,
             order::Keep::Last => Keep::Last,
         };
@@ -117,11 +117,11 @@ pub fn run(
             let seen = seen?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
-        let reference = if args.once {
+        let reference = if order.once {
             None
         } else {
             talk.say("Building and running the test as it is.");
-            let seen = observe(&job, &plain_commands(args, location, around), None)?;
+            let seen = observe(&job, &plain_commands(order, location, context), None)?;
             if seen.stage == Stage::Build {
                 let message =
                     format!("the build fails, also without the instrumenting compiler: {}", missed::said(&seen));
@@ -133,8 +133,8 @@ pub fn run(
         let run = |job: &Job, place: &Path, observe: &mut Observe<'_>| {
             let socket = root.join("trace");
             let variables = vec![variable(listen::VARIABLE, &socket)];
-            let commands = commands(args, location, around, &build, variables);
-            let listener = Listener::start(&socket, place, (args.max_trace, keep))?;
+            let commands = commands(order, location, context, &build, variables);
+            let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
             let seen = observe(job, &commands, Some(&listener));
             let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
             let kept = |source| Failure::from_error(&RecordError::Keep { path: place.to_owned(), source });
@@ -146,12 +146,12 @@ pub fn run(
         let logged = build.logged();
         if missed::is_bypassed(&seen, &logged, &taken) {
             talk.say("Nothing was recorded: building again to see which compiler the build calls.");
-            let commands = commands(args, location, around, &build, Vec::new());
+            let commands = commands(order, location, context, &build, Vec::new());
             let watched = missed::watched(&build, commands)?;
             observe(&job, &watched, None)?;
         }
         missed::complain(&seen, &build, &taken)?;
-        let mut recording = recording::recording(args, &commit.to_string(), &seen, (&logged, taken))?;
+        let mut recording = recording::recording(order, &commit.to_string(), &seen, (&logged, taken))?;
         if let Some(reference) = &reference {
             recording.reference = Some(reference.ending.to_string());
             recording.is_same_output = Some(reference.output == seen.output);
@@ -215,18 +215,18 @@ fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken
 }
 
 /// The build and the test as the user would run them.
-fn plain_commands(args: &RecordOrder, location: &Location, around: &Context) -> Commands {
+fn plain_commands(order: &RecordOrder, location: &Location, context: &Context) -> Commands {
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
     let mut environment: Vec<(OsString, OsString)> =
-        around.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
+        context.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
     // Under the instrumenting compiler there is one, and the build may rely on it.
     if !environment.iter().any(|(name, _)| name == "CC") {
         environment.push(("CC".into(), "cc".into()));
     }
     Commands {
         regeneration: None,
-        build: args.build.clone().map(Words::Shell),
-        test: Words::Argv(limited(args)),
+        build: order.build.clone().map(Words::Shell),
+        test: Words::Argv(limited(order)),
         artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
@@ -235,10 +235,10 @@ fn plain_commands(args: &RecordOrder, location: &Location, around: &Context) -> 
 }
 
 /// The test with the limit to each file that it writes: a program that prints without an end is not to fill the disk. It is a soft one: the runtime keeps records beside it.
-fn limited(args: &RecordOrder) -> Vec<OsString> {
-    let limit = format!("ulimit -S -f {} 2>/dev/null || :; ", args.max_output.div_ceil(BLOCK));
+fn limited(order: &RecordOrder) -> Vec<OsString> {
+    let limit = format!("ulimit -S -f {} 2>/dev/null || :; ", order.max_output.div_ceil(BLOCK));
     let mut words: Vec<OsString> = ["/bin/sh", "-c"].map(OsString::from).into();
-    match &args.command {
+    match &order.command {
         TestCommand::Shell(line) => words.push([OsStr::new(&limit), line.as_os_str()].into_iter().collect()),
         TestCommand::Argv(test) => {
             words.extend([format!("{limit}exec \"$@\"").into(), "sh".into()]);
@@ -258,19 +258,19 @@ pub fn variable(name: impl Into<OsString>, value: impl AsRef<OsStr>) -> OsString
 
 /// The same under the instrumenting compiler, with `variables` for the test; the programs that the test runs are traced, and told the same time and number in every run.
 pub fn commands(
-    args: &RecordOrder,
+    order: &RecordOrder,
     location: &Location,
-    around: &Context,
+    context: &Context,
     build: &BuildDirectory,
     variables: Vec<OsString>,
 ) -> Commands {
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
     let is_kept = |name: &OsStr| !is_ours(name) && name != "PATH" && name != "CC";
     let mut environment: Vec<(OsString, OsString)> =
-        around.environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+        context.environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
     let mut path = build.bin().into_os_string();
     path.push(":");
-    path.push(around.variable("PATH").unwrap_or_default());
+    path.push(context.variable("PATH").unwrap_or_default());
     environment.push(("PATH".into(), path));
     environment.push(("CC".into(), build.bin().join("cc").into()));
     environment.push((build::VARIABLE.into(), build.path.clone().into()));
@@ -280,10 +280,10 @@ pub fn commands(
     words.extend(variables);
     words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
     words.extend(["setarch".into(), "-R".into()]);
-    words.extend(limited(args));
+    words.extend(limited(order));
     Commands {
         regeneration: None,
-        build: args.build.clone().map(Words::Shell),
+        build: order.build.clone().map(Words::Shell),
         test: Words::Argv(words),
         artifacts: Vec::new(),
         directory: location.prefix.clone(),

@@ -1,9 +1,9 @@
 //! Reproducing the failure: the runs at the bad revision that establish the signature and the time limit.
 
 use crate::change::Mode;
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
+use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Reason;
@@ -60,19 +60,19 @@ impl Hunt<'_> {
         let tree = store.view(tree)?;
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         self.runner.criteria = criteria(self.plan, None)?;
-        if self.plan.args.test.timeout.is_none() {
+        if self.plan.order.test.timeout.is_none() {
             self.runner.limit = FIRST_LIMIT;
         }
         if self.signature.is_none() {
             let directory = &self.plan.commands.directory;
             if !directory.as_os_str().is_empty() {
                 let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
-                self.runner
-                    .talk
-                    .say(&format!("Build and test run in `{directory}` of each checkout, because you are in this directory."));
+                self.runner.talk.say(&format!(
+                    "Build and test run in `{directory}` of each checkout, because you are in this directory."
+                ));
             }
             let minutes = FIRST_LIMIT.as_secs() / 60;
-            self.runner.talk.say(&match self.plan.args.test.timeout {
+            self.runner.talk.say(&match self.plan.order.test.timeout {
                 Some(limit) => {
                     format!("Reproducing the failure (each command is killed after {} s).", limit.as_secs_f64())
                 }
@@ -119,7 +119,7 @@ impl Hunt<'_> {
             is_build_hunted: is_build_failure(failing[0]),
             ..criteria(self.plan, Some(found.clone()))?
         };
-        if self.plan.args.test.timeout.is_none() {
+        if self.plan.order.test.timeout.is_none() {
             let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
             self.runner.limit = (LIMIT_FACTOR * longest).max(LIMIT_FLOOR);
         }
@@ -139,7 +139,7 @@ impl Hunt<'_> {
     /// run until it has failed twice.
     fn reproduction_runs(&mut self, probe: Probe, is_noisy: bool) -> Result<Option<Vec<Observation>>, Failure> {
         let Some(mut seen) = self.first_runs(probe)? else { return Ok(None) };
-        let first = N_FIRST_RUNS.max(2 * self.plan.args.test.repeat);
+        let first = N_FIRST_RUNS.max(2 * self.plan.order.test.repeat);
         for nth in first..first + MAX_REPRODUCTION_RUNS {
             let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
             let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
@@ -155,10 +155,10 @@ impl Hunt<'_> {
     }
 
     fn first_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
-        let repeat = self.plan.args.test.repeat;
+        let repeat = self.plan.order.test.repeat;
         let (begin, before) = (Instant::now(), time_of_commands());
         let Some(mut seen) = self.runner.reproduce(probe, &[0])? else { return Ok(None) };
-        if self.runner.n_jobs > 1 && self.plan.args.effort.jobs.is_none() {
+        if self.runner.n_jobs > 1 && self.plan.order.effort.jobs.is_none() {
             let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
             if n_busy > MAX_BUSY_OF_ONE {
                 self.runner.talk.say(&format!(

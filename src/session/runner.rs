@@ -13,13 +13,13 @@ mod ticket;
 mod time_limit;
 mod tools;
 
-use crate::hunt::Probe;
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::noise::Noise;
+use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
@@ -259,14 +259,14 @@ impl<'p> Runner<'p> {
             criteria,
             limit,
             durations: Vec::new(),
-            is_clean: plan.args.effort.clean,
+            is_clean: plan.order.effort.clean,
             noise: None,
-            n_jobs: plan.args.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
+            n_jobs: plan.order.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
             limits,
             disturbed: Vec::new(),
             noticed: Noticed::default(),
             beside: Beside::default(),
-            compares_lines: plan.args.test.signature == SignatureMode::Auto,
+            compares_lines: plan.order.test.signature == SignatureMode::Auto,
             talk,
             n_revisions: 0,
             begin: (Instant::now(), seconds_before),
@@ -276,7 +276,7 @@ impl<'p> Runner<'p> {
 
     /// How long reductions may take, all together.
     pub fn bound(&self) -> Duration {
-        self.spent.bound(self.plan.args.effort.reduction)
+        self.spent.bound(self.plan.order.effort.reduction)
     }
 
     /// Whether incremental observations were found wrong before the hunt was resumed.
@@ -454,7 +454,7 @@ impl<'p> Runner<'p> {
     }
 
     fn exposed(&self, probe: &Probe) -> Option<CommitId> {
-        self.plan.args.test.expose_commit.then_some(probe.revision)
+        self.plan.order.test.expose_commit.then_some(probe.revision)
     }
 
     fn wants_clean(&self, probe: &Probe) -> bool {
@@ -491,7 +491,7 @@ impl<'p> Runner<'p> {
         if let Some(observation) = self.own_observation(ticket)? {
             return Ok(Some(observation));
         }
-        if self.plan.args.effort.no_cache || ticket.nth > 0 {
+        if self.plan.order.effort.no_cache || ticket.nth > 0 {
             return Ok(None);
         }
         let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit_of(&ticket.probe) };
@@ -576,7 +576,7 @@ impl<'p> Runner<'p> {
 
     /// Writes down, if it was asked for, that a tree was refused before its build.
     fn list_refused(&self, tree: TreeId, reason: &str) {
-        if let Some(audit) = &self.plan.args.effort.audit {
+        if let Some(audit) = &self.plan.order.effort.audit {
             let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"{reason}\"}}\n");
             // That it can be written was seen when the hunt began; a full disk shows again in the journal.
             let _ = files::append(Path::new(audit), line.as_bytes());

@@ -84,7 +84,8 @@ pub struct Saved {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SavedPlan {
     /// As the user asked.
-    pub args: HuntOrder,
+    #[serde(rename = "args")]
+    pub order: HuntOrder,
     /// Whether only the difference of two revisions is reduced.
     pub is_minimize: bool,
     /// The revisions, as ids: `HEAD` may have moved since.
@@ -103,7 +104,7 @@ pub struct SavedPlan {
 impl SavedPlan {
     fn of(plan: &Plan) -> Self {
         Self {
-            args: plan.args.clone(),
+            order: plan.order.clone(),
             is_minimize: plan.is_minimize,
             bad: plan.bad.to_string(),
             goods: plan.goods.iter().map(ToString::to_string).collect(),
@@ -148,14 +149,14 @@ fn basis(plan: &Plan) -> BTreeMap<String, String> {
 /// Whether two plans are the same hunt. How much may be done (jobs, budget) is not part of it.
 fn digest(plan: &Plan) -> Result<String, Failure> {
     let mut saved = SavedPlan::of(plan);
-    saved.args.effort.jobs = None;
-    saved.args.effort.budget = None;
-    saved.args.effort.max_probes = None;
-    saved.args.effort.until = order::Until::default();
-    saved.args.effort.reduction = None;
-    saved.args.effort.audit = None;
-    saved.args.effort.notify = None;
-    saved.args.effort.fetch = false;
+    saved.order.effort.jobs = None;
+    saved.order.effort.budget = None;
+    saved.order.effort.max_probes = None;
+    saved.order.effort.until = order::Until::default();
+    saved.order.effort.reduction = None;
+    saved.order.effort.audit = None;
+    saved.order.effort.notify = None;
+    saved.order.effort.fetch = false;
     let digest = identity::of_plan(&saved, plan.probe_plan().digest())?;
     Ok(digest.to_string())
 }
@@ -198,7 +199,7 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
         && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
         && changed_tool(plan, location, &replay).is_none()
     {
-        let is_further = asked(location, &id)?.is_some_and(|asked| plan.args.effort.until > asked.until);
+        let is_further = asked(location, &id)?.is_some_and(|asked| plan.order.effort.until > asked.until);
         if is_continued || is_further || is_unfinished(replay.status.as_deref()) {
             return reopen(id, lock, location);
         }

@@ -288,8 +288,8 @@ fn sources(user: &Repository, store: Option<&TreeStore>, explanation: &Explanati
     let links = explanation.links.iter().map(|link| (&link.file, link.line));
     let places = links.chain([(&explanation.failure.file, explanation.failure.line)]);
     for (file, line) in places.filter_map(|(file, line)| Some((file.as_ref()?, line?))) {
-        let around = line.saturating_sub(N_AROUND).max(1)..=line.saturating_add(N_AROUND);
-        wanted.entry(file).or_default().extend(around);
+        let context = line.saturating_sub(N_AROUND).max(1)..=line.saturating_add(N_AROUND);
+        wanted.entry(file).or_default().extend(context);
     }
     let found = |file: &Untrusted| -> Option<Vec<u8>> {
         let path = file.as_bytes();

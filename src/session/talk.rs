@@ -1,9 +1,9 @@
 //! How a driver talks to the user while it works.
 
-use crate::hunt::Probe;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::history::History;
+use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::revision::CommitId;

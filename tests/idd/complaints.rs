@@ -47,14 +47,14 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     ]
     .map(|(name, value)| (name.into(), value))
     .into();
-    let around = Context { directory: fixture.repo(), environment, configuration: Vec::new() };
+    let context = Context { directory: fixture.repo(), environment, configuration: Vec::new() };
     let words = ["git-idd"].iter().chain(arguments).map(OsString::from).collect();
     let Ok(args::Invocation { request: Request::Hunt(args), .. }) = args::parse(words, &[]) else {
         panic!("not the arguments of a hunt: {arguments:?}");
     };
-    let location = locate::locate(&fixture.repo(), &around.environment).unwrap();
+    let location = locate::locate(&fixture.repo(), &context.environment).unwrap();
     let user = private::open(&location.git_directory).unwrap();
-    let plan = Plan::new(args, None, &location, &user, &around).ok().unwrap();
+    let plan = Plan::new(args, None, &location, &user, &context).ok().unwrap();
     let saved = saved::open(&plan, &location, None, false).ok().unwrap();
     saved::make_private(&location, &user, plan.bad).ok().unwrap();
     let start = Start {

@@ -22,6 +22,7 @@ mod forms;
 mod hostile;
 mod hunt;
 mod kept;
+mod library;
 mod measuring;
 mod messages;
 mod nightly;

@@ -216,6 +216,83 @@ fn the_source_keeps_the_law() {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
+/// More modules than this must not depend on each other in a circle.
+const MAX_CYCLE: usize = 3;
+
+/// Larger circles that are still there, each by its first module and its size; none is added.
+const LARGER_CYCLES: [(&str, usize); 1] = [("explain::align::state", 5)];
+
+/// The names of the modules that each module names, without tests; a path that leads into a module counts for that module.
+fn dependencies(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>> {
+    let name = |path: &str| {
+        let path = path.strip_prefix("src/")?.strip_suffix(".rs")?;
+        Some(path.strip_suffix("/mod").unwrap_or(path).replace('/', "::"))
+    };
+    let test_modules = test_modules(sources);
+    let is_test = |path: &str| test_modules.iter().any(|module| Path::new(path).with_extension("").starts_with(module));
+    let product: BTreeMap<String, String> = sources
+        .iter()
+        .filter(|(path, _)| !is_test(path))
+        .filter_map(|(path, source)| Some((name(path)?, scan::without_tests(&scan::code_of(source)).0)))
+        .collect();
+    let module_of = |path: &str| {
+        let ends = path.match_indices("::").map(|(end, _)| end).chain([path.len()]);
+        let longest = ends.map(|end| &path[..end]).filter(|prefix| product.contains_key(*prefix)).last();
+        longest.map(str::to_owned)
+    };
+    let named = |source: &str| -> BTreeSet<String> {
+        compiled(r"\bcrate::([\w:]+)").captures_iter(source).filter_map(|path| module_of(&path[1])).collect()
+    };
+    product.iter().map(|(module, source)| (module.clone(), named(source))).collect()
+}
+
+/// All modules that can be reached from `start`.
+fn reached<'d>(dependencies: &'d BTreeMap<String, BTreeSet<String>>, start: &'d str) -> BTreeSet<&'d str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![start];
+    while let Some(module) = open.pop() {
+        for next in &dependencies[module] {
+            if reached.insert(next.as_str()) {
+                open.push(next);
+            }
+        }
+    }
+    reached
+}
+
+/// The circles of modules, each with all that depend on each other in it; one module is none.
+fn cycles(dependencies: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<&str>> {
+    let reached: BTreeMap<&str, _> =
+        dependencies.keys().map(|module| (module.as_str(), reached(dependencies, module))).collect();
+    let circle = |module: &str| -> Vec<&str> {
+        reached[module].iter().copied().filter(|other| reached[other].contains(module)).collect()
+    };
+    let circles: BTreeSet<Vec<&str>> = reached.keys().map(|module| circle(module)).collect();
+    circles.into_iter().filter(|circle| circle.len() > 1).collect()
+}
+
+#[test]
+fn modules_do_not_depend_on_each_other_in_large_circles() {
+    let sources = sources();
+    let dependencies = dependencies(&sources);
+    let large: Vec<_> = cycles(&dependencies).into_iter().filter(|circle| circle.len() > MAX_CYCLE).collect();
+    let found: Vec<_> = large.iter().map(|circle| (circle[0], circle.len())).collect();
+    assert_eq!(found, LARGER_CYCLES, "{large:#?}");
+}
+
+#[test]
+fn a_circle_of_modules_is_seen() {
+    let file = |path: &str, source: &str| (format!("src/{path}.rs"), source.to_owned());
+    let sources = BTreeMap::from([
+        file("a/mod", "use crate::a::b::Thing; use crate::c::make;"),
+        file("a/b", "fn f() { crate::c::d::g() }"),
+        file("c", "#[cfg(test)]\nmod tests { use crate::a; }"),
+        file("c/d", "use crate::a; // crate::e"),
+        file("e", "use crate::c::d;"),
+    ]);
+    assert_eq!(cycles(&dependencies(&sources)), [["a", "a::b", "c::d"]]);
+}
+
 #[test]
 fn every_module_of_the_library_has_a_layer() {
     let library = fs::read_to_string(fixture::root().join("src/lib.rs")).unwrap();

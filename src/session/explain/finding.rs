@@ -98,10 +98,10 @@ impl Explainer<'_> {
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let options = Options { method: self.args.method, max_tests: self.args.max_tests, ..Options::default() };
+        let options = Options { method: self.order.method, max_tests: self.order.max_tests, ..Options::default() };
         let found = chain::compute(&mut causality, options).map_err(told)?;
-        if !self.args.is_unchecked
-            && self.args.method != Method::Global
+        if !self.order.is_unchecked
+            && self.order.method != Method::Global
             && let Err(what) = chain::verify(&found, &mut causality).map_err(told)?
         {
             remarks.push(format!("tested again, the chain does not hold: {what}"));
@@ -110,7 +110,7 @@ impl Explainer<'_> {
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
         let mut changed = changed;
-        let is_value = self.args.method != Method::Global;
+        let is_value = self.order.method != Method::Global;
         let is_apart =
             switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         let from_outside =

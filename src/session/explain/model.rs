@@ -122,9 +122,9 @@ pub(super) struct Sides {
 }
 
 pub(super) struct Explainer<'e> {
-    pub(super) args: &'e ExplainOrder,
+    pub(super) order: &'e ExplainOrder,
     pub(super) location: &'e Location,
-    pub(super) around: &'e Context,
+    pub(super) context: &'e Context,
     pub(super) root: &'e Path,
     pub(super) clang: &'e Path,
     pub(super) interrupt: Interrupt,

@@ -25,12 +25,12 @@ const SWITCHED: &str = "the same with one decision switched";
 
 /// Finds the versions; the arguments are completed by what the hunt was given.
 pub fn find(
-    args: &ExplainOrder,
+    order: &ExplainOrder,
     location: &Location,
     user: &Repository,
     talk: &mut dyn Talk,
 ) -> Result<(Pair, ExplainOrder), Failure> {
-    match (&args.bad, &args.good, &args.command) {
+    match (&order.bad, &order.good, &order.command) {
         (Some(bad), Some(good), Some(_)) => {
             let commit = graph::resolve(user, bad)?;
             let other = graph::resolve(user, good)?;
@@ -41,10 +41,10 @@ pub fn find(
             }
             Ok((
                 Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None },
-                built(args, location, talk),
+                built(order, location, talk),
             ))
         }
-        (bad, None, Some(_)) if args.switch_budget.is_some() => {
+        (bad, None, Some(_)) if order.switch_budget.is_some() => {
             let name = bad.as_deref().unwrap_or("HEAD");
             let commit = graph::resolve(user, name)?;
             let tree = graph::tree_of(user, commit)?;
@@ -55,17 +55,17 @@ pub fn find(
                     names: (name.to_owned(), SWITCHED.to_owned()),
                     hunt: None,
                 },
-                built(args, location, talk),
+                built(order, location, talk),
             ))
         }
         (None, None, None) => {
-            let (kept, remark) = kept::newest_finding(location, args.hunt.as_deref())?;
+            let (kept, remark) = kept::newest_finding(location, order.hunt.as_deref())?;
             if let Some(remark) = remark {
                 talk.say(&remark);
             }
-            of_hunt(args, kept, location)
+            of_hunt(order, kept, location)
         }
-        _ if args.switch_budget.is_some() => {
+        _ if order.switch_budget.is_some() => {
             Err(Failure::new(Status::Usage, "`--bad` and a test command must be given together")
                 .with_hint("without a test command, the failing version of the newest finding is explained"))
         }
@@ -75,32 +75,32 @@ pub fn find(
 }
 
 /// With the build of the last hunt if none is given: another test of the same program needs it, too.
-fn built(args: &ExplainOrder, location: &Location, talk: &mut dyn Talk) -> ExplainOrder {
-    let mut args = args.clone();
-    if args.build.is_none()
+fn built(order: &ExplainOrder, location: &Location, talk: &mut dyn Talk) -> ExplainOrder {
+    let mut order = order.clone();
+    if order.build.is_none()
         && let Ok(kept) = kept::newest(location, None)
         && let Ok(plan) = saved::plan(&kept.replay)
-        && let Some(build) = plan.args.test.build
+        && let Some(build) = plan.order.test.build
     {
         let line = Terminal.line(&Untrusted::from(build.clone().into_vec()));
         talk.say(&format!("Building as in the last hunt, with `{line}`; `--build` names another command."));
-        args.build = Some(build);
+        order.build = Some(build);
     }
-    args
+    order
 }
 
-fn of_hunt(args: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pair, ExplainOrder), Failure> {
+fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pair, ExplainOrder), Failure> {
     let (report, plan) = (kept.report()?, saved::plan(&kept.replay)?);
     let proven = proven(&report);
     let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
-    let roles = match args.at {
+    let roles = match order.at {
         Side::Culprit => (Role::BadFails, Role::NecessaryPasses),
         Side::Head => (Role::TargetFails, Role::FixPasses),
     };
     // Without a reference only the lines are marked that the change touches.
-    let other = of(roles.1).or_else(|| of(roles.0).filter(|_| args.switch_budget.is_some()));
+    let other = of(roles.1).or_else(|| of(roles.0).filter(|_| order.switch_budget.is_some()));
     let (Some(failing), Some((reference, _))) = (of(roles.0), other) else {
-        let (message, hint) = match args.at {
+        let (message, hint) = match order.at {
             Side::Culprit => (
                 "the hunt has found no necessary change to explain",
                 "name the versions: `git idd explain --bad <rev> --good <rev> -- <test-cmd>`",
@@ -116,16 +116,16 @@ fn of_hunt(args: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pair
             .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again"));
     }
     let short = failing.1.to_string().chars().take(10).collect::<String>();
-    let names = match args.at {
-        _ if args.switch_budget.is_some() => (short, SWITCHED.to_owned()),
+    let names = match order.at {
+        _ if order.switch_budget.is_some() => (short, SWITCHED.to_owned()),
         Side::Culprit => (short, "the same without the necessary change".to_owned()),
         Side::Head => (short, "the same with the fix".to_owned()),
     };
     let completed = ExplainOrder {
-        command: Some(plan.args.command),
-        build: args.build.clone().or(plan.args.test.build),
-        timeout: args.timeout.or(plan.args.test.timeout),
-        ..args.clone()
+        command: Some(plan.order.command),
+        build: order.build.clone().or(plan.order.test.build),
+        timeout: order.timeout.or(plan.order.test.timeout),
+        ..order.clone()
     };
     Ok((Pair { failing, reference, names, hunt: Some(kept.id) }, completed))
 }

@@ -85,22 +85,22 @@ impl Explainer<'_> {
         let program = files::this_program()?;
         let path = self.root.join(format!("build-{name}"));
         let build = BuildDirectory::create(&path, self.clang, &program, Grain::Statement)?;
-        build.link_versions(&self.around.variable("PATH").unwrap_or_default(), &program)?;
+        build.link_versions(&self.context.variable("PATH").unwrap_or_default(), &program)?;
         Ok(build)
     }
 
     pub(super) fn record_args(&self) -> RecordOrder {
         RecordOrder {
-            command: self.args.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
+            command: self.order.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
             at: String::new(),
-            build: self.args.build.clone(),
+            build: self.order.build.clone(),
             holding: order::Holding::default(),
-            program: self.args.program.clone(),
+            program: self.order.program.clone(),
             once: true,
-            max_trace: self.args.max_trace,
-            max_output: self.args.max_output,
+            max_trace: self.order.max_trace,
+            max_output: self.order.max_output,
             keep: order::Keep::First,
-            timeout: self.args.timeout,
+            timeout: self.order.timeout,
         }
     }
 
@@ -108,11 +108,11 @@ impl Explainer<'_> {
     pub(super) fn commands(&self, build: &BuildDirectory, variables: Vec<(OsString, OsString)>) -> Commands {
         let set = |(name, value): (OsString, OsString)| record::variable(name, value);
         let variables = level(variables).into_iter().map(set).collect();
-        record::commands(&self.record_args(), self.location, self.around, build, variables)
+        record::commands(&self.record_args(), self.location, self.context, build, variables)
     }
 
     pub(super) fn limit(&self) -> Duration {
-        self.args.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
+        self.order.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
     }
 
     pub(super) fn side(
@@ -144,7 +144,7 @@ impl Explainer<'_> {
     pub(super) fn process(&self, bad: &Side, good: &Side) -> Result<(usize, usize), Failure> {
         let named = |taken: &Taken| {
             let name = Path::new(&*String::from_utf8_lossy(&taken.process.program)).file_name().map(OsString::from);
-            self.args.program.is_none() || name == self.args.program
+            self.order.program.is_none() || name == self.order.program
         };
         let n_of = |side: &Side, number: usize| {
             side.taken[..number]

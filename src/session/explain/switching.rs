@@ -247,7 +247,7 @@ impl Explainer<'_> {
         let begin = Instant::now();
         let tree = pair.failing.0;
         talk.say("Building and running the failing version.");
-        let bad = self.side("bad", tree, (FIRST_TRACE.min(self.args.max_trace), self.limit()), sandbox)?;
+        let bad = self.side("bad", tree, (FIRST_TRACE.min(self.order.max_trace), self.limit()), sandbox)?;
         Self::check_failing(&bad)?;
         let meant = Meant::new(&bad, self.failed_process(&bad)?);
         let which = Self::say_which(&bad, meant.number, talk);
@@ -326,7 +326,7 @@ impl Explainer<'_> {
         let name = |process: &Process| {
             Path::new(&*String::from_utf8_lossy(&process.program)).file_name().map(ToOwned::to_owned)
         };
-        if let Some(program) = &self.args.program {
+        if let Some(program) = &self.order.program {
             let is_meant = |taken: &Taken| is_start(taken) && name(&taken.process).as_ref() == Some(program);
             return bad.taken.iter().rposition(is_meant).ok_or_else(|| {
                 let program = program.to_string_lossy();

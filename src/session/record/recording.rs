@@ -19,7 +19,7 @@ use std::path::Path;
 ///
 /// Errors: the program that is meant did not run.
 pub(super) fn recording(
-    args: &RecordOrder,
+    order: &RecordOrder,
     commit: &str,
     seen: &Observation,
     (logged, taken): (&[Logged], Vec<Taken>),
@@ -45,8 +45,8 @@ pub(super) fn recording(
         is_lost: taken.is_lost,
     };
     let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
-    let chosen = choose(&processes, args.program.as_deref(), seen.ending);
-    let words = match &args.command {
+    let chosen = choose(&processes, order.program.as_deref(), seen.ending);
+    let words = match &order.command {
         TestCommand::Shell(line) => vec![line.to_string_lossy().into_owned()],
         TestCommand::Argv(words) => words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
     };
@@ -54,7 +54,7 @@ pub(super) fn recording(
         Logged::Plain(source, why) => Some((source.clone(), why.clone())),
         _ => None,
     };
-    if let (Some(program), None) = (&args.program, chosen) {
+    if let (Some(program), None) = (&order.program, chosen) {
         let names: Vec<&str> = processes.iter().map(|traced| traced.program.as_str()).collect();
         let program = program.to_string_lossy();
         let failure = Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"));

@@ -1,7 +1,7 @@
 //! Whether a tree has complaints that are new: diagnostics of compilers and interpreters that no tree of a baseline has.
 
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
+use crate::hunt::probe::Probe;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::revision::CommitId;

@@ -1,7 +1,7 @@
 //! What to think of a run that contradicts an earlier one of the same tree.
 
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
+use crate::hunt::probe::Probe;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::report::Untrusted;

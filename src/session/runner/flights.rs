@@ -1,8 +1,8 @@
 //! Probes under way: which are started, called back, and brought home.
 
-use crate::hunt::Probe;
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::event::Phase;
+use crate::hunt::probe::Probe;
 use crate::outcome::Observation;
 use crate::session::runner::Runner;
 use crate::session::runner::RunnerError;
@@ -59,7 +59,7 @@ impl Runner<'_> {
 
     /// What a worker asks between build and test. The runs that reproduce the failure, and repeated ones, are real runs.
     fn known_products(&self, probe: &Probe) -> KnownProducts {
-        let may_be_spared = probe.phase != Phase::Reproduce && self.plan.args.test.repeat == 1;
+        let may_be_spared = probe.phase != Phase::Reproduce && self.plan.order.test.repeat == 1;
         let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
         let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
         let want = Want { clean: false, limit: self.limit_of(probe) };

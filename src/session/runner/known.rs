@@ -1,8 +1,8 @@
 //! What is known of a probe: the outcome of as many runs as it asks for, or the run that is missing.
 
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Weighing;
+use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
@@ -23,7 +23,7 @@ impl Runner<'_> {
         let mut seen = Seen::default();
         let mut weighing = self.noise.map(Weighing::new);
         let first = first_run(probe);
-        let mut n_wanted = self.plan.args.test.repeat;
+        let mut n_wanted = self.plan.order.test.repeat;
         let mut is_cut = false;
         for nth in first.. {
             let ticket = Ticket { probe: *probe, key, nth };
@@ -85,7 +85,7 @@ impl Runner<'_> {
     /// For a candidate of a reduction, ten times the median of what revisions took so far, at least 5 s and at most what other probes
     /// may take. Where the user gives a limit, or a hang is hunted, all probes have the same.
     pub(super) fn limit_of(&self, probe: &Probe) -> Duration {
-        let is_given = self.plan.args.test.timeout.is_some() || self.hunts_hang();
+        let is_given = self.plan.order.test.timeout.is_some() || self.hunts_hang();
         match candidate_limit(&self.durations) {
             Some(limit) if is_of_reduction(probe) && !is_given => limit.min(self.limit),
             _ => self.limit,

@@ -1,9 +1,9 @@
 //! What is asked of a tree beside the test: the exact failure, complaints, the suite.
 
-use crate::hunt::Baseline;
-use crate::hunt::Probe;
-use crate::hunt::Question;
 use crate::hunt::event::Phase;
+use crate::hunt::probe::Baseline;
+use crate::hunt::probe::Probe;
+use crate::hunt::probe::Question;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
@@ -75,7 +75,7 @@ impl Runner<'_> {
         let key = self.key(&probe);
         let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
         let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
-        if !self.plan.args.effort.no_cache {
+        if !self.plan.order.effort.no_cache {
             for clean in [true, false] {
                 let known = self.all_observations().lookup(&key, Want { clean, limit: self.limit });
                 runs.extend(known.filter(|known| !runs.contains(known)));
@@ -161,13 +161,13 @@ impl Runner<'_> {
 
     /// Runs the suite in the tree of `probe`, in a fresh worktree where a fix is tested.
     fn suite_of(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
-        let Some(line) = self.plan.args.test.suite.clone() else { return Ok(None) };
+        let Some(line) = self.plan.order.test.suite.clone() else { return Ok(None) };
         let is_claim = probe.phase == Phase::Port;
         if let Some(known) = self.beside.suites.get(&(probe.tree, is_claim)) {
             return Ok(Some(known.clone()));
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
-        let limit = self.plan.args.test.timeout.unwrap_or(crate::session::criteria::FIRST_LIMIT).max(self.limit);
+        let limit = self.plan.order.test.timeout.unwrap_or(crate::session::criteria::FIRST_LIMIT).max(self.limit);
         let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
         self.counts_as = Some(counted::SUITE);
         let seen = self.observe_with(Words::Shell(line), limit, asked);

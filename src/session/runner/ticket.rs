@@ -1,6 +1,6 @@
 //! One question with its place in the journal, while it is under way, and what is known of it.
 
-use crate::hunt::Probe;
+use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;

@@ -1,7 +1,7 @@
 //! Time limits: reductions make endless loops, so candidates get a shorter one than the search.
 
-use crate::hunt::Probe;
 use crate::hunt::event::Phase;
+use crate::hunt::probe::Probe;
 use std::time::Duration;
 
 /// A candidate may take so many times as long as a revision of the history.

@@ -281,7 +281,7 @@ mod tests {
 
     use super::*;
     use crate::world::repo::attributes::{AttributeFile, AttributeStack};
-    use crate::world::repo::graph::object_id;
+    use crate::world::repo::ids::object_id;
     use crate::world::repo::testing::Sandbox;
 
     const CONTENTS: [&[u8]; 15] = [

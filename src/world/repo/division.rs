@@ -15,10 +15,10 @@ use crate::syntax::Language;
 use crate::world::repo::attributes::AttributeFile;
 use crate::world::repo::attributes::AttributeStack;
 use crate::world::repo::attributes::Value;
+use crate::world::repo::entry::entry_at;
 use crate::world::repo::generated;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::pattern::Pattern;
-use crate::world::repo::store::entry_at;
 
 /// The name that stands for no language.
 const NO_LANGUAGE: &str = "none";

@@ -1,13 +1,13 @@
 //! Reads the history that a hunt needs.
 
 use crate::revision::CommitId;
-use crate::revision::ObjectId;
 use crate::revision::Revision;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
+use crate::world::repo::ids::commit_id;
+use crate::world::repo::ids::oid;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refs;
-use git2::Oid;
 use git2::Repository;
 use std::collections::BinaryHeap;
 use std::collections::HashMap;
@@ -244,22 +244,6 @@ fn shallow_borders(repository: &Repository) -> Result<HashSet<CommitId>, RepoErr
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(HashSet::new()),
         Err(source) => Err(RepoError::io("read", &path, source)),
     }
-}
-
-pub(super) fn commit_id(id: Oid) -> CommitId {
-    CommitId(object_id(id))
-}
-
-pub(super) fn tree_id(id: Oid) -> TreeId {
-    TreeId(object_id(id))
-}
-
-pub(super) fn oid(id: ObjectId) -> Oid {
-    Oid::from_bytes(id.as_bytes()).expect("the bytes of an id are as many as either format has")
-}
-
-pub(super) fn object_id(id: Oid) -> ObjectId {
-    ObjectId::from_bytes(id.as_bytes()).expect("libgit2 knows the same two formats")
 }
 
 #[cfg(test)]

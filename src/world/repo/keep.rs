@@ -3,8 +3,8 @@
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
-use crate::world::repo::graph::commit_id;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::commit_id;
+use crate::world::repo::ids::oid;
 use git2::ObjectType;
 use git2::Oid;
 use git2::Repository;

@@ -5,7 +5,7 @@
 
 use crate::revision::ObjectId;
 use crate::world::processors;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::private;
 use crate::world::repo::refusal::Limits;
 use git2::ObjectType;

@@ -4,7 +4,7 @@
 //! with it) where a library only reports that it cannot parse it.
 
 use crate::revision::{BlobId, CommitId, ObjectId, TreeId};
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::loose::{Found, Loose};
 use crate::world::repo::private;
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};

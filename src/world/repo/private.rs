@@ -8,7 +8,7 @@ use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::files;
 use crate::world::repo::RepoError;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::index;
 use crate::world::repo::loose;
 use crate::world::repo::modules;

@@ -7,7 +7,7 @@ use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::fetch::Remote;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::object::EntryKind;
 use crate::world::repo::object::Objects;
 use git2::OdbLookupFlags;

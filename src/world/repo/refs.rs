@@ -5,7 +5,7 @@
 
 use crate::revision::ObjectId;
 use crate::world::repo::RepoError;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::locate::Location;
 use crate::world::repo::locate::run_git;
 use git2::Oid;

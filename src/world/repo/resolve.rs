@@ -294,8 +294,8 @@ mod tests {
     use crate::change::trees::Trees;
     use crate::revision::TreeId;
     use crate::world::repo::edit::edit;
-    use crate::world::repo::graph::oid;
-    use crate::world::repo::graph::tree_id;
+    use crate::world::repo::ids::oid;
+    use crate::world::repo::ids::tree_id;
     use crate::world::repo::store::Held;
     use crate::world::repo::store::TreeStore;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::revision::CommitId;
 use crate::revision::TreeId;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use git2::ObjectType;
 use git2::Repository;
 use git2::Tree;

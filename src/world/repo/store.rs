@@ -19,9 +19,12 @@ use crate::world::repo::RepoError;
 use crate::world::repo::division::Divisions;
 use crate::world::repo::division::Marks;
 use crate::world::repo::edit;
-use crate::world::repo::graph::object_id;
-use crate::world::repo::graph::oid;
-use crate::world::repo::graph::tree_id;
+use crate::world::repo::entry::entry_at;
+use crate::world::repo::entry::mode_bits;
+use crate::world::repo::entry::mode_of;
+use crate::world::repo::ids::object_id;
+use crate::world::repo::ids::oid;
+use crate::world::repo::ids::tree_id;
 use crate::world::repo::object::EntryKind;
 use crate::world::repo::object::Objects;
 use crate::world::repo::patch;
@@ -431,40 +434,5 @@ impl Trees for TreeStore {
         Ok(self.held.iter().any(|(path, entry)| {
             entry_at(&self.repository, &tree, path).is_some_and(|present| Some(present) != *entry)
         }))
-    }
-}
-
-pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {
-    let mut current = tree.clone();
-    let mut parts = path.split(|byte| *byte == b'/').peekable();
-    while let Some(part) = parts.next() {
-        let (mode, id) = {
-            let entry = current.iter().find(|entry| entry.name_bytes() == part)?;
-            (entry.filemode(), entry.id())
-        };
-        if parts.peek().is_none() {
-            return Some((mode, id));
-        }
-        current = repository.find_tree(id).ok()?;
-    }
-    None
-}
-
-pub(super) fn mode_of(mode: i32) -> Option<Mode> {
-    match mode {
-        0o100_644 | 0o100_664 | 0o100_600 => Some(Mode::Regular),
-        0o100_755 => Some(Mode::Executable),
-        0o120_000 => Some(Mode::Symlink),
-        0o160_000 => Some(Mode::Submodule),
-        _ => None,
-    }
-}
-
-pub(super) fn mode_bits(mode: Mode) -> i32 {
-    match mode {
-        Mode::Regular => 0o100_644,
-        Mode::Executable => 0o100_755,
-        Mode::Symlink => 0o120_000,
-        Mode::Submodule => 0o160_000,
     }
 }

@@ -203,7 +203,7 @@ mod tests {
             };
             index.add(&entry).unwrap();
         }
-        crate::world::repo::graph::tree_id(index.write_tree_to(repository).unwrap())
+        crate::world::repo::ids::tree_id(index.write_tree_to(repository).unwrap())
     }
 
     #[track_caller]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::revision::TreeId;
-use crate::world::repo::graph::tree_id;
+use crate::world::repo::ids::tree_id;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::revision::TreeId;
-use crate::world::repo::graph::oid;
+use crate::world::repo::ids::oid;
 use crate::world::repo::refusal::{Limits, Refusal};
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files, raw_tree};
 

@@ -1,0 +1,54 @@
+//! Hunts from a program: `cargo run --example hunt -- '<test>'` in a repository whose test fails at HEAD.
+//!
+//! Prints each sentence of the hunt to stderr as it comes, and the first bad commit to stdout.
+
+use git_idd::session;
+use git_idd::session::context::Context;
+use git_idd::session::interrupt::Interrupt;
+use git_idd::session::order::HuntOrder;
+use git_idd::session::order::TestCommand;
+use git_idd::session::order::Until;
+use git_idd::session::talk::Talk;
+use std::io;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Passes on what is said to people.
+struct ToStderr;
+
+impl Talk for ToStderr {
+    fn say(&mut self, sentence: &str) {
+        to_stderr(sentence);
+    }
+}
+
+/// One line, without what a terminal would obey; that nobody reads it is no error.
+fn to_stderr(line: &str) {
+    drop(writeln!(io::stderr(), "{}", line.escape_debug()));
+}
+
+fn main() -> ExitCode {
+    let Some(command) = TestCommand::from_words(std::env::args_os().skip(1).collect()) else {
+        to_stderr("usage: hunt <test>");
+        return ExitCode::from(129);
+    };
+    let mut order = HuntOrder::new(command);
+    order.effort.until = Until::Commit;
+    let report = Context::new(std::env::vars_os().collect()).and_then(|context| {
+        let interrupt = Interrupt::register()?.0;
+        session::hunt(order, &context.with_configuration(), interrupt, &mut ToStderr)
+    });
+    match report {
+        Ok(report) => {
+            match &report.first_bad {
+                Some(first_bad) => drop(writeln!(io::stdout(), "{}", first_bad.commit.commit)),
+                None => to_stderr(report.status.meaning()),
+            }
+            ExitCode::from(report.status.code())
+        }
+        Err(failure) => {
+            to_stderr(&format!("error: {}", String::from_utf8_lossy(failure.message.as_bytes())));
+            ExitCode::from(failure.status.code())
+        }
+    }
+}

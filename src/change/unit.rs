@@ -1,0 +1,121 @@
+//! The units of a change: what one candidate has and another has not.
+
+use crate::change::subset::UnitId;
+use crate::change::text_lines::Lines;
+use crate::change::whole::Whole;
+use crate::syntax::Language;
+use std::ops::Range;
+
+/// What a unit does to its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnitKind {
+    /// The file comes into being: empty if it is divided into lines, else with its content.
+    Create,
+    /// The file goes; if it is divided into lines it must have lost them all.
+    Remove,
+    /// The file moves to its newer path; its other units apply at whichever path it has.
+    Rename,
+    /// The executable bit changes.
+    Mode,
+    /// The content changes as a whole: a binary file, a link, a submodule, one of them becoming another, or a text that
+    /// a program writes.
+    Whole,
+    /// A declaration moves to another place of its file; what changes inside it are units of their own.
+    Move {
+        /// Half-open, 0-based line numbers in the older file.
+        from: Range<u32>,
+        /// Half-open, 0-based line numbers in the newer file.
+        to: Range<u32>,
+        /// The older line in front of which it arrives.
+        at: u32,
+    },
+    /// Older lines give way to newer lines: one deleted, one inserted, or one of each (a modified line).
+    Lines {
+        /// Half-open, 0-based line numbers in the older file; empty for an insertion, and then says where.
+        deleted: Range<u32>,
+        /// Half-open, 0-based line numbers in the newer file; empty for a deletion, and then says where.
+        inserted: Range<u32>,
+    },
+}
+
+impl UnitKind {
+    /// The older and the newer line that it changes; of a declaration that moves, its first older one.
+    pub(super) fn place(&self) -> Option<(Option<u32>, Option<u32>)> {
+        let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
+        match self {
+            Self::Lines { deleted, inserted } => Some((first(deleted), first(inserted))),
+            Self::Move { from, .. } => Some((first(from), None)),
+            _ => None,
+        }
+    }
+}
+
+/// The smallest part of a change that can be taken or left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// Index into [`ChangeSet::files`].
+    pub file: usize,
+    /// What it does there.
+    pub kind: UnitKind,
+}
+
+/// How finely a change set is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// All units of one file.
+    File,
+    /// What lies in one declaration; a hunk where the language of the file is not known.
+    Unit,
+    /// A maximal run of changed lines (no context lines between); any other unit stands alone.
+    Hunk,
+    /// Every edit alone: a line, or what is an edit only together (see [`ChangeSet::with_whole_edits`]).
+    Line,
+    /// Every unit alone, and a replaced line as two of them.
+    HalfLine,
+}
+
+/// What a unit is, and what is taken as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grain {
+    /// A unit is a line, or a line and the one that replaces it.
+    #[default]
+    Lines,
+    /// The same, and units that are an edit only together are taken or left together.
+    Edits,
+    /// A replaced line is two units, a deletion and an insertion.
+    HalfLines,
+}
+
+/// The starts of the lines of both sides; no lines on a side that is missing or not text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TextPair {
+    pub(super) older: Lines,
+    pub(super) newer: Lines,
+    /// The order in which the units write the text, if declarations move in it.
+    pub(super) script: Option<Vec<Piece>>,
+    /// The added and removed lines of a text that changes as a whole.
+    pub(super) n_whole_lines: usize,
+    /// How candidates are checked, if the file has a syntax.
+    pub(super) check: Option<SyntaxCheck>,
+    /// The whole edits, if they are used.
+    pub(super) whole: Option<Whole>,
+}
+
+/// A part of a text with moved declarations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// The lines of a unit.
+    Unit(UnitId),
+    /// A declaration with the units inside it (half-open ids), at its place on the older side.
+    Out(UnitId, Range<u32>),
+    /// The same at its place on the newer side: before this older line.
+    In(UnitId, Range<u32>, u32),
+}
+
+/// The data for checking a changed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SyntaxCheck {
+    pub(super) language: &'static Language,
+    /// The larger number of syntax errors of its two sides.
+    pub(super) max_errors: usize,
+}

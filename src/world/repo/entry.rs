@@ -1,0 +1,40 @@
+//! Entries of trees, and their modes.
+
+use crate::change::Mode;
+use git2::Oid;
+use git2::Repository;
+
+pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {
+    let mut current = tree.clone();
+    let mut parts = path.split(|byte| *byte == b'/').peekable();
+    while let Some(part) = parts.next() {
+        let (mode, id) = {
+            let entry = current.iter().find(|entry| entry.name_bytes() == part)?;
+            (entry.filemode(), entry.id())
+        };
+        if parts.peek().is_none() {
+            return Some((mode, id));
+        }
+        current = repository.find_tree(id).ok()?;
+    }
+    None
+}
+
+pub(super) fn mode_of(mode: i32) -> Option<Mode> {
+    match mode {
+        0o100_644 | 0o100_664 | 0o100_600 => Some(Mode::Regular),
+        0o100_755 => Some(Mode::Executable),
+        0o120_000 => Some(Mode::Symlink),
+        0o160_000 => Some(Mode::Submodule),
+        _ => None,
+    }
+}
+
+pub(super) fn mode_bits(mode: Mode) -> i32 {
+    match mode {
+        Mode::Regular => 0o100_644,
+        Mode::Executable => 0o100_755,
+        Mode::Symlink => 0o120_000,
+        Mode::Submodule => 0o160_000,
+    }
+}
