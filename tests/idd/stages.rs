@@ -74,7 +74,11 @@ fn the_commit_is_on_stdout_in_the_journal_and_told_while_the_reduction_runs() {
     let told = fixture.place().join("told");
     let notify = format!("echo \"$IDD_STATUS $IDD_COMMIT\" >> {}", told.display());
     let mut command = fixture.command(&["-q", "--notify", &notify, "--", &waiting()]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(fs::File::create(fixture.place().join("stderr")).unwrap())
+        .spawn()
+        .unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut begin = String::new();
     while !begin.contains("\nfailure:") {
@@ -98,7 +102,8 @@ fn the_commit_is_on_stdout_in_the_journal_and_told_while_the_reduction_runs() {
     go(&fixture);
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let said = || fs::read_to_string(fixture.place().join("stderr")).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said());
     assert!(rest.starts_with("\nThe change that breaks the test") && !rest.contains("first bad commit\n"));
     assert_eq!(begin + &rest, stdout_of(&fixture, &["show"], 0));
     assert_eq!(fs::read_to_string(&told).unwrap(), format!("culprit {commit}\nfound {commit}\n"));
