@@ -1,4 +1,4 @@
-//! Files of the user that a hunt reads: held files, overlays, patches; and the few it keeps for itself.
+//! Files of the user that a hunt reads: held files, overlays, patches; and the few files of its own.
 
 use crate::world::cache::Key;
 use sha2::Digest;
@@ -19,7 +19,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file or symbolic link as it is on disk.
+/// A file or symbolic link on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnDisk {
     /// A regular file.
@@ -46,7 +46,7 @@ impl OnDisk {
     }
 }
 
-/// Reads the file or link at `path` (relative to `top`); `None` if there is none, or it is something else.
+/// Reads the file or link at `path` (relative to `top`); `None` if there is neither.
 pub fn read(top: &Path, path: &[u8]) -> Option<OnDisk> {
     let place = top.join(OsStr::from_bytes(path));
     let metadata = fs::symlink_metadata(&place).ok()?;
@@ -59,7 +59,7 @@ pub fn read(top: &Path, path: &[u8]) -> Option<OnDisk> {
     Some(OnDisk::File { is_executable, bytes: fs::read(&place).ok()? })
 }
 
-/// Reads the file at `path`, or every file below it; paths of the result are relative to `top`. `.git` is left out.
+/// Reads the file at `path`, or every file below it, without `.git`; paths of the result are relative to `top`.
 pub fn read_all(top: &Path, path: &[u8]) -> BTreeMap<Vec<u8>, OnDisk> {
     let mut found = BTreeMap::new();
     let mut open = vec![path.to_vec()];
@@ -81,7 +81,7 @@ pub fn read_all(top: &Path, path: &[u8]) -> BTreeMap<Vec<u8>, OnDisk> {
     found
 }
 
-/// The file that a path leads to, without links; `None` if there is none.
+/// The file at the end of all links of a path; `None` if there is none.
 pub fn real(path: &Path) -> Option<std::path::PathBuf> {
     fs::canonicalize(path).ok()
 }
@@ -91,11 +91,11 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
-/// The bytes of a file that somebody else may have made; an error if it has more than `limit`.
+/// The bytes of a file that others may have made; an error if it has more than `limit`.
 pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;
-    // Memory is reserved for as much as a file says that it has.
+    // Memory is reserved for the size that a file claims to have.
     if file.metadata()?.len() <= limit {
         file.take(limit + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 <= limit {
@@ -105,7 +105,7 @@ pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file as a whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
@@ -119,13 +119,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&temporary, path)
 }
 
-/// Makes the time of change of a file the present; returns whether there is a file.
+/// Sets the time of change of a file to now; returns whether the file exists.
 pub fn touch(path: &Path) -> bool {
     let file = own(fs::OpenOptions::new().write(true)).open(path);
     file.is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok())
 }
 
-/// Makes a file in place of whatever stands there, which is neither followed nor waited for.
+/// Creates a file in place of any existing entry, without following a link or waiting for a FIFO.
 pub fn create_new(path: &Path) -> io::Result<File> {
     let make = || fs::OpenOptions::new().write(true).create_new(true).open(path);
     match make() {
@@ -137,19 +137,18 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     }
 }
 
-/// These options for a file of ours: a link or FIFO that somebody put into its place is neither followed nor waited
-/// for.
+/// Adds options for a file of ours: a link or FIFO in its place is neither followed nor waited for.
 pub fn own(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     options.custom_flags(flags.bits().cast_signed())
 }
 
-/// Adds to the end of a file, which is made if it is not there.
+/// Appends to a file, and creates it if needed.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(bytes)
 }
 
-/// Removes a file or a directory with all that is in it; a missing one is no error.
+/// Removes a file, or a directory with its content; a missing one is no error.
 pub fn remove(path: &Path) -> io::Result<()> {
     let result = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
@@ -162,17 +161,18 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes an empty directory that only this user can enter; whatever of the same name was there is removed.
+/// Creates an empty directory that only this user can enter; an existing entry of that name is removed.
 ///
-/// Fails if somebody else makes it at the same time.
+/// Fails if another process creates it at the same time.
 pub fn make_private(path: &Path) -> io::Result<()> {
     remove(path)?;
     fs::DirBuilder::new().mode(0o700).create(path)
 }
 
-/// Makes sure that `path` is a directory of this user's that nobody else can enter, so that names in it can be trusted.
+/// Makes sure that `path` is a directory that belongs to this user and that nobody else can enter, so names in it can
+/// be trusted.
 ///
-/// Errors: `PermissionDenied` if it is somebody else's, or no directory (a symbolic link, say).
+/// Errors: `PermissionDenied` if it belongs to another user, or is no directory (for example a symbolic link).
 pub fn make_own(path: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -189,30 +189,30 @@ pub fn make_own(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// Whether `path` is, or can be made, a directory of this user's own in which directories can be made.
+/// Whether `path` is a directory of this user, or can become one, in which directories can be created.
 pub fn is_own(path: &Path) -> bool {
     path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok())
         && make_own(path).is_ok()
         && can_create_in(path)
 }
 
-/// Whether `path` is a directory, or can be made one, in which directories can be made.
+/// Whether `path` is a directory, or can become one, in which directories can be created.
 pub fn can_create_in(path: &Path) -> bool {
     let probe = path.join(format!(".git-idd-{}", std::process::id()));
     fs::create_dir_all(path).is_ok() && fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)).is_ok()
 }
 
-/// The file of the program that runs.
+/// The file of the running program.
 pub fn this_program() -> io::Result<std::path::PathBuf> {
     fs::read_link("/proc/self/exe")
 }
 
-/// The number of the user whose rights this process has.
+/// The number of the user of this process.
 pub fn user_number() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// The names in a directory, sorted; none if there is no directory.
+/// The names in a directory, sorted; none if it does not exist.
 pub fn names(directory: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(directory).into_iter().flatten();
     let mut names: Vec<OsString> = entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
@@ -220,7 +220,7 @@ pub fn names(directory: &Path) -> Vec<OsString> {
     names
 }
 
-/// Bytes of all files below a directory; 0 if there is none.
+/// Bytes of all files below a directory; 0 if it does not exist.
 pub fn size(directory: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(directory) else { return 0 };
     let size_of = |entry: fs::DirEntry| match entry.metadata() {
@@ -231,7 +231,7 @@ pub fn size(directory: &Path) -> u64 {
     entries.flatten().map(size_of).sum()
 }
 
-/// A few digits that stand for a path.
+/// A short digest of a path.
 pub fn short_digest(path: &Path) -> String {
     let digest = Sha256::digest(path.as_os_str().as_bytes());
     let mut text = Key(digest.into()).to_string();

@@ -1,4 +1,4 @@
-//! The outside: repositories, processes, files.
+//! The world outside of the engines: repositories, processes, files.
 
 pub mod repo;
 

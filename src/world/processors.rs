@@ -1,4 +1,4 @@
-//! The threads that share work with each other which is done in the middle of a probe.
+//! The threads that share the work in the middle of a probe.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -7,10 +7,10 @@ use std::thread;
 use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
 
-/// More do not make reading and writing files any faster.
+/// More threads do not make reading and writing files faster.
 const MAX_THREADS: usize = 8;
 
-/// One thread a processor; `None` with one processor, or where no thread can be started (a limit on processes).
+/// One thread for each processor; `None` with one processor, or if no thread can be started (a limit on processes).
 pub fn pool() -> Option<&'static ThreadPool> {
     static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         let n_threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS);

@@ -1,4 +1,4 @@
-//! Removing old segments.
+//! Garbage collection of old segments.
 
 use std::fs;
 use std::fs::Metadata;
@@ -18,21 +18,21 @@ use crate::world::tools;
 use super::CacheError;
 use super::Observations;
 
-/// What garbage collection leaves. Only hunts that ended are ever removed, and none that a process has open.
+/// The limits of garbage collection. It removes only hunts that have ended and that no process has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
-    /// Segments (and damaged files that were set aside) that were not written for longer are removed.
+    /// Segments (and damaged files that were set aside) that were not written for longer than this are removed.
     pub max_age: Duration,
-    /// As long as the segments take more than this, the one that was not written for longest is removed.
+    /// While the segments take more than this, the one that was not written for the longest time is removed.
     pub max_bytes: u64,
 }
 
 /// What garbage collection removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Freed {
-    /// Bytes of segments and of what had been set aside.
+    /// Bytes of segments and of files that had been set aside.
     pub bytes: u64,
-    /// How many segments.
+    /// Number of segments.
     pub segments: usize,
 }
 
@@ -71,20 +71,20 @@ pub(super) fn collect(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Res
         freed.bytes += remove_set_aside(&directory, keep.max_age, now)?;
     }
     if freed.segments > 0 {
-        // Entries without a segment make `open` start the index over. Events are those of the next hunt.
+        // Entries without a segment make `open` rebuild the index. Events belong to the next hunt.
         Observations::open(idd_directory)?.0.flush();
     }
     Ok(freed)
 }
 
-/// Removes the segment if its hunt has ended and nobody has it open; returns whether it did.
+/// Removes the segment if its hunt has ended and no process has it open; returns whether it did.
 fn remove_ended(path: &Path) -> Result<bool, CacheError> {
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(CacheError::io("open the journal", path)(error)),
     };
-    // Held until the file is gone, so that nobody resumes it meanwhile.
+    // The lock is held until the file is removed, so that no process resumes the hunt.
     let Some(_lock) = FileLock::try_new(file).map_err(CacheError::io("lock the journal", path))? else {
         return Ok(false);
     };
@@ -98,7 +98,7 @@ fn remove_ended(path: &Path) -> Result<bool, CacheError> {
     }
 }
 
-/// Removes what is kept beside a segment; returns its size.
+/// Removes the file beside a segment that has its explanation; returns its size.
 fn remove_explanation(segment: &Path) -> Result<u64, CacheError> {
     let path = journal::explanation_of(segment);
     let Some(metadata) = metadata(&path)? else { return Ok(0) };
@@ -150,7 +150,7 @@ fn list(directory: &Path) -> Result<Vec<PathBuf>, CacheError> {
     paths.map_err(CacheError::io("list", directory))
 }
 
-/// `None` for what was removed meanwhile.
+/// `None` if the file was removed in the meantime.
 fn metadata(path: &Path) -> Result<Option<Metadata>, CacheError> {
     match path.symlink_metadata() {
         Ok(metadata) => Ok(Some(metadata)),
@@ -159,7 +159,7 @@ fn metadata(path: &Path) -> Result<Option<Metadata>, CacheError> {
     }
 }
 
-/// How long ago it was written; nothing if that lies in the future.
+/// The time since it was written; zero if that is in the future.
 fn age(metadata: &Metadata, now: SystemTime) -> Duration {
     metadata.modified().ok().and_then(|modified| now.duration_since(modified).ok()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Which index a process gets, and how segments come into it.
+//! Opens an index, and adds segments to it.
 
 use std::fs;
 use std::fs::File;
@@ -24,12 +24,12 @@ use super::Position;
 use super::ResultCache;
 use super::SledCache;
 
-/// Entries are put in batches of this size, so that a long segment is not held in memory.
+/// Entries are added in batches of this size, so that a long segment is not held in memory.
 const BATCH_ENTRIES: usize = 512;
 
-/// An index and the right to it.
+/// An index, with the lock on it.
 pub(super) struct Index {
-    // Dropped before the lock is let go.
+    // Dropped before the lock is released.
     pub(super) cache: Box<dyn ResultCache>,
     lock: Option<FileLock>,
 }
@@ -50,7 +50,7 @@ pub(super) fn lock(idd_directory: &Path) -> Result<Option<FileLock>, CacheError>
 }
 
 impl Index {
-    /// Opens the stored index if it can be had, else one in memory; neither is filled yet.
+    /// Opens the stored index if possible, else one in memory; neither is filled yet.
     pub(super) fn open(idd_directory: &Path, events: &mut Vec<Event>) -> Result<Self, CacheError> {
         let lock = match lock(idd_directory) {
             Ok(Some(lock)) => lock,
@@ -70,7 +70,7 @@ impl Index {
         Self { cache: Box::new(MemoryCache::default()), lock: None }
     }
 
-    /// Gives up an index that failed in use; the new one is empty.
+    /// Replaces an index that failed; the new one is empty.
     pub(super) fn give_up(&mut self, idd_directory: &Path, reason: &str, events: &mut Vec<Event>) {
         self.cache = Box::new(MemoryCache::default());
         *self = match self.lock.take() {
@@ -79,8 +79,8 @@ impl Index {
         };
     }
 
-    /// Sets the stored index aside and starts another. If that fails too the fault is not in the index (a full disk,
-    /// say): it is put back, and this process goes on in memory.
+    /// Sets the stored index aside and creates another. If that fails too, the reason is not in the index (a full disk,
+    /// for example): the old one is restored, and this process uses an index in memory.
     fn replace(idd_directory: &Path, lock: FileLock, reason: &str, events: &mut Vec<Event>) -> Self {
         let directory = directory(idd_directory);
         let lost = || Event::IndexLost { reason: reason.to_owned() };
@@ -91,13 +91,13 @@ impl Index {
             events.push(Event::IndexRebuilt { kept, reason: reason.to_owned() });
             return Self { cache: Box::new(cache), lock: Some(lock) };
         }
-        // Best effort: whatever is there afterwards is examined again by the next process.
+        // Best effort: the next process checks the result.
         let _ = fs::remove_dir_all(&directory).and_then(|()| fs::rename(&kept, &directory));
         Self::in_memory(events, lost())
     }
 }
 
-/// Opens the stored index, without entries of segments that are gone.
+/// Opens the stored index, without entries of missing segments.
 fn open_current(idd_directory: &Path) -> Result<SledCache, CacheError> {
     let directory = directory(idd_directory);
     let cache = SledCache::open(&directory)?;
@@ -126,7 +126,7 @@ fn set_aside(path: &Path) -> Result<PathBuf, CacheError> {
     }
 }
 
-/// Takes in what was added to a segment since the last time. Cost: one `stat` if nothing was.
+/// Adds the new records of a segment. Cost: one `stat` if there are none.
 pub(super) fn take_in(cache: &mut dyn ResultCache, hunt: &str, path: &Path) -> Result<Option<Damage>, CacheError> {
     let mut position = cache.position(hunt)?;
     let length = path.metadata().map_err(CacheError::io("examine the journal", path))?.len();
@@ -134,7 +134,7 @@ pub(super) fn take_in(cache: &mut dyn ResultCache, hunt: &str, path: &Path) -> R
         return Ok(None);
     }
     if !is_end_of_line(path, length, position.offset) {
-        // A crash of the machine took the end of the segment back; entries that no longer fit are refused when read.
+        // A crash of the machine removed the end of the segment. Old entries are rejected when they are read.
         position = Position::default();
     }
     let mut reader = Reader::open(path, position.offset)?;
@@ -173,7 +173,7 @@ fn reason(error: &CacheError) -> String {
     }
 }
 
-/// Whether an error only says that a segment was removed meanwhile.
+/// Whether an error only says that a segment was removed in the meantime.
 pub(super) fn is_not_found(error: &CacheError) -> bool {
     match error {
         CacheError::Io { source, .. } | CacheError::Journal(journal::JournalError::Io { source, .. }) => {

@@ -1,4 +1,4 @@
-//! Keys: what an observation depends on, as one digest.
+//! Keys: everything that an observation depends on, as one digest.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,11 +10,11 @@ use sha2::Sha256;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
-/// The version of everything that the meaning of an observation depends on and that no other part of the key says:
-/// how trees are written, how commands are started, how output is normalised.
+/// The version of everything that the meaning of an observation depends on and that is not in the rest of the key: how
+/// trees are written, how commands are started, how output is normalised.
 const KEY_VERSION: u64 = 2;
 
-/// The digest of all that can change what a probe shows.
+/// The digest of everything that can change the result of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub [u8; 32]);
 
@@ -50,12 +50,12 @@ impl FromStr for Key {
 #[error("not a key of 64 hexadecimal digits")]
 pub struct InvalidKey;
 
-/// What one probe depends on.
+/// Everything that one probe depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyParts {
-    /// The tree that is probed, before anything is held or overlaid.
+    /// The tree that is probed, without held files and overlay.
     pub tree: TreeId,
-    /// The commit, only if the test is told.
+    /// The commit, only if the test can read it.
     pub exposed_commit: Option<CommitId>,
     /// The same for every probe of a hunt, see [`ProbePlan::digest`].
     pub plan: [u8; 32],
@@ -73,14 +73,14 @@ impl KeyParts {
     }
 }
 
-/// What the test of a product depends on: not the tree that it was built from.
+/// Everything that the test of a product depends on, without the tree of the build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProductParts {
     /// The digest of the product.
     pub product: [u8; 32],
-    /// The commit, only if the test is told.
+    /// The commit, only if the test can read it.
     pub exposed_commit: Option<CommitId>,
-    /// The digest of a plan that says what the product is and what is held.
+    /// The digest of a plan that names the product and the held files.
     pub plan: [u8; 32],
 }
 
@@ -96,37 +96,36 @@ impl ProductParts {
     }
 }
 
-/// The part of a test plan that can change what a probe shows; repeat, clean, limit and signature are not in it.
+/// The part of a test plan that can change the result of a probe; without repeat, clean, limit and signature.
 ///
-/// Nor are the programs outside of the tree that its commands execute: which they are is known only when a hunt has run
-/// something. An observation names them, and is looked up only while they are what they were; see
-/// [`tools`](crate::world::tools).
+/// It does not contain the programs outside of the tree that its commands execute, because they are known only after a
+/// run. An observation names them, and counts only while they are unchanged; see [`tools`](crate::world::tools).
 ///
 /// Everything is bytes: paths and values come from the user and need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProbePlan {
-    /// What writes generated files before the build.
+    /// The command that writes generated files before the build.
     pub regenerate: Option<CommandParts>,
-    /// The `--precheck` command, in the key of what it refused; what it let pass is the same without it.
+    /// The `--precheck` command, in the key of a rejection. A candidate that passed has the same key without it.
     pub precheck: Option<CommandParts>,
     /// The `--build` command.
     pub build: Option<CommandParts>,
     /// The test command.
     pub test: CommandParts,
-    /// The files that make up the product, in the key of what was not tested because another had the same one.
+    /// The files of the product, in the key of a test that was skipped because of an equal product.
     pub artifacts: Vec<Vec<u8>>,
     /// The working directory inside the worktree; empty for its root.
     pub directory: Vec<u8>,
-    /// Held and overlaid paths, each with the id of what is put there; an empty id for a path that is taken away.
+    /// Held and overlaid paths, each with the id of its content; an empty id for a removed path.
     pub overlay: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Files outside the tree that the commands name, each with the digest of its content.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The listed environment; a variable that is listed and not set is not here, and one that only names directories
-    /// is here with a digest of what is in them. The text of `PATH` is not here.
+    /// The listed environment. A variable that is listed but not set is absent. A variable that only names directories
+    /// has a digest of their content. The text of `PATH` is absent.
     pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Populated submodules, each with its commit.
     pub submodules: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What identifies the system.
+    /// The identity of the system.
     pub platform: Vec<u8>,
     /// Whether workers have a home directory of their own.
     pub is_home_isolated: bool,
@@ -148,7 +147,8 @@ impl Default for CommandParts {
 }
 
 impl ProbePlan {
-    /// The digest of all fields. Neither the order in which maps were filled nor how fields adjoin matters.
+    /// The digest of all fields. It does not depend on the order in which maps were filled, and adjacent fields cannot
+    /// run together.
     pub fn digest(&self) -> [u8; 32] {
         let Self {
             regenerate,
@@ -193,7 +193,7 @@ impl ProbePlan {
     }
 }
 
-/// A digest of fields, each behind its length and each list behind its count: no two lists of parts collide.
+/// A digest of fields, each after its length and each list after its count: no two lists of parts collide.
 struct Fields {
     sha256: Sha256,
 }

@@ -1,4 +1,4 @@
-//! The index for a process that cannot have the stored one.
+//! The index for a process that cannot get the stored one.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::Key;
 use super::Position;
 use super::ResultCache;
 
-/// An index in memory; about 100 bytes for an observation.
+/// An index in memory; about 100 bytes for each observation.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryCache {
     entries: HashMap<Key, Vec<Entry>>,
@@ -27,7 +27,7 @@ impl ResultCache for MemoryCache {
         for (key, location) in entries {
             let entry = Entry { hunt: hunt.to_owned(), location: *location };
             let known = self.entries.entry(*key).or_default();
-            // As in the stored index, a segment has one entry at one offset.
+            // As in the stored index, a segment has only one entry at an offset.
             known.retain(|other| (&other.hunt, other.location.offset) != (&entry.hunt, location.offset));
             known.push(entry);
         }

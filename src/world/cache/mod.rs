@@ -1,11 +1,11 @@
 //! The cache: observations by key, over all hunts of a repository.
 //!
-//! It keeps no observation itself. Its index ([`ResultCache`]) says in which segment of the journal, and where, the
-//! observations of a key stand; each is read from there, with its checksum and key, before it answers. So the index may
-//! be lost, stale or damaged without an answer ever being wrong: it is rebuilt from the segments.
+//! It contains no observation itself. Its index ([`ResultCache`]) has the places of the observations of a key: the
+//! segment of the journal, and the offset. Each observation is read from there, and its checksum and key are checked,
+//! before it counts. So a lost, stale or damaged index never leads to a wrong answer; it is rebuilt from the segments.
 //!
-//! Start at [`Observations`]. The index is [`SledCache`] for the process that gets its lock, and [`MemoryCache`] for
-//! the others, which therefore share what is recorded meanwhile as well. Keys are made by [`KeyParts`].
+//! Start at [`Observations`]. The process with the lock has a [`SledCache`] as its index; the others have a
+//! [`MemoryCache`], so they also see new records. [`KeyParts`] makes the keys.
 
 mod gc;
 mod index;
@@ -38,25 +38,25 @@ use crate::world::journal::Location;
 
 /// An index over segments.
 ///
-/// Everything that was put counts at once; it is durable at some later time, together with its [`Position`].
+/// New entries count at once. They are durable at some later time, together with their [`Position`].
 pub trait ResultCache: Send {
-    /// Where observations of `key` stand, in no particular order and without repetition.
+    /// The places of the observations of `key`, in no particular order, each once.
     fn get(&self, key: &Key) -> Result<Vec<Entry>, CacheError>;
 
     /// Adds entries of the segment of `hunt` and moves its position, both or neither.
     fn put(&mut self, hunt: &str, entries: &[(Key, Location)], position: Position) -> Result<(), CacheError>;
 
-    /// How far the segment of `hunt` was taken in; the start for an unknown one.
+    /// The end of the indexed part of the segment of `hunt`; the start for an unknown one.
     fn position(&self, hunt: &str) -> Result<Position, CacheError>;
 
     /// The hunts that have a position, in the order of their ids.
     fn hunts(&self) -> Result<Vec<String>, CacheError>;
 
-    /// Makes durable what was put; nothing for an index without storage.
+    /// Makes new entries durable; does nothing for an index without storage.
     fn flush(&self) -> Result<(), CacheError>;
 }
 
-/// Where one observation stands.
+/// The place of one observation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// The hunt that made it.
@@ -65,27 +65,27 @@ pub struct Entry {
     pub location: Location,
 }
 
-/// How far a segment was taken in.
+/// The end of the indexed part of a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The end of the last record taken in, in bytes.
+    /// The end of the last indexed record, in bytes.
     pub offset: u64,
-    /// Incremental observations that stand before this byte are void.
+    /// Incremental observations before this byte are void.
     pub void_before: u64,
-    /// All observations that stand before this byte are void.
+    /// All observations before this byte are void.
     pub all_void_before: u64,
 }
 
-/// What keeps observations from being looked up.
+/// Why observations cannot be looked up.
 #[derive(Debug, Error)]
 pub enum CacheError {
-    /// [`Observations`] goes on without the index that another process holds.
+    /// [`Observations`] continues without the index that another process holds.
     #[error("failed to lock the index of observations: another process holds it")]
     Busy,
     /// [`Observations`] sets the index aside and rebuilds it.
     #[error("failed to use the index of observations: {reason}")]
     Index {
-        /// What the index said, for people.
+        /// The message of the index, for people.
         reason: String,
     },
     /// The caller stops the hunt.
@@ -94,7 +94,7 @@ pub enum CacheError {
     /// The caller stops the hunt.
     #[error("failed to {action} `{path}`")]
     Io {
-        /// What was attempted, as in "failed to ...".
+        /// The action, as in "failed to ...".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -109,31 +109,31 @@ impl CacheError {
     }
 }
 
-/// What the user is told about the cache. None of it changes an answer.
+/// A message for the user about the cache. None of them changes an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Another process holds the index; this one works from the segments.
+    /// Another process has the index; this one uses the segments.
     IndexBusy,
-    /// The index was damaged, or of another format, and was rebuilt from the segments.
+    /// The index was damaged, or has another format, and was rebuilt from the segments.
     IndexRebuilt {
-        /// Where the damaged one is now.
+        /// The place of the damaged one.
         kept: PathBuf,
-        /// What was wrong.
+        /// The damage.
         reason: String,
     },
-    /// The index cannot be stored; this process works from the segments.
+    /// The index cannot be stored; this process uses the segments.
     IndexLost {
         /// Why.
         reason: String,
     },
-    /// A segment is damaged: observations that stand behind that byte do not answer.
+    /// A segment is damaged: observations after that byte do not count.
     SegmentDamaged {
         /// The segment.
         path: PathBuf,
         /// The first damaged byte.
         offset: u64,
     },
-    /// The observations of a segment do not answer, because it cannot be read.
+    /// The observations of a segment do not count, because it cannot be read.
     SegmentSkipped {
         /// The segment.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! Looking observations up, own ones and those of every other hunt.
+//! Looks up observations of this hunt and all others.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -34,18 +34,18 @@ pub struct Observations {
     idd_directory: PathBuf,
     index: Index,
     events: Vec<Event>,
-    /// Segments about which the user was told.
+    /// Segments that were reported to the user.
     reported: HashSet<PathBuf>,
-    /// Says which observations were made with the programs of now; without it all count.
+    /// Decides which observations were made with the present programs; without it all count.
     tools: Option<Tools>,
-    /// What would have been answered, but for a program that changed.
+    /// Observations that do not count because a program changed.
     refused: BTreeMap<Key, Change>,
 }
 
 impl Observations {
-    /// Opens the observations of the segments in `idd_directory`, all of which are taken in, and says what is unusual.
+    /// Opens and indexes all segments in `idd_directory`; also returns events.
     ///
-    /// Cost: the segments are read as far as the index does not have them yet.
+    /// Cost: reads the parts of the segments that the index does not have yet.
     pub fn open(idd_directory: &Path) -> Result<(Self, Vec<Event>), CacheError> {
         let mut events = Vec::new();
         let index = Index::open(idd_directory, &mut events)?;
@@ -62,31 +62,31 @@ impl Observations {
         Ok((observations, events))
     }
 
-    /// Answers from now on only by what was observed with the programs that these tools find now.
+    /// From now on, only observations count that were made with the programs that these tools find now.
     pub fn use_tools(&mut self, tools: Tools) {
         self.tools = Some(tools);
     }
 
-    /// The name of the set of all programs that were executed so far; `None` if it is not known.
+    /// The name of the set of all programs that were executed so far; `None` if unknown.
     pub fn toolset(&mut self) -> Option<String> {
         self.tools.as_mut().and_then(Tools::current)
     }
 
-    /// Where commands write down what they execute; `None` if nobody wants to know.
+    /// The place where commands record the programs that they execute; `None` if it is not needed.
     pub fn executions(&self) -> Option<Arc<Executions>> {
         self.tools.as_ref().map(Tools::executions)
     }
 
-    /// What would have been answered, but for a program that changed since it was observed.
+    /// Observations that do not count because a program changed since.
     pub fn refused(&self) -> &BTreeMap<Key, Change> {
         &self.refused
     }
 
-    /// An observation of `key` that meets `want`, if one was recorded by any hunt up to now.
+    /// An observation of `key` that meets `want`, from any hunt.
     ///
-    /// A clean one is preferred; among equals the one of the greatest hunt id, and there the last.
+    /// A clean one is preferred; of equal ones the last one of the greatest hunt id.
     ///
-    /// Cost: reads the observations of the key; on a miss also examines every segment for additions.
+    /// Cost: reads the observations of the key; on a miss also examines every segment for new records.
     pub fn lookup(&mut self, key: &Key, want: Want) -> Option<Observation> {
         if let Some(observation) = self.find(key, want) {
             return Some(observation);
@@ -97,12 +97,13 @@ impl Observations {
         self.find(key, want)
     }
 
-    /// What the test showed of a product, if it always showed the same.
+    /// The result of the test of a product, if it was always the same.
     ///
-    /// - `key`: that of a product.
-    /// - Result: the last observation that meets `want`; `None` if two that were ever made of it ended differently.
+    /// - `key`: the key of a product.
+    /// - Result: the last observation that meets `want`; `None` if any two observations of the product ended
+    ///   differently.
     ///
-    /// Cost: reads the observations of the key, and examines every segment for additions.
+    /// Cost: reads the observations of the key, and examines every segment for new records.
     pub fn lookup_product(&mut self, key: &Key, want: Want) -> Option<Observation> {
         if let Err(error) = self.take_in_all() {
             self.skip(journal::segments_directory(&self.idd_directory), &error);
@@ -125,22 +126,21 @@ impl Observations {
             .map(|(_, observation)| observation)
     }
 
-    /// Takes in what was appended to `segment`; to be called after the append of an observation.
+    /// Indexes the new records of `segment`; call it after an observation was appended.
     ///
     /// Optional: a lookup that misses does the same.
     pub fn record(&mut self, segment: &Segment) {
         self.take_in(segment.hunt(), segment.path());
     }
 
-    /// Makes all incremental observations of this hunt void up to now, in the journal and for every process.
+    /// Makes all previous incremental observations of this hunt void, in the journal and for every process.
     ///
-    /// Clean ones, and those that are recorded later, go on answering.
+    /// Clean ones and later ones still count.
     pub fn void_incremental(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
         self.void(segment, &Record::Voided)
     }
 
-    /// Makes all observations of this hunt void up to now, as [`void_incremental`](Self::void_incremental) does with
-    /// some.
+    /// Makes all previous observations of this hunt void; compare [`void_incremental`](Self::void_incremental).
     pub fn void_all(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
         self.void(segment, &Record::VoidedAll)
     }
@@ -151,20 +151,20 @@ impl Observations {
         self.with_index(|cache| index::take_in(cache, hunt, segment.path()).map(drop))
     }
 
-    /// What happened since `open`, or the last call, that the user is told.
+    /// The events since `open`, or since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
-    /// Stores the index; what is lost without this is read from the segments next time.
+    /// Stores the index. Without this, the next process reads the missing part from the segments.
     pub fn flush(&mut self) {
-        // A failure is an event by now.
+        // A failure has become an event.
         let _ = self.with_index(|cache| cache.flush());
     }
 
-    /// Removes segments of ended hunts that `keep` does not cover, and rebuilds the index; see [`Keep`].
+    /// Removes segments of ended hunts beyond the limits of `keep`, and rebuilds the index; see [`Keep`].
     ///
-    /// - `now`: what the age of a segment is measured against.
+    /// - `now`: the time from which the age of a segment is computed.
     pub fn gc(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Result<Freed, CacheError> {
         gc::collect(idd_directory, keep, now)
     }
@@ -195,14 +195,14 @@ impl Observations {
         incremental
     }
 
-    /// Why an observation does not count that was made with this set of programs; `None` if it counts.
+    /// Why an observation with this set of programs does not count; `None` if it counts.
     fn change(&mut self, toolset: Option<&str>) -> Option<Change> {
         let tools = self.tools.as_mut()?;
-        // An empty name is that of no set.
+        // An empty name belongs to no set.
         tools.change(toolset.unwrap_or_default())
     }
 
-    /// The observation at `entry` and the name of its set of programs, if it is there and is one of `key`.
+    /// The observation at `entry` and the name of its set of programs, if there is one and it has this key.
     fn read(&self, key: &Key, entry: &Entry) -> Option<(Observation, Option<String>)> {
         let path = journal::segment_path(&self.idd_directory, &entry.hunt).ok()?;
         match journal::read_at(&path, entry.location) {
@@ -211,7 +211,7 @@ impl Observations {
             {
                 Some((observation.into(), toolset))
             }
-            // Stale or wrong entries are no answers; an unreadable segment is reported where it is taken in.
+            // Stale or wrong entries are no answers; an unreadable segment is reported when it is indexed.
             _ => None,
         }
     }
@@ -255,7 +255,7 @@ impl Observations {
         }
     }
 
-    /// Uses the index; one that fails is replaced, at the latest by one in memory, which cannot fail.
+    /// Uses the index. An index that fails is replaced, in the end by one in memory, which cannot fail.
     fn with_index<T>(&mut self, work: impl Fn(&mut dyn ResultCache) -> Result<T, CacheError>) -> Result<T, CacheError> {
         loop {
             match work(&mut *self.index.cache) {

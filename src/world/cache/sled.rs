@@ -1,10 +1,10 @@
 //! The stored index, the only user of sled.
 //!
-//! One tree, three kinds of keys, told apart by their first byte: `f` the format; `p` and a hunt id the position of
-//! that segment; `e`, a [`Key`], a hunt id, a zero byte and an offset (big endian) an entry, whose value is the length.
-//! Entries and position of one `put` are one batch, so the position never covers what is not there.
+//! One tree, three kinds of keys with different first bytes: `f` the format; `p` and a hunt id the position of that
+//! segment; `e`, a [`Key`], a hunt id, a zero byte and an offset (big endian) an entry, whose value is the length.
+//! Entries and position of one `put` are one batch, so the position never covers missing entries.
 //!
-//! sled can panic on damaged files. Every call is guarded: a panic is an error like others, and is not printed.
+//! sled can panic on damaged files. Every call is guarded: a panic becomes an error, and is not printed.
 
 use std::cell::Cell;
 use std::panic;
@@ -39,11 +39,11 @@ pub struct SledCache {
 }
 
 impl SledCache {
-    /// Opens the index in `directory`, or starts one.
+    /// Opens the index in `directory`, or creates one.
     ///
-    /// A lock is waited for a short while: a process that just ended may not have let go of its files yet.
+    /// It waits a short time for a lock: a process that just ended may not have released its files yet.
     ///
-    /// Errors: [`CacheError::Busy`] if another process has it; [`CacheError::Index`] if it is damaged or of another
+    /// Errors: [`CacheError::Busy`] if another process has it; [`CacheError::Index`] if it is damaged or has another
     /// format.
     pub fn open(directory: &Path) -> Result<Self, CacheError> {
         let config = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES).mode(Mode::LowSpace);
@@ -73,7 +73,7 @@ impl SledCache {
         }
     }
 
-    /// Makes an index as another program, or another version, would.
+    /// Writes an index of another program, or another version.
     #[cfg(test)]
     pub(super) fn write_foreign(directory: &Path) {
         let db = sled::open(directory).unwrap();
@@ -132,7 +132,7 @@ impl ResultCache for SledCache {
 impl Drop for SledCache {
     fn drop(&mut self) {
         let db = self.db.take();
-        // What was not stored is read from the segments again.
+        // Unstored entries are read from the segments again.
         let _ = guarded(|| {
             drop(db);
             Ok(())
@@ -154,7 +154,7 @@ fn foreign() -> CacheError {
     CacheError::Index { reason: "it holds an entry that no version of this program wrote".to_owned() }
 }
 
-/// sled has no kind of its own for a lock that is held.
+/// sled has no error kind for a lock that is held.
 fn is_lock(error: &CacheError) -> bool {
     matches!(error, CacheError::Index { reason } if reason.contains("could not acquire lock"))
 }

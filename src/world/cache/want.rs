@@ -1,4 +1,4 @@
-//! Which observation answers which question.
+//! Decides which observation answers which query.
 
 use std::time::Duration;
 
@@ -6,27 +6,28 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Reason;
 
-/// What a query asks of an observation, beside its key.
+/// The requirements of a query, in addition to its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want {
-    /// Whether it must have been made in a freshly written worktree, as what a claim rests on.
+    /// Whether it must have run in a freshly written worktree, as for a claim.
     pub clean: bool,
-    /// The time limit that the probe would have.
+    /// The time limit of the probe.
     pub limit: Duration,
 }
 
 impl Want {
-    /// Whether `observation` shows what a probe of its key would show.
+    /// Whether `observation` is also the result of a new probe of its key.
     ///
-    /// - A clean query takes only clean observations; another query takes both kinds.
-    /// - That an object or a submodule is missing answers nothing.
-    /// - A timeout answers up to its own limit: with more time the command might have ended.
-    /// - Anything else answers from its own duration on (with less time it would have been cut), and at its own limit
-    ///   in any case, because a limit holds for each command and the duration is that of build and test together.
+    /// - A clean query needs a clean observation; another query takes both kinds.
+    /// - A missing object or submodule answers nothing.
+    /// - A timeout answers queries with at most its own limit: with more time the command might have ended.
+    /// - Anything else answers queries whose limit is at least its own duration (with less time the command would have
+    ///   been killed), and queries with its own limit, because a limit holds for each command and the duration is that
+    ///   of build and test together.
     pub fn is_met_by(self, observation: &Observation) -> bool {
         let is_in_time = match observation.ending {
             Ending::Timeout => self.limit <= observation.limit,
-            // It may have been fetched since.
+            // The object may have been fetched since.
             Ending::NotRun(Reason::Object | Reason::Submodule) => false,
             Ending::NotRun(_) => true,
             Ending::Exit(_) | Ending::Signal(_) => {

@@ -3,18 +3,18 @@
 use super::old;
 use super::record::Record;
 
-/// What is wrong with a line.
+/// The damage of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DamageKind {
-    /// The line has no end: its write was cut short, or is under way.
+    /// The line has no end: its write was interrupted, or is still running.
     Torn,
-    /// The checksum does not fit the line, or the line is longer than any that is written.
+    /// The checksum does not match the line, or the line is too long.
     Checksum,
-    /// The line is as it was written, but is no record of this format.
+    /// The line is intact, but is no record of this format.
     Format,
 }
 
-/// The longest line that is written or read, in bytes with its LF.
+/// The maximum length of a line, in bytes with its LF.
 pub(super) const MAX_LINE_BYTES: u64 = 256 << 20;
 
 const CHECKSUM_DIGITS: usize = 8;
@@ -29,19 +29,19 @@ pub(super) fn encode(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Reads a line back, which is given without its LF; `None` if it is an old note that says nothing known.
+/// Reads a line, which is given without its LF; `None` for an old note of an unknown kind.
 pub(super) fn decode(line: &[u8]) -> Result<Option<Record>, DamageKind> {
     let json = checked(line)?;
     serde_json::from_slice(json).map(Some).or_else(|_| old::read(json))
 }
 
-/// The format version of a line that is a plan of any version.
+/// The format version of a line with a plan of any version.
 pub(super) fn plan_version(line: &[u8]) -> Option<u32> {
     let value: serde_json::Value = serde_json::from_slice(checked(line).ok()?).ok()?;
     value.get("plan")?.get("version")?.as_u64()?.try_into().ok()
 }
 
-/// The JSON of a line. The digits are compared as text, so that no other spelling of the number is accepted.
+/// The JSON of a line. The digits are compared as text, so only one spelling of the number is accepted.
 fn checked(line: &[u8]) -> Result<&[u8], DamageKind> {
     let (head, json) = line.split_at_checked(CHECKSUM_DIGITS + 1).ok_or(DamageKind::Checksum)?;
     let expected = checksum(json);

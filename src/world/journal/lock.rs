@@ -17,22 +17,22 @@ use rustix::process::Pid;
 
 use crate::world::files::own;
 
-/// What a killed holder leaves behind is waited for at most so long.
+/// The maximum time to wait for processes of a killed holder.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// An open file with an exclusive lock that ends with the value, or with the process.
+/// An open file with an exclusive lock, which ends with the value or with the process.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
 }
 
 impl FileLock {
-    /// Locks the file at `path`, which is made if need be with its directory; `None` if someone else holds the lock.
+    /// Locks the file at `path`, which is created with its directory if needed; `None` if another process has the lock.
     ///
-    /// Who holds it is written into the file, for [`holder`](Self::holder). Of one that was killed, what it had just
-    /// started may hold the lock for a moment more: that is waited for.
+    /// The holder's number is written into the file, for [`holder`](Self::holder). If a holder was killed, processes
+    /// that it has just started can hold the lock a moment longer; this function waits for them.
     pub fn at(path: &Path) -> io::Result<Option<Self>> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
@@ -52,12 +52,12 @@ impl FileLock {
         Ok(lock)
     }
 
-    /// The process that holds a lock, as it has written down.
+    /// The process that holds a lock, as it wrote into the file.
     pub fn holder(path: &Path) -> Option<u32> {
         fs::read_to_string(path).ok()?.parse().ok()
     }
 
-    /// Locks `file`, without waiting; `None` if someone else holds the lock.
+    /// Locks `file`, without waiting; `None` if another process has the lock.
     pub fn try_new(file: File) -> io::Result<Option<Self>> {
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Self { file })),
@@ -67,7 +67,7 @@ impl FileLock {
     }
 }
 
-/// Whether there is no process of this number.
+/// Whether there is no process with this number.
 fn is_gone(process: u32) -> bool {
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
@@ -82,9 +82,9 @@ impl Deref for FileLock {
 }
 
 impl Drop for FileLock {
-    /// Closing alone would not do: a child that was forked but has not yet started its program holds the file too.
+    /// Closing alone is not enough: a forked child that has not yet started its program has the file open too.
     fn drop(&mut self) {
-        // The only failure is that there was no lock to end.
+        // It can fail only if there was no lock.
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
 }

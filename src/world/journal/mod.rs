@@ -1,12 +1,12 @@
-//! The journal: what a hunt did, append-only, and the only truth about it.
+//! The journal: the append-only record of a hunt, and the only truth about it.
 //!
 //! Every hunt owns one [`Segment`] `idd/segments/<hunt id>.log` in the common git directory. A segment is a text file
-//! of one [`Record`] a line, each with its own checksum, and is written by one process at a time (it holds an advisory
-//! lock on it). Everybody may read it meanwhile: with [`read()`] all at once, with [`Reader`] record by record, with
-//! [`Tail`] as it grows. What a killed hunt left open is worked out by [`Replay`].
+//! with one [`Record`] in each line, each with its own checksum. One process at a time writes it, and holds an advisory
+//! lock on it. Other processes can read it at the same time: as a whole with [`read()`], record by record with
+//! [`Reader`], as it grows with [`Tail`]. [`Replay`] finds the unfinished work of a killed hunt.
 //!
-//! The order that makes a kill harmless: [`Record::Intent`], then the run, then [`Record::Observed`] made durable, then
-//! [`Record::Consumed`]. The journal knows nothing of searches and verdicts; it keeps observations.
+//! This order makes a kill harmless: [`Record::Intent`], then the run, then [`Record::Observed`] made durable, then
+//! [`Record::Consumed`]. The journal knows no searches and verdicts; it stores observations.
 
 mod line;
 mod lock;
@@ -49,12 +49,12 @@ pub use segment::Cut;
 pub use segment::Segment;
 use thiserror::Error;
 
-/// What keeps the journal from being written or read.
+/// Why the journal cannot be written or read.
 ///
-/// A damaged segment is none of these: reading gives the valid prefix and says where the [`Damage`] begins.
+/// A damaged segment is no error: reading returns the valid prefix and the start of the [`Damage`].
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// The caller says that this hunt is running already, and stops.
+    /// The caller reports that this hunt is already running, and stops.
     #[error("failed to lock the journal `{path}`: another process is writing it")]
     Busy {
         /// The segment.
@@ -66,30 +66,30 @@ pub enum JournalError {
         /// The segment.
         path: PathBuf,
     },
-    /// The caller starts the hunt anew: nothing that could be resumed was recorded.
+    /// The caller starts the hunt again: there is no record to resume from.
     #[error("failed to resume from the journal `{path}`: it holds no test plan")]
     NoPlan {
         /// The segment.
         path: PathBuf,
     },
-    /// The caller leaves the segment as it is: another version of the program wrote it.
+    /// The caller does not change the segment: another version of the program wrote it.
     #[error("failed to read the journal `{path}`: it has format {version}, this program knows format {FORMAT_VERSION}")]
     Version {
         /// The segment.
         path: PathBuf,
-        /// The format that it has.
+        /// Its format.
         version: u32,
     },
     /// The caller stops: the id is not one or more of `0-9`, `a-z` and `-`.
     #[error("not the id of a hunt: `{id}`")]
     HuntId {
-        /// What was given.
+        /// The given id.
         id: String,
     },
     /// The caller stops the hunt.
     #[error("failed to {action} `{path}`")]
     Io {
-        /// What was attempted, as in "failed to ...".
+        /// The action, as in "failed to ...".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -118,12 +118,12 @@ pub fn segment_path(idd_directory: &Path, id: &str) -> Result<PathBuf, JournalEr
     }
 }
 
-/// Where the explanation of the hunt of a segment is kept, if there is one. It goes when the segment goes.
+/// The place of the explanation of a segment's hunt. It is removed together with the segment.
 pub fn explanation_of(segment: &Path) -> PathBuf {
     segment.with_extension("explanation.json")
 }
 
-/// All segments inside `idd_directory` as (hunt id, path), in the order of the ids; empty if there is no directory yet.
+/// All segments inside `idd_directory` as (hunt id, path), ordered by id; empty if the directory does not exist yet.
 pub fn segments(idd_directory: &Path) -> Result<Vec<(String, PathBuf)>, JournalError> {
     let directory = segments_directory(idd_directory);
     let entries = match fs::read_dir(&directory) {
@@ -145,7 +145,7 @@ pub fn segments(idd_directory: &Path) -> Result<Vec<(String, PathBuf)>, JournalE
     Ok(found)
 }
 
-/// Whether some process writes the segment at `path` now. Nothing is changed, and a missing segment has no writer.
+/// Whether a process is writing the segment at `path`. Changes nothing; a missing segment has no writer.
 pub fn is_written(path: &Path) -> Result<bool, JournalError> {
     let file = match fs::File::open(path) {
         Ok(file) => file,

@@ -1,7 +1,7 @@
-//! Segments of format 1, which had no records of their own for what a hunt says of itself: these were notes, each a
-//! word and then its value as text.
+//! Segments of format 1. That format had no records for the hunt's own state; it stored notes instead, each a word
+//! followed by its value as text.
 //!
-//! All other records are as they were. What a note of a kind that is not known says is left out.
+//! All other records are the same. Notes of unknown kinds are skipped.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use crate::revision::CommitId;
 use super::line::DamageKind;
 use super::record::Record;
 
-/// The oldest format that is read.
+/// The oldest readable format.
 pub(super) const OLDEST_VERSION: u32 = 1;
 
 #[derive(Deserialize)]
@@ -19,7 +19,7 @@ enum Old {
     Note { text: String },
 }
 
-/// What a line that is a note says today; `None` if it says nothing that is known.
+/// The present record for a line with a note; `None` for a note of an unknown kind.
 ///
 /// Errors: [`DamageKind::Format`] if it is no note.
 pub(super) fn read(json: &[u8]) -> Result<Option<Record>, DamageKind> {

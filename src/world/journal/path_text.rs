@@ -1,7 +1,6 @@
 //! Paths as text, without loss: a path is bytes, JSON is UTF-8.
 //!
-//! What is valid UTF-8 stays readable; `%` and every byte that is not part of valid UTF-8 become `%` and two hex
-//! digits.
+//! Valid UTF-8 stays readable; `%` and every byte outside of valid UTF-8 become `%` and two hex digits.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Reading segments, also while another process writes them.
+//! Reads segments, also while another process writes them.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ use super::old::OLDEST_VERSION;
 use super::record::FORMAT_VERSION;
 use super::record::Record;
 
-/// Where a record stands in its segment.
+/// The place of a record in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     /// Its first byte, from 0.
@@ -29,18 +29,18 @@ pub struct Location {
 }
 
 impl Location {
-    /// The offset of what follows the record.
+    /// The offset after the record.
     pub fn end(self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 }
 
-/// Where the valid part of a segment ends although the file goes on.
+/// The end of the valid part of a segment, if there is more in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damage {
     /// The first byte of the first line that is not a record, from 0.
     pub offset: u64,
-    /// What is wrong with that line. `Torn` is also what a reader sees while the line is being written.
+    /// The damage of that line. A reader also sees `Torn` while the line is being written.
     pub kind: DamageKind,
 }
 
@@ -49,15 +49,15 @@ pub struct Damage {
 pub struct Read {
     /// The records before the damage, in the order written; the first is the plan.
     pub records: Vec<Record>,
-    /// How many bytes they take.
+    /// Their size in bytes.
     pub valid_bytes: u64,
-    /// What follows them, if it is not the end of the file.
+    /// The damage after them, if they do not reach the end of the file.
     pub damage: Option<Damage>,
 }
 
-/// Reads a whole segment; what follows a damaged line is not looked at.
+/// Reads a whole segment up to the first damaged line.
 ///
-/// All outputs are kept in memory: [`Reader`] and [`super::Replay`] are for segments of any size.
+/// All outputs are in memory: use [`Reader`] and [`super::Replay`] for segments of any size.
 pub fn read(path: &Path) -> Result<Read, JournalError> {
     let mut reader = Reader::open(path, 0)?;
     let mut records = Vec::new();
@@ -67,7 +67,7 @@ pub fn read(path: &Path) -> Result<Read, JournalError> {
     Ok(Read { records, valid_bytes: reader.offset(), damage: reader.damage() })
 }
 
-/// Reads the one record at `location`; `None` if no undamaged record stands there, or no file.
+/// Reads the record at `location`; `None` if there is no file or no intact record.
 pub fn read_at(path: &Path, location: Location) -> Result<Option<Record>, JournalError> {
     let Some(length) = usize::try_from(location.length).ok().filter(|_| location.length <= MAX_LINE_BYTES) else {
         return Ok(None);
@@ -113,7 +113,7 @@ impl Reader {
         }
     }
 
-    /// The next record, and where it stands; no record if it is an old note that says nothing known.
+    /// The next record with its place; no record for an old note of an unknown kind.
     fn next_line(&mut self) -> Result<Option<(Location, Option<Record>)>, JournalError> {
         if self.damage.is_some() {
             return Ok(None);
@@ -169,7 +169,7 @@ impl Reader {
     }
 }
 
-/// Follows a segment that another process appends to.
+/// Follows a segment while another process appends to it.
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
@@ -177,17 +177,17 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Follows the segment from `offset` on, which is 0 or the end of a record read earlier.
+    /// Follows the segment from `offset` on: 0 or the end of an earlier record.
     pub fn new(path: &Path, offset: u64) -> Self {
         Self { path: path.to_owned(), offset }
     }
 
-    /// The complete records that were added since the last call, in the order written.
+    /// The complete records since the last call, in the order written.
     ///
-    /// A last line without an end is left for the next call, and so is a damaged one: its writer may cut it off.
+    /// A last line without an end, or a damaged one, is left for the next call: its writer may cut it off.
     pub fn poll(&mut self) -> Result<Vec<(Location, Record)>, JournalError> {
         let length = self.path.metadata().map_err(JournalError::io("examine the journal", &self.path))?.len();
-        // The writer took a record back that it could not make durable.
+        // The writer removed a record that it could not make durable.
         self.offset = self.offset.min(length);
         let mut reader = Reader::open(&self.path, self.offset)?;
         let mut added = Vec::new();

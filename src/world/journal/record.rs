@@ -1,4 +1,4 @@
-//! What stands on one line of a segment. These types are the format; working types convert into them and back.
+//! The records of a segment, one in each line. These types are the format; working types convert into them and back.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,35 +15,35 @@ use crate::revision::TreeId;
 
 use super::path_text;
 
-/// The format of the records in this module, kept in every [`PlanRecord`].
+/// The format of the records in this module, stored in every [`PlanRecord`].
 ///
 /// It changes when an older program could no longer read a newer segment; a field with a default does not change it.
-/// Segments of format 1 are read (see [`super::old`]), but nothing is appended to them.
+/// Segments of format 1 can be read (see [`super::old`]), but nothing is appended to them.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// One entry of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
-    /// What is hunted and how; the first record of every segment, and only the first.
+    /// The plan of the hunt: the first record of every segment, and only the first.
     Plan(PlanRecord),
-    /// This process writes from here on; its daemons are found by it should it be killed.
+    /// This process writes from here on. If it is killed, its descendants are found by this record.
     Process {
         /// Its number.
         pid: i32,
-        /// When it was started, in the clock of the system's process table.
+        /// Its start time, in the clock of the system's process table.
         start_time: u64,
     },
     /// A probe is about to start.
     Intent {
         /// Number of the probe, unique in the segment.
         sequence: u64,
-        /// The key of what is probed, as hex.
+        /// The key of the probe, as hex.
         key: String,
         /// The worktree that the probe will use.
         #[serde(with = "path_text")]
         worktree: PathBuf,
-        /// Whether it is to be made in a freshly written worktree.
+        /// Whether it is to run in a freshly written worktree.
         clean: bool,
     },
     /// A command of the probe runs.
@@ -55,100 +55,99 @@ pub enum Record {
         /// Start time of the group's leader, in the clock of the system's process table.
         start_time: u64,
     },
-    /// The probe is complete; counts once it is durable.
+    /// The probe is complete; it counts once this record is durable.
     Observed {
         /// Number of the probe.
         sequence: u64,
-        /// The key of what was probed, as hex.
+        /// The key of the probe, as hex.
         key: String,
-        /// Which observation of this key it is in this hunt, from 0; above 0 only where repetition was asked for.
+        /// The number of this observation of the key in this hunt, from 0; above 0 only if repetition was requested.
         nth: u32,
-        /// The key of the product that was tested, as hex, if it is known.
+        /// The key of the tested product, as hex, if it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         product: Option<String>,
-        /// The name of the set of programs that the hunt had executed so far; `None` if it is not known.
+        /// The name of the set of programs that the hunt has executed so far; `None` if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         toolset: Option<String>,
-        /// What was seen.
+        /// The observation.
         observation: ObservationRecord,
     },
-    /// The search took the answer of the probe in.
+    /// The search used the answer of the probe.
     Consumed {
         /// Number of the probe.
         sequence: u64,
     },
-    /// Incremental observations that stand before this record no longer answer anything.
+    /// Incremental observations before this record no longer count.
     Voided,
-    /// No observation that stands before this record answers anything any more: probes disturbed each other. From here
-    /// on one runs at a time.
+    /// No observation before this record counts any more, because probes disturbed each other. From here on one probe
+    /// runs at a time.
     VoidedAll,
-    /// What this run of the program is to find.
+    /// The goal of this run of the program.
     Asked(AskedRecord),
-    /// What is left to do, and how many jobs do it.
+    /// The remaining work, and the number of jobs.
     Ahead(AheadRecord, usize),
-    /// The time spent so far, all runs of the program together.
+    /// The time spent so far, in all runs of the program together.
     Spent {
-        /// On everything before the first reduction of the culprit; `None` until there is one.
+        /// Time before the first reduction of the culprit; `None` until there is one.
         search: Option<Duration>,
-        /// On reductions of the culprit.
+        /// Time of reductions of the culprit.
         reduction: Duration,
     },
-    /// A probe was run, and counts.
+    /// A probe ran, and is counted.
     Ran {
         /// Number of the probe.
         sequence: u64,
-        /// As what it counts, in words: what the test was run for, a check or the suite in its place, what was refused
-        /// or spared.
+        /// Its counters, in words: the purpose of the test, a check or the suite, a rejected or saved run.
         counts: Vec<String>,
-        /// How long the hunt had taken by then, all runs of the program together.
+        /// The time of the hunt so far, in all runs of the program together.
         elapsed: Duration,
     },
-    /// The search has a verdict of a revision.
+    /// The search has a verdict on a revision.
     Tested {
         /// The revision.
         revision: CommitId,
         /// The outcome, as it is printed.
         outcome: String,
-        /// Whether a repair was put on the revision.
+        /// Whether the revision was repaired.
         is_repaired: bool,
     },
     /// An answer was used.
     Answer {
-        /// What the probe was for.
+        /// The purpose of the probe.
         phase: String,
-        /// The revision that it belongs to.
+        /// Its revision.
         revision: CommitId,
-        /// What was probed.
+        /// Its tree.
         tree: TreeId,
-        /// The key of the observation, as hex; where another one answered (a refusal, an equal product), `sequence`
-        /// names it.
+        /// The key of the observation, as hex. If another observation answered (a rejection, an equal product),
+        /// `sequence` names it.
         key: String,
-        /// The number of the probe if it was run now; `None` if its answer was known.
+        /// The number of the probe if it ran now; `None` if its answer was known.
         sequence: Option<u64>,
-        /// What it means for the hunt.
+        /// The outcome.
         outcome: String,
     },
     /// A reduction has ended.
     Reduced {
-        /// What was reduced.
+        /// The reduced change, in words.
         what: String,
-        /// The revision whose change it was.
+        /// The revision of the change.
         revision: CommitId,
         /// Added plus removed lines before.
         before: u64,
-        /// And after.
+        /// Added plus removed lines after.
         after: u64,
     },
     /// A revision was made testable.
     Repaired {
         /// The revision.
         revision: CommitId,
-        /// Where the lines come from.
+        /// The source of the repair.
         source: CommitId,
-        /// How many.
+        /// Its number of lines.
         lines: u64,
     },
-    /// The fix reached a revision.
+    /// The fix was carried to a revision.
     Carried {
         /// The revision.
         revision: CommitId,
@@ -158,7 +157,7 @@ pub enum Record {
         /// The report's own versioned object.
         value: serde_json::Value,
     },
-    /// The hunt ended; a resumed hunt goes on behind this record.
+    /// The hunt ended; a resumed hunt continues after this record.
     Ended {
         /// The status word.
         status: String,
@@ -185,16 +184,16 @@ impl PlanRecord {
     }
 }
 
-/// What a run of the program is to find, and how long reductions may take.
+/// The goal of a run of the program, and the time limit of reductions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedRecord {
-    /// What is looked for.
+    /// The last stage.
     pub until: UntilRecord,
-    /// How long reductions may take; `None` if nobody said it.
+    /// The time limit of reductions; `None` if none was given.
     pub reduction: Option<BoundRecord>,
 }
 
-/// How far a hunt goes. The aliases are the words of format 1.
+/// The last stage of a hunt. The aliases are the words of format 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the variants are the words of the option `--until`")]
@@ -207,37 +206,37 @@ pub enum UntilRecord {
     Fix,
 }
 
-/// How long something may take. The aliases are the words of format 1.
+/// A time limit. The aliases are the words of format 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundRecord {
-    /// This long.
+    /// At most this long.
     #[serde(alias = "Within")]
     Within(Duration),
-    /// As long as it needs.
+    /// Without a limit.
     #[serde(alias = "Unlimited")]
     Unlimited,
 }
 
-/// What the search or a reduction still has before it.
+/// The remaining work of the search or a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AheadRecord {
-    /// A pass is looked for.
+    /// The search for a pass.
     Galloping {
         /// Steps from the bad revision.
         distance: u64,
-        /// Revisions there are.
+        /// The number of revisions.
         n_revisions: u64,
     },
-    /// The first bad revision is looked for.
+    /// The search for the first bad revision.
     Bisecting {
-        /// Revisions that may be it.
+        /// The number of candidates.
         n_candidates: u64,
     },
     /// A change is reduced.
     Reducing {
-        /// Units that are still in it.
+        /// The number of remaining units.
         n_units: u64,
     },
 }
@@ -364,7 +363,7 @@ pub(super) mod tests {
         })
     }
 
-    /// Every record that may stand behind a plan.
+    /// Every record that can follow a plan.
     pub(in crate::world::journal) fn any_record() -> impl Strategy<Value = Record> {
         let path = any::<Vec<u8>>().prop_map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
         prop_oneof![

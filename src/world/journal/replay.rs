@@ -1,4 +1,4 @@
-//! What a hunt that ended early left behind: what it knows already, and what was under way.
+//! The state of an unfinished hunt: known results, and unfinished work.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -15,34 +15,34 @@ use super::read::read_at;
 use super::record::PlanRecord;
 use super::record::Record;
 
-/// A segment as far as resuming needs it. Outputs stay on disk until they are asked for.
+/// The data of a segment that resuming needs. Outputs are read from disk when they are needed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
-    /// What was hunted and how.
+    /// The plan of the hunt.
     pub plan: PlanRecord,
     /// The processes that wrote the segment, in order; see [`Record::Process`].
     pub processes: Vec<ProcessGroup>,
-    /// Probes without an observation, in the order of their numbers.
+    /// Probes without an observation, ordered by number.
     pub open_intents: Vec<OpenIntent>,
-    /// The probes whose answers the search took in, in that order.
+    /// The probes whose answers the search used, in that order.
     pub consumed: Vec<u64>,
     /// The number of the next probe: above every number in the segment.
     pub next_sequence: u64,
     /// Whether incremental observations were voided at some point.
     pub is_voided: bool,
-    /// Whether all observations were, because probes disturbed each other.
+    /// Whether all observations were voided, because probes disturbed each other.
     pub is_alone: bool,
     /// The last finding.
     pub finding: Option<serde_json::Value>,
-    /// The status with which the hunt ended, unless it was resumed after that.
+    /// The status with which the hunt ended, unless it was resumed later.
     pub status: Option<String>,
     /// How many probes were completed.
     pub n_completed: u64,
-    /// The name of the last set of programs, which is that of all that were executed; `None` if it is not known.
+    /// The name of the last set of programs, which contains all that were executed; `None` if unknown.
     pub toolset: Option<String>,
-    /// What was counted, see [`Record::Ran`].
+    /// The counters, see [`Record::Ran`].
     pub counts: BTreeMap<String, u64>,
-    /// How long the hunt had taken by the end of its last probe.
+    /// The time of the hunt until the end of its last probe.
     pub elapsed: Duration,
     path: PathBuf,
     observed: HashMap<(String, u32), Observed>,
@@ -53,17 +53,17 @@ pub struct Replay {
 pub struct OpenIntent {
     /// Its number.
     pub sequence: u64,
-    /// The key of what it probed, as hex.
+    /// The key of the probe, as hex.
     pub key: String,
-    /// Its worktree, whose content is unknown now.
+    /// Its worktree; the content is unknown now.
     pub worktree: PathBuf,
-    /// Whether it was to be made in a freshly written worktree.
+    /// Whether it was to run in a freshly written worktree.
     pub clean: bool,
-    /// The process groups that it started, which may still be alive.
+    /// The process groups that it started, which can still be alive.
     pub groups: Vec<ProcessGroup>,
 }
 
-/// A process, or the group that it leads; one of the same number that started at another time is somebody else's.
+/// A process, or the group that it leads. A process with the same number but another start time is a different one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessGroup {
     /// Its number.
@@ -144,14 +144,14 @@ impl Replay {
             Record::VoidedAll => self.void_all(),
             Record::Finding { value } => self.finding = Some(value),
             Record::Ended { status } => self.status = Some(status),
-            // What the hunt says of itself.
+            // The hunt's own state.
             _ => {}
         }
     }
 
     /// The hunt's own `nth` observation of `key` (hex), counted from 0; `None` if there is none, or it was voided.
     ///
-    /// If two were recorded under one number, the later counts.
+    /// If two were recorded under one number, the later one counts.
     pub fn observation(&self, key: &str, nth: u32) -> Result<Option<Observation>, JournalError> {
         let Some(observed) = self.observed.get(&(key.to_owned(), nth)) else {
             return Ok(None);
@@ -162,18 +162,18 @@ impl Replay {
         }
     }
 
-    /// Whether an observation has this number and key (hex), and was not voided.
+    /// Whether there is an observation with this number and key (hex) that was not voided.
     pub fn holds(&self, key: &str, nth: u32) -> bool {
         self.observed.contains_key(&(key.to_owned(), nth))
     }
 
-    /// Forgets what was not observed in a freshly written worktree.
+    /// Drops observations that were not made in a freshly written worktree.
     pub fn void_incremental(&mut self) {
         self.is_voided = true;
         self.observed.retain(|_, observed| observed.is_clean);
     }
 
-    /// Forgets everything that was observed.
+    /// Drops all observations.
     pub fn void_all(&mut self) {
         self.is_alone = true;
         self.observed.clear();
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// The directory comes along, as outputs are read from it later.
+    /// The directory is returned too, because outputs are read from it later.
     fn replay(records: &[Record]) -> (TempDir, Replay) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.log");

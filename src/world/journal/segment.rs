@@ -23,25 +23,25 @@ use super::record::FORMAT_VERSION;
 use super::record::PlanRecord;
 use super::record::Record;
 
-/// The writer of one hunt's segment; holds the lock on it as long as it lives.
+/// The writer of one hunt's segment; it holds the lock for its whole life.
 pub struct Segment {
     path: PathBuf,
     medium: Box<dyn Medium>,
     length: u64,
-    /// Whether there may be bytes behind `length`.
+    /// Whether there can be bytes after `length`.
     has_rest: bool,
 }
 
-/// A damaged tail that [`Segment::reopen`] took off.
+/// A damaged tail that [`Segment::reopen`] cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
-    /// How long it was.
+    /// Its length.
     pub bytes: u64,
-    /// The file that holds it now: the segment's name and `.damaged-<n>`.
+    /// The file that contains it now: the segment's name and `.damaged-<n>`.
     pub kept: PathBuf,
 }
 
-/// What a segment is written on; a file, except where a test needs a disk that is full.
+/// The medium of a segment: a file; in tests also a full disk.
 trait Medium: Send {
     fn write(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
     fn truncate(&mut self, length: u64) -> io::Result<()>;
@@ -63,9 +63,9 @@ impl Medium for FileLock {
 }
 
 impl Segment {
-    /// Starts the segment of a new hunt; its plan is durable when this returns. Makes the directory if need be.
+    /// Starts the segment of a new hunt; its plan is durable when this returns. Creates the directory if needed.
     ///
-    /// A file that holds no plan (its writer was killed before it was durable) is started over.
+    /// A file without a plan (its writer was killed before the plan was durable) is overwritten.
     ///
     /// Errors: [`JournalError::Busy`], [`JournalError::Exists`].
     pub fn create(path: &Path, plan: &PlanRecord) -> Result<Self, JournalError> {
@@ -82,7 +82,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Goes on with the segment of an earlier hunt, after a damaged tail was cut off and set aside.
+    /// Continues the segment of an earlier hunt, after a damaged tail was cut off and set aside.
     ///
     /// Errors: [`JournalError::Busy`], [`JournalError::NoPlan`], [`JournalError::Version`].
     pub fn reopen(path: &Path) -> Result<(Self, Option<Cut>), JournalError> {
@@ -101,9 +101,9 @@ impl Segment {
         Ok((Self { path: path.to_owned(), medium: Box::new(lock), length, has_rest: false }, cut))
     }
 
-    /// Appends a record; it survives the end of this process, but not yet that of the machine.
+    /// Appends a record. It survives the end of this process, but not yet a crash of the machine.
     ///
-    /// After an error the segment is as it was before the call.
+    /// After an error the segment is unchanged.
     pub fn append(&mut self, record: &Record) -> Result<Location, JournalError> {
         self.drop_rest().map_err(JournalError::io("write the journal", &self.path))?;
         let line = line::encode(record);
@@ -123,9 +123,9 @@ impl Segment {
         Ok(location)
     }
 
-    /// Appends a record and makes it durable, with all that was appended before.
+    /// Appends a record, and makes it and all earlier ones durable.
     ///
-    /// After an error the segment is as it was before the call.
+    /// After an error the segment is unchanged.
     pub fn append_durable(&mut self, record: &Record) -> Result<Location, JournalError> {
         let location = self.append(record)?;
         if let Err(error) = self.medium.sync() {
@@ -156,7 +156,7 @@ impl Segment {
     }
 }
 
-/// Opens and locks `path`, and makes sure that the file locked is still the one of that name.
+/// Opens and locks `path`, and makes sure that the locked file still has that name.
 fn lock(path: &Path, options: &OpenOptions) -> Result<FileLock, JournalError> {
     loop {
         let file = own(&mut options.clone()).open(path).map_err(JournalError::io("open the journal", path))?;
@@ -169,7 +169,7 @@ fn lock(path: &Path, options: &OpenOptions) -> Result<FileLock, JournalError> {
     }
 }
 
-/// Copies what stands behind `length` to a file of its own, then cuts it off.
+/// Copies the bytes after `length` to a new file, then cuts them off.
 fn cut(path: &Path, mut file: &File, length: u64) -> Result<Option<Cut>, JournalError> {
     let bytes = file.metadata().map_err(JournalError::io("examine the journal", path))?.len() - length;
     if bytes == 0 {

@@ -1,4 +1,4 @@
-//! What a compiler is asked to do, told from its arguments.
+//! Understands the arguments of a compiler call.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -6,10 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// A command of a compiler driver, as far as the instrumentation needs to understand it.
+/// A command of a compiler driver, as far as the instrumentation needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Job {
-    /// Nothing that is instrumented: questions, preprocessing, assembler, other languages, probes of `configure`.
+    /// A command that is not instrumented: queries, preprocessing, assembler, other languages, probes of `configure`.
     Other,
     /// Compiles, links, or both.
     Build(Build),
@@ -24,13 +24,13 @@ pub struct Build {
     pub output: Option<OsString>,
     /// Whether it stops before linking.
     pub is_compile_only: bool,
-    /// Whether what is linked is a program, and no library or object.
+    /// Whether the output of linking is a program, not a library or an object.
     pub is_program: bool,
     /// Options for reading the sources.
     pub front: Vec<OsString>,
     /// Options for the code.
     pub back: Vec<OsString>,
-    /// Whether a file of dependencies is written, and which, and whether its target is given.
+    /// The options for a file of dependencies, if one is written.
     pub dependencies: Option<Dependencies>,
 }
 
@@ -74,15 +74,16 @@ const COMPILE_WITH_VALUE: [&str; 24] = [
     "-Xassembler",
 ];
 
-/// Options after which nothing is compiled and linked.
+/// Options that disable compiling and linking.
 const NOTHING_BUILT: [&str; 10] =
     ["-E", "-S", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine", "-###", "-emit-llvm"];
 
-/// Parts of paths in which build systems try what the compiler can do.
+/// Parts of paths in which build systems test the compiler.
 const PROBE_PLACES: [&str; 5] = ["CMakeScratch", "CMakeTmp", "CompilerIdC", "meson-private", "conftest"];
 
 impl Job {
-    /// Reads the arguments without the program's name, response files expanded; `directory` is where it runs.
+    /// Reads the arguments without the program's name, with response files expanded; `directory` is the working
+    /// directory.
     pub fn read(words: &[OsString], directory: &Path) -> Self {
         if is_probe(directory) {
             return Self::Other;
@@ -152,7 +153,7 @@ impl Job {
         if n_inputs == 0 || (build.is_compile_only && build.sources.is_empty()) {
             return Self::Other;
         }
-        // One output cannot be for several objects; the compiler says so better.
+        // Several objects cannot have one output; the error message of the compiler is better.
         if build.is_compile_only && build.output.is_some() && build.sources.len() != 1 {
             return Self::Other;
         }
@@ -205,7 +206,7 @@ impl Build {
         }
     }
 
-    /// The object of the source at `position` if nothing is linked.
+    /// The object of a source if nothing is linked.
     pub fn object(&self, source: &OsStr) -> PathBuf {
         match &self.output {
             Some(output) => PathBuf::from(output),
@@ -214,7 +215,7 @@ impl Build {
     }
 }
 
-/// Whether a build system tries there what the compiler can do.
+/// Whether a build system tests the compiler there.
 pub fn is_probe(path: &Path) -> bool {
     PROBE_PLACES.iter().any(|place| contains(path.as_os_str(), place))
 }
@@ -227,7 +228,7 @@ fn is_c(path: &OsStr) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "c")
 }
 
-/// The words of a response file: divided by space, with quotes and backslashes as the compiler reads them.
+/// The words of a response file: separated by space, with quotes and backslashes as the compiler reads them.
 pub fn words_of(content: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;

@@ -31,7 +31,7 @@ use crate::world::record::RecordError;
 use crate::world::record::witness;
 use crate::world::run::process;
 
-/// The variable that names the directory to the compiler's links.
+/// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";
 
 /// Names of a C compiler.
@@ -41,11 +41,11 @@ const NAMES: [&str; 8] =
 /// Names of a C++ compiler.
 const CPLUSPLUS: [&str; 5] = ["c++", "g++", "clang++", "x86_64-linux-gnu-g++", "aarch64-linux-gnu-g++"];
 
-/// Compilers that are looked for, best first.
+/// The compilers to search, best first.
 const COMPILERS: [&str; 8] =
     ["clang-19", "clang-18", "clang-17", "clang-20", "clang-21", "clang-22", "clang-16", "clang"];
 
-/// The oldest clang whose text is understood.
+/// The oldest supported clang.
 const OLDEST: u32 = 16;
 
 /// The runtime, one unit.
@@ -60,7 +60,7 @@ const RUNTIME: &str = concat!(
     include_str!("runtime/forks.c")
 );
 
-/// Functions of the C library that the runtime stands before in a program.
+/// Functions of the C library that the runtime wraps.
 pub const WRAPPED: [&str; 46] = [
     "_exit",
     "_Exit",
@@ -110,7 +110,7 @@ pub const WRAPPED: [&str; 46] = [
     "sem_post",
 ];
 
-/// Whether a compiler of this name is stood in for: those of GNU and LLVM for this machine, of any version.
+/// Whether a compiler of this name is replaced: those of GNU and LLVM for this machine, of any version.
 pub fn is_known(name: &str) -> bool {
     let is_native = name.contains("linux-gnu")
         || !name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-').contains('-');
@@ -119,18 +119,18 @@ pub fn is_known(name: &str) -> bool {
         || (is_native && matches!(witness::plain(name), "gcc" | "clang" | "g++" | "clang++"))
 }
 
-/// Whether a compiler of this name is one for C++.
+/// Whether a compiler of this name compiles C++.
 pub fn is_cplusplus(name: &str) -> bool {
     witness::plain(name).ends_with("++")
 }
 
-/// What happened to one source, or one command.
+/// A log entry for one source, or one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Logged {
     /// The source was instrumented.
     Instrumented(String),
-    /// The source was compiled as it is, and why.
+    /// The source was compiled without instrumentation, with the reason.
     Plain(String, String),
     /// A program or library was linked.
     Linked(String),
@@ -139,16 +139,16 @@ pub enum Logged {
 /// The directory of an instrumented build.
 #[derive(Debug, Clone)]
 pub struct BuildDirectory {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// The clang that is used.
     pub clang: PathBuf,
-    /// How long segments are.
+    /// The length of segments.
     pub grain: Grain,
 }
 
 impl BuildDirectory {
-    /// Prepares a new one, whose compilers are links to `program`.
+    /// Creates one whose compilers are links to `program`.
     pub fn create(path: &Path, clang: &Path, program: &Path, grain: Grain) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;
@@ -170,7 +170,7 @@ impl BuildDirectory {
         Ok(build)
     }
 
-    /// Adds links for the compilers in `path` that are called by their version, such as `gcc-12`.
+    /// Adds links for the versioned compilers in `path`, such as `gcc-12`.
     pub fn link_versions(&self, path: &OsStr, program: &Path) -> Result<(), RecordError> {
         for directory in path.as_bytes().split(|byte| *byte == b':').filter(|directory| !directory.is_empty()) {
             for name in files::names(Path::new(OsStr::from_bytes(directory))) {
@@ -184,13 +184,12 @@ impl BuildDirectory {
         Ok(())
     }
 
-    /// Gives out the same numbers again, from the first on: what is built anew in the same order gets those that it
-    /// had.
+    /// Starts again with the first number: a build in the same order gets the same numbers.
     pub fn renumber(&self) -> io::Result<()> {
         fs::write(self.path.join("next"), "1 1\n")
     }
 
-    /// Opens one that was prepared.
+    /// Opens an existing one.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         let clang = fs::read_to_string(path.join("clang")).map_err(failed)?;
@@ -200,7 +199,7 @@ impl BuildDirectory {
         Ok(Self { path: path.to_owned(), clang: clang.into(), grain })
     }
 
-    /// Where the compiler's links are.
+    /// The directory of the compiler's links.
     pub fn bin(&self) -> PathBuf {
         self.path.join("bin")
     }
@@ -215,7 +214,7 @@ impl BuildDirectory {
         self.path.join("maps").join(format!("{unit}.map"))
     }
 
-    /// Gives out the number of a unit, and the first of `n_segments` numbers for its segments.
+    /// Allocates the number of a unit, and the first of `n_segments` numbers for its segments.
     pub fn number(&self, n_segments: u32) -> io::Result<(u32, u32)> {
         let mut file = File::options().read(true).write(true).open(self.path.join("next"))?;
         rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
@@ -232,21 +231,21 @@ impl BuildDirectory {
         Ok((unit, first))
     }
 
-    /// Notes what happened.
+    /// Appends a log entry.
     pub fn log(&self, logged: &Logged) -> io::Result<()> {
         let mut line = serde_json::to_string(logged)?;
         line.push('\n');
         File::options().create(true).append(true).open(self.path.join("log"))?.write_all(line.as_bytes())
     }
 
-    /// What happened, in order.
+    /// The log entries, in order.
     pub fn logged(&self) -> Vec<Logged> {
         let text = fs::read_to_string(self.path.join("log")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
 
-/// Finds a clang that is new enough; `preferred` is what the user named.
+/// Finds a clang that is new enough; `preferred` is the user's choice.
 pub fn find_clang(path: &OsStr, preferred: Option<&OsStr>) -> Option<PathBuf> {
     let places = |name: &OsStr| -> Vec<PathBuf> {
         if Path::new(name).is_absolute() {
@@ -265,7 +264,7 @@ pub fn find_clang(path: &OsStr, preferred: Option<&OsStr>) -> Option<PathBuf> {
     names.iter().flat_map(|name| places(name)).find(is_usable)
 }
 
-/// The version of a clang; `None` if it is none.
+/// The version of a clang; `None` if it is no clang.
 pub fn version(clang: &Path) -> Option<u32> {
     let said = process::capture(clang.as_os_str(), &[OsStr::new("--version")], Path::new("/"), &[]).ok()?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();

@@ -1,9 +1,9 @@
-//! A parked process, and what it is asked to try.
+//! A parked process, and experiments in forks of it.
 //!
-//! A program that was built by the instrumenting compiler is run with [`Control::variables`]; where it comes to the
-//! instance of the segment, it connects to [`Control`] and waits. Every [`Parked::test`] forks it there: the child
-//! takes patches in, runs on to another point, and tells what memory holds there. See `runtime/control.c` for what a
-//! child may touch: nothing.
+//! A program that was built by the instrumenting compiler runs with [`Control::variables`]. At the given instance of a
+//! segment, it connects to [`Control`] and waits. Every [`Parked::test`] forks it there. The child applies patches to
+//! memory, runs on to another point, and returns the content of memory there. See `runtime/control.c` for the files
+//! that a child may change: none.
 
 use std::ffi::OsString;
 use std::fs;
@@ -25,16 +25,16 @@ use crate::trace::container::Process;
 pub struct Point {
     /// The number of the segment.
     pub segment: u32,
-    /// Which instance.
+    /// The number of the instance.
     pub n: u64,
 }
 
-/// An instance of a decision that goes another way: the one at the end of a segment.
+/// An instance of a decision that goes the other way: the decision at the end of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// The segment.
     pub at: Point,
-    /// What a `switch` goes by in place of its value; a branch goes the other way whatever it is.
+    /// The value that a `switch` uses instead of its own. Ignored for a branch, which goes the other way.
     pub case: i64,
 }
 
@@ -47,7 +47,7 @@ pub struct Range {
     pub length: u64,
 }
 
-/// Who runs under a number: program and arguments, as far as the system tells.
+/// The program and arguments of a process number, as far as the system knows them.
 pub fn process_of(pid: u32) -> Process {
     let place = PathBuf::from(format!("/proc/{pid}"));
     let program = fs::read_link(place.join("exe")).map(|path| path.into_os_string().into_encoded_bytes());
@@ -55,45 +55,46 @@ pub fn process_of(pid: u32) -> Process {
     Process { pid, parent: 0, forked_at: None, program: program.unwrap_or_default(), words }
 }
 
-/// What a test tries.
+/// An experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// What is written before it goes on.
+    /// Addresses and bytes that are written before the fork runs on.
     pub patches: Vec<(u64, Vec<u8>)>,
-    /// Where it ends, counted from behind where it is parked; it may also run to its end.
+    /// The end of the run, counted from the parking point; `None` for the end of the program.
     pub stop: Option<Point>,
-    /// A decision that goes another way; the instance at which it is parked counts as the first.
+    /// A decision that goes the other way; the instance at the parking point is the first.
     pub switch: Option<Turn>,
-    /// What is told of memory at the end.
+    /// The memory that is returned at the end.
     pub dumps: Vec<Range>,
-    /// Whether its records are told.
+    /// Whether the records are returned.
     pub is_traced: bool,
-    /// The segment of the process, from 1, before which it begins; what is there already begins at once.
+    /// The segment of the process, from 1, before which the experiment begins; if the process is already there, it
+    /// begins at once.
     pub from: u64,
-    /// Segments that it may run.
+    /// The maximum number of segments.
     pub budget: u64,
-    /// Time that it may take; of the whole millisecond.
+    /// The time limit, in whole milliseconds.
     pub limit: Duration,
 }
 
 /// How a test ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It came to its point.
+    /// It reached its end point.
     Reached,
     /// The program exited with this code.
     Exit(u32),
     /// It was killed by this signal.
     Signal(u32),
-    /// It ran as many segments as it may.
+    /// It reached its maximum number of segments.
     Budget,
-    /// Its time was up.
+    /// It reached its time limit.
     Time,
     /// It could not be confined, or a patch could not be written.
     Refused,
 }
 
-/// What a test came to.
+/// The result of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// How it ended.
@@ -102,9 +103,9 @@ pub struct Reply {
     pub n_segments: u64,
     /// Standard output and error since it was forked, at most 1 MiB.
     pub output: Vec<u8>,
-    /// The dumps, in order, if it came to its point; else empty.
+    /// The dumps, in order, if it reached its end point; else empty.
     pub dumps: Vec<Vec<u8>>,
-    /// The records of its thread, if they were asked for: from the segment on before which it was parked.
+    /// The records of its thread, if they were requested, from the parking segment on.
     pub records: Vec<u8>,
 }
 
@@ -121,7 +122,7 @@ impl Control {
         Ok(Self { listener: UnixListener::bind(socket)?, socket: socket.to_owned() })
     }
 
-    /// The variables that make a program park at `stop`; only below `scratch` its tests may write.
+    /// The variables that make a program park at `stop`; its tests may write only below `scratch`.
     pub fn variables(&self, stop: Point, scratch: &Path) -> Vec<(OsString, OsString)> {
         vec![
             ("IDD_CONTROL".into(), self.socket.clone().into()),
@@ -141,15 +142,15 @@ impl Control {
 
     /// Waits until a program has parked.
     ///
-    /// Errors: it ended before it came to its place ([`io::ErrorKind::UnexpectedEof`]).
+    /// Errors: it ended before it reached its point ([`io::ErrorKind::UnexpectedEof`]).
     pub fn wait(&self) -> io::Result<Parked> {
         let (stream, _) = self.listener.accept()?;
         Parked::greeted(stream)
     }
 
-    /// The same, but not longer than so; `None` if nobody came.
+    /// The same with a time limit; `None` if no program has parked by then.
     ///
-    /// Cost: looks every two milliseconds.
+    /// Cost: checks every two milliseconds.
     pub fn wait_at_most(&self, limit: Duration) -> io::Result<Option<Parked>> {
         let begin = Instant::now();
         self.listener.set_nonblocking(true)?;
@@ -181,13 +182,14 @@ impl Drop for Control {
     }
 }
 
-/// How long after its limit a test may be answered; the process ends it in time, so more than a loaded machine needs.
+/// The time to wait for the answer to a test after its own limit. The process ends it in time, so this is more than a
+/// loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is said of a process that does not answer.
+/// The error for a process that does not answer.
 const SILENT: &str = "the stopped program does not answer";
 
-/// What is said of one that cannot.
+/// The error for a process that cannot answer.
 const UNHEARD: &str = "the program closes inherited descriptors with raw system calls, and with them the socket by which its forks answer";
 
 /// A parked process.
@@ -196,10 +198,10 @@ pub struct Parked {
     stream: UnixStream,
     /// Its number.
     pub pid: u32,
-    /// Its threads that ran something; with more than one, tests are not to be trusted.
+    /// Its threads that ran something; if there are several, tests are not reliable.
     pub n_threads: u32,
-    /// Whether its forks would lack something that it has by now: children, pipes and the like, memory that it shares.
-    /// Then a test has to be made by the process at its beginning, with [`Test::from`].
+    /// Whether its forks would lack something that it has: children, pipes and the like, shared memory. Then the
+    /// process must start a test at its beginning, with [`Test::from`].
     pub is_bound: bool,
 }
 
@@ -210,10 +212,10 @@ const SPAWN: u32 = 4;
 const GLOBAL: u32 = 5;
 const TURN: u32 = 6;
 
-/// Patches of one test together are not longer.
+/// The maximum size of all patches of a test.
 const MAX_PATCHES: usize = 1 << 20;
 
-/// Dumps of one test are not more.
+/// The maximum number of dumps of a test.
 const MAX_DUMPS: usize = 4096;
 
 impl Parked {
@@ -228,8 +230,8 @@ impl Parked {
         Ok(parked)
     }
 
-    /// Forks a child that runs on until before the `n`-th segment of the process, from 1, and parks there; `control`
-    /// waits for it.
+    /// Forks a child that runs on, parks before the `n`-th segment of the process, counted from 1, and connects to
+    /// `control`.
     pub fn spawn(&mut self, n: u64, control: &Control, limit: Duration) -> io::Result<Option<Self>> {
         let mut message = SPAWN.to_ne_bytes().to_vec();
         message.extend(n.to_ne_bytes());
@@ -237,7 +239,7 @@ impl Parked {
         control.wait_at_most(limit)
     }
 
-    /// The addresses of the global variables of its units, as a trace has them: the number of the unit, and 8 bytes
+    /// The addresses of the global variables of its units, in the form of a trace: the number of the unit, and 8 bytes
     /// each.
     pub fn globals(&mut self) -> io::Result<Vec<(u32, Vec<u8>)>> {
         self.stream.write_all(&GLOBAL.to_ne_bytes())?;
@@ -249,7 +251,7 @@ impl Parked {
         (0..n).map(|_| unit(self)).collect()
     }
 
-    /// Reads its memory; what cannot be read is zeros.
+    /// Reads its memory; unreadable parts are zeros.
     pub fn read(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
         if ranges.len() > MAX_DUMPS {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -261,9 +263,9 @@ impl Parked {
         self.ranges(ranges)
     }
 
-    /// Forks it, and tries something in the child.
+    /// Forks it, and runs an experiment in the child.
     ///
-    /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone; the child has closed what it answers by.
+    /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone; the child has closed its connection.
     pub fn test(&mut self, test: &Test) -> io::Result<Reply> {
         let mut patches = Vec::new();
         for (address, bytes) in &test.patches {
@@ -302,7 +304,7 @@ impl Parked {
         Ok(reply)
     }
 
-    /// What is answered to a test that asked for these `dumps`.
+    /// Reads the answer to a test with these `dumps`.
     fn reply(&mut self, dumps: &[Range]) -> io::Result<Reply> {
         let mut head = [0; 40];
         self.stream.read_exact(&mut head)?;
@@ -326,7 +328,8 @@ impl Parked {
         Ok(Reply { ended, n_segments, output, dumps: dumped, records })
     }
 
-    /// Has the process itself take another way when it goes on; the instance at which it is parked counts as the first.
+    /// Makes the process itself take the other branch when it continues; the instance at the parking point is the
+    /// first.
     pub fn turn(&mut self, turn: Turn) -> io::Result<()> {
         let mut message = TURN.to_ne_bytes().to_vec();
         message.extend(turn.at.segment.to_ne_bytes());
@@ -335,7 +338,7 @@ impl Parked {
         self.stream.write_all(&message)
     }
 
-    /// Lets it run on as if nothing had been.
+    /// Lets it continue normally.
     pub fn go(mut self) -> io::Result<()> {
         self.stream.write_all(&GO.to_ne_bytes())
     }
@@ -465,7 +468,7 @@ int main(void)
         assert_eq!(numbers(&rest.records, &map), all[39..]);
         let mut last = later.spawn(41, &control, limit).unwrap().expect("the run is longer");
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[40..]);
-        // Each from the one before: what confines them does not add up.
+        // Each from the one before: their confinements do not add up.
         for n in 42..64 {
             last = last.spawn(n, &control, limit).unwrap().expect("the run is longer");
         }
@@ -501,7 +504,7 @@ int main(void)
         assert_eq!((unchanged.ended, &*unchanged.output), (Ended::Exit(0), &b"33\n"[..]));
         let switch = Some(Turn { at: Point { segment: entry, n: 1 }, case: 0 });
         let switched = parked.test(&Test { switch, ..test() }).unwrap();
-        // 4 is taken off, and not added.
+        // 4 is subtracted, not added.
         assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
         let patches = vec![(TOTAL, 100_i32.to_le_bytes().to_vec())];
         let overwritten = parked.test(&Test { patches: patches.clone(), ..test() }).unwrap();

@@ -1,16 +1,15 @@
-//! Takes the records of running programs to disk.
+//! Receives the records of running programs, and writes them to disk.
 //!
 //! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins
-//! with a greeting (see `runtime/trace.c`), is given the [memory](crate::world::record::memory) in which it makes its
-//! records, and sends messages: kind, thread, length, bytes. Who is killed may break off anywhere: behind its last
-//! whole message comes what was still in that memory.
+//! with a greeting (see `runtime/trace.c`), receives the [memory](crate::world::record::memory) for its records, and
+//! sends messages: kind, thread, length, bytes. A killed process can stop anywhere: its last whole message is followed
+//! by the rest in that memory.
 //!
-//! Where the traces would become larger than they may, the oldest chunks are given up, whatever process they are of:
-//! holes are made in the files, and the index at the end does not name them. So what is left is a window before the
-//! end, in full. Deviation from the two-level scheme of the design (a skeleton of headers and calls, then a second run
-//! for a window in full): it needs no second form of records and no run that repeats itself. What it costs is the
-//! beginning: frames that were entered there are met in the middle, and what their variables hold is known only when
-//! they are written again.
+//! If the traces would exceed their limit, the oldest chunks of all processes are dropped: they become holes in the
+//! files, and the index at the end does not list them. So the result is a complete window before the end. Deviation
+//! from the usual two-level scheme (a skeleton of headers and calls, then a second run for a complete window): it needs
+//! no second form of records and no repeatable run. The price is the beginning: frames that were entered there are
+//! incomplete, and their variables are unknown until they are written again.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -58,22 +57,21 @@ use crate::world::record::memory::Memory;
 use crate::world::run::ProcessGroup;
 use crate::world::run::Watch;
 
-/// The variable that names the socket to instrumented programs.
+/// The variable with the socket, for instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";
 
 const PROTOCOL: u32 = 2;
 
-/// The kind of a message that tells the number of a forked child.
+/// The kind of a message with the number of a forked child.
 const FORKED: u32 = 5;
 
-/// How long children are waited for that were forked but have not greeted, and processes whose messages are not all
-/// read.
+/// The maximum time to wait for forked children that have not greeted, and for unread messages.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What stands in the place of a greeting when nobody comes, but what came before is waited for.
+/// A marker in place of a greeting: no process connects, but wait for earlier ones.
 const OVER: [u8; 40] = [0; 40];
 
-/// Listens until it is told that the programs have ended.
+/// Listens until the programs have ended.
 pub struct Listener {
     socket: PathBuf,
     is_closing: Arc<AtomicBool>,
@@ -94,12 +92,12 @@ pub struct Test {
 #[derive(Debug, Default)]
 struct Children {
     greeted: HashSet<u32>,
-    /// Those whose parent told of them first.
+    /// Children that their parents reported before they greeted.
     awaited: Vec<(u32, Option<OwnedFd>)>,
 }
 
 impl Children {
-    /// Whether all that live have greeted.
+    /// Whether all living children have greeted.
     fn are_there(&mut self) -> bool {
         let greeted = &self.greeted;
         self.awaited.retain(|(pid, process)| {
@@ -115,14 +113,14 @@ impl Children {
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
-    /// Whether it was still there when the test was over.
+    /// Whether it was still connected when the test ended.
     is_left: AtomicBool,
-    /// Whether all that it sent was read.
+    /// Whether everything that it sent was read.
     is_read: AtomicBool,
 }
 
 impl Connection {
-    /// Whether the other end is closed; what it sent may still be unread.
+    /// Whether the other end is closed; there can still be unread data.
     fn is_closed(&self) -> bool {
         let mut ends = [PollFd::new(&self.stream, PollFlags::empty())];
         rustix::event::poll(&mut ends, Some(&Timespec::default())).is_ok() && ends[0].revents().contains(PollFlags::HUP)
@@ -138,10 +136,10 @@ impl Test {
         connection
     }
 
-    /// Waits until all that came so far are accepted.
+    /// Waits until all earlier connections are accepted.
     fn accept_all(&self) {
-        // They are accepted in order: once this one is, all that came before are. A listener that is gone has accepted
-        // nobody.
+        // Connections are accepted in order: once this one is accepted, all earlier ones are. If the listener has
+        // ended, nothing is accepted.
         let marker = UnixStream::connect(&self.socket);
         let _ = marker.and_then(|mut marker| marker.write_all(&OVER).and_then(|()| marker.read(&mut [0])));
     }
@@ -151,10 +149,10 @@ impl Test {
         connections.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The command itself has ended: what is still connected is about to be killed.
+    /// The command itself has ended: processes that are still connected will be killed.
     fn is_over(&self) {
         self.accept_all();
-        // A child may not have come so far as to connect when its parent, and with it the test, ended.
+        // A child may not have connected yet when its parent, and with it the test, ended.
         let begin = Instant::now();
         let is_unread =
             |connection: &Arc<Connection>| connection.is_closed() && !connection.is_read.load(Ordering::SeqCst);
@@ -171,9 +169,9 @@ impl Test {
     }
 }
 
-/// Whoever watches the test, and the programs that outlive it.
+/// Watches the test, and the programs that outlive it.
 pub struct Watched<'w> {
-    /// Who watches the test.
+    /// The watcher of the test.
     pub watch: &'w mut dyn Watch,
     /// The test.
     pub test: Test,
@@ -181,7 +179,7 @@ pub struct Watched<'w> {
 
 impl Watch for Watched<'_> {
     fn starting(&mut self) {
-        // The build came before. A process may connect, and be killed, before it is told that the test was started.
+        // The build ran before. A process can connect, and be killed, before `started` is called.
         self.test.is_over.store(false, Ordering::SeqCst);
         self.watch.starting();
     }
@@ -200,12 +198,12 @@ impl Watch for Watched<'_> {
     }
 }
 
-/// What one process left.
+/// The data of one recorded process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The trace, relative to the directory.
     pub file: String,
-    /// Who ran.
+    /// The process.
     pub process: Process,
     /// Bytes of its records.
     pub n_bytes: u64,
@@ -213,18 +211,18 @@ pub struct Taken {
     pub end: Option<u32>,
     /// Whether it was killed because it outlived the test.
     pub is_left: bool,
-    /// Bytes of them that were given up at the beginning, because of the limit.
+    /// Bytes that were dropped at the beginning, because of the limit.
     pub n_given_up: u64,
     /// Whether records are missing at the end, because of the limit.
     pub is_cut: bool,
-    /// Whether records are missing at the end for another reason: it had no memory in common with the recorder, or
-    /// closed its connection.
+    /// Whether records are missing at the end for another reason: it shared no memory with the recorder, or closed its
+    /// connection.
     pub is_lost: bool,
     /// Bytes of the trace on disk.
     pub n_packed: u64,
 }
 
-/// What is kept of traces that would take more than they may.
+/// The part of the traces that is kept if they exceed their limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// The first records.
@@ -233,17 +231,18 @@ pub enum Keep {
     Last,
 }
 
-/// Whether a process failed, by how it ended and whether it was left when the test ended so.
+/// Whether a process failed, by its ending and whether it outlived the test.
 ///
-/// Who outlived the test did not, unless the test was cut, nor did who ran another program in its place.
+/// A process that outlived the test did not fail, unless the test reached its time limit. A process that executed
+/// another program did not fail either.
 pub fn has_failed((end, is_left): (Option<u32>, bool), test: Ending) -> bool {
     ![Some(0), Some(REPLACED)].contains(&end) && (!is_left || test == Ending::Timeout)
 }
 
-/// In what the file system gives room back, at the least.
+/// The smallest unit that the file system can free.
 const BLOCK: u64 = 4096;
 
-/// A chunk of records that can be given up.
+/// A chunk of records that can be dropped.
 struct Old {
     path: Arc<Path>,
     process: usize,
@@ -252,22 +251,22 @@ struct Old {
     n_bytes: u64,
 }
 
-/// What a process had to give up.
+/// The dropped chunks of a process.
 #[derive(Default)]
 struct GivenUp {
-    /// Places of the chunks.
+    /// Offsets of the chunks.
     places: HashSet<u64>,
     /// Bytes of their records.
     n_bytes: u64,
-    /// Bytes that they had on disk.
+    /// Their bytes on disk.
     n_packed: u64,
-    /// The last hole: from where to where.
+    /// The last hole: its begin and end.
     hole: (u64, u64),
 }
 
-/// What all traces together may take.
+/// The space for all traces together.
 struct Room {
-    /// Less than nothing where several wrote at once, which is made up for by the next.
+    /// Negative if several processes wrote at once; the next ones compensate for it.
     n_left: i64,
     keep: Keep,
     /// The chunks of all processes, the oldest first.
@@ -277,16 +276,17 @@ struct Room {
 }
 
 impl Room {
-    /// Makes room for a chunk, if need be by giving up old ones; returns whether there is any.
+    /// Makes room for a chunk, by dropping old ones if needed; returns whether there is room.
     fn make(&mut self) -> bool {
         while self.n_left <= 0 && self.keep == Keep::Last {
             let Some(old) = self.olds.pop_front() else { break };
-            // The room is given back to the file system; where it cannot do that, nothing is won.
+            // The space is returned to the file system; if that is not possible, nothing is gained.
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             let end = old.place + old.length;
             let before = self.given_up.get(&old.process).map_or((0, 0), |given_up| given_up.hole);
             let hole = if before.1 == old.place { (before.0, end) } else { (old.place, end) };
-            // A block is given back when all of it is in the hole: the last one of the hole before may be now.
+            // A block is freed when all of it is in the hole; this can now be the case for the last block of the
+            // previous hole.
             let begin = hole.0.max(old.place - old.place % BLOCK);
             let punched = File::options().write(true).open(&old.path);
             let punched = punched.map(|file| rustix::fs::fallocate(file, flags, begin, end - begin));
@@ -304,7 +304,7 @@ impl Room {
         self.n_left > 0
     }
 
-    /// A chunk was written.
+    /// Records that a chunk was written.
     fn take(&mut self, old: Old) {
         self.n_left -= old.length.cast_signed();
         if self.keep == Keep::Last && old.n_bytes > 0 {
@@ -313,7 +313,7 @@ impl Room {
     }
 }
 
-/// A trace whose index is not written yet: others may still make it give up chunks.
+/// A trace whose index is not written yet: its chunks can still be dropped.
 struct Open {
     taken: Taken,
     process: usize,
@@ -322,8 +322,8 @@ struct Open {
 }
 
 impl Listener {
-    /// Begins to listen at `socket`; traces go to `directory`, and have at most `max_bytes` together, and for each
-    /// process one chunk and some blocks more.
+    /// Starts to listen at `socket`. Traces are written to `directory`, and take at most `max_bytes` together, plus one
+    /// chunk and some blocks for each process.
     pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, Keep)) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
@@ -349,7 +349,7 @@ impl Listener {
                     connection.is_read.store(true, Ordering::SeqCst);
                     taken
                 }));
-                // Programs that ended just now may still stand in the queue.
+                // Programs that ended just now can still be in the queue.
                 if closing.load(Ordering::SeqCst) && listener.set_nonblocking(true).is_err() {
                     break;
                 }
@@ -362,13 +362,12 @@ impl Listener {
         Ok(Self { socket: socket.to_owned(), is_closing, test, thread })
     }
 
-    /// The test is watched so that processes that outlive it are told from others that were killed.
+    /// Watches the test, so that processes that outlive it are distinguished from other killed ones.
     pub fn watched<'w>(&self, watch: &'w mut dyn Watch) -> Watched<'w> {
         Watched { watch, test: self.test.clone() }
     }
 
-    /// Waits for what is still being sent, and returns what was taken in the order of connection; all programs must
-    /// have ended.
+    /// Waits for unread data, and returns the traces in the order of connection. All programs must have ended.
     pub fn finish(self) -> Vec<io::Result<Taken>> {
         self.is_closing.store(true, Ordering::SeqCst);
         drop(UnixStream::connect(&self.socket));
@@ -391,7 +390,7 @@ fn finish(open: Open, room: &mut Room) -> io::Result<Taken> {
     Ok(Taken { n_given_up: given_up.n_bytes, n_packed, ..open.taken })
 }
 
-/// Where the trace of a process goes.
+/// The file of a process's trace.
 struct Place<'p> {
     directory: &'p Path,
     process: usize,
@@ -409,7 +408,7 @@ struct Taking<'p> {
 }
 
 impl Taking<'_> {
-    /// Counts records of a thread; returns how many bytes came before.
+    /// Counts records of a thread; returns the number of bytes before them.
     fn count(&mut self, thread: u32, length: u64) -> io::Result<u64> {
         let index = thread as usize;
         if index > 1 << 20 {
@@ -421,12 +420,12 @@ impl Taking<'_> {
         let offset = self.offsets[index];
         self.offsets[index] += length;
         self.taken.n_bytes += length;
-        // The other program did not come, and this one went on.
+        // The other program did not start, and this one continued.
         self.taken.end = self.taken.end.filter(|end| *end != REPLACED);
         Ok(offset)
     }
 
-    /// Writes a chunk; records only as long as there is room.
+    /// Writes a chunk; records only while there is room.
     fn add(&mut self, (kind, thread): (Kind, u32), offset: u64, content: &[u8], length: u64) -> io::Result<()> {
         if kind == Kind::Records && (self.taken.is_cut || !hold(self.place.room).make()) {
             self.taken.is_cut = true;
@@ -441,14 +440,14 @@ impl Taking<'_> {
     }
 }
 
-/// Takes what one process sends; `None` if it sends nothing, as our own connection does.
+/// Receives the data of one process; `None` if it sends nothing, as our own connection does.
 fn take(
     connection: &Connection,
     place: &Place<'_>,
     children: &Mutex<Children>,
     is_closing: &AtomicBool,
 ) -> io::Result<Option<Open>> {
-    // What is accepted from a listener that does not wait may not wait either.
+    // A connection from a non-blocking listener can be non-blocking too.
     let mut stream = &connection.stream;
     stream.set_nonblocking(false)?;
     let Some(process) = greeting(&mut stream)? else { return Ok(None) };
@@ -463,7 +462,7 @@ fn take(
     let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();
     let mut head = [0; 16];
-    // A process that was killed leaves off anywhere; what is whole is kept.
+    // A killed process can stop anywhere; whole messages are kept.
     while stream.read_exact(&mut head).is_ok() {
         let [kind, thread] = [0, 4].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]));
         let length = u64::from_le_bytes(*head.last_chunk().expect("16 bytes have a last 8"));
@@ -492,8 +491,8 @@ fn take(
     }
     connection.is_read.store(true, Ordering::SeqCst);
     if taking.taken.end.is_none_or(|end| end == REPLACED) {
-        // Who closed the connection goes on for a while; who ran another program in its place does so, too, but not in
-        // this memory.
+        // A process that closed the connection runs on for a while; so does one that executed another program, but
+        // without this memory.
         let is_awaited = || taking.taken.end.is_none() && !is_closing.load(Ordering::SeqCst);
         let left = memory.map(|memory| {
             memory.wait(is_awaited);
@@ -514,7 +513,7 @@ fn take(
         writer.add(Kind::End, end, 0, &[])?;
     }
     taken.is_left = taken.end.is_none() && connection.is_left.load(Ordering::SeqCst);
-    // A test may run more programs than files can be open.
+    // A test can run more programs than files can be open.
     let (_, unfinished) = writer.pause()?;
     Ok(Some(Open { taken, process: place.process, path, unfinished }))
 }
@@ -539,7 +538,7 @@ fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
     Ok(program.zip(words).map(|(program, words)| Process { pid, parent, forked_at, program, words }))
 }
 
-/// Whether what was read came whole; who was killed while it was sending has ended, and no more is wrong.
+/// Whether a message was read as a whole. The end of a killed process is no error.
 fn is_whole(read: io::Result<()>) -> io::Result<bool> {
     match read {
         Ok(()) => Ok(true),
@@ -580,14 +579,14 @@ mod tests {
         }
     }
 
-    /// What is taken of processes that send these bytes; the test is over before the last of them is killed.
+    /// The traces of processes that send these bytes; the test ends before the last of them is killed.
     fn taken(sent: &[Vec<u8>]) -> Vec<Taken> {
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
         let listener = Listener::start(&socket, place.path(), (1 << 20, Keep::First)).unwrap();
         let mut streams: Vec<UnixStream> = Vec::new();
         for bytes in sent {
-            // All but the last one are gone by then.
+            // All but the last one have ended by then.
             streams.clear();
             let mut stream = UnixStream::connect(&socket).unwrap();
             stream.write_all(bytes).unwrap();
@@ -618,7 +617,8 @@ mod tests {
         assert_eq!(seen, [(5, 24, false), (7, 24, true)]);
     }
 
-    /// Bytes on disk of the traces of processes that send so many records of this length at once, in room for 1 MiB.
+    /// Bytes on disk of the traces of processes that send this number of records of this length at once, with a limit
+    /// of 1 MiB.
     fn on_disk((n_processes, n_chunks, length): (u32, usize, usize), keep: Keep) -> u64 {
         use std::os::unix::fs::MetadataExt as _;
         let place = tempfile::tempdir().unwrap();
@@ -654,7 +654,7 @@ mod tests {
         for keep in [Keep::Last, Keep::First] {
             for (n_processes, n_chunks, length) in [(1, 60, 60_000), (6, 40, 60_000), (1, 4000, 700), (3, 3000, 700)] {
                 let found = on_disk((n_processes, n_chunks, length), keep);
-                // A chunk of each that writes, and for each what its index takes, and its first and last blocks.
+                // A chunk for each process that writes, the size of its index, and its first and last blocks.
                 let slack = u64::from(n_processes) * (length as u64 + 40 * n_chunks as u64 + 4 * BLOCK);
                 assert!(found <= (1 << 20) + slack, "{n_processes} of {n_chunks} times {length}: {found}");
                 assert!(found > 1 << 19, "{found}");

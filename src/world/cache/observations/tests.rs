@@ -177,7 +177,7 @@ fn after_probes_that_disturbed_each_other_no_earlier_observation_of_the_hunt_ans
     }
 }
 
-/// Fills an index, lets `harm` have its directory, and checks that every answer is still right.
+/// Fills an index, calls `harm` with its directory, and checks that every answer is still right.
 fn after_harm(harm: impl FnOnce(&Path)) -> Vec<Event> {
     let idd = tempfile::tempdir().unwrap();
     let mut segment = start(idd.path(), "a");
@@ -283,7 +283,7 @@ fn an_index_that_cannot_be_stored_is_replaced_by_one_in_memory() {
     check_code(&mut observations, 1, CLEAN, Some(1));
 }
 
-/// An index that says nothing true, or nothing at all.
+/// An index that returns wrong entries, or none.
 struct Liar {
     entries: Vec<Entry>,
     fails: bool,
@@ -435,11 +435,11 @@ fn a_product_answers_for_every_tree_until_it_answers_differently() {
     observe_product(&mut segment, (1, 8), observation(3, false));
     check(&mut observations, 8, ANY, Some(3));
     check(&mut observations, 8, CLEAN, None);
-    // The tree that it was made from is answered as always.
+    // The tree from which it was made has its usual answer.
     check_code(&mut observations, 1, ANY, Some(3));
     observe_product(&mut other, (2, 8), observation(3, true));
     check(&mut observations, 8, CLEAN, Some(3));
-    // Even a run with a limit that answers nobody shows that the test is not steady.
+    // Even a run whose limit fits no query shows that the test is not steady.
     let cut = Observation { ending: Ending::Timeout, limit: Duration::from_secs(1), ..observation(0, false) };
     observe_product(&mut other, (3, 8), cut);
     check(&mut observations, 8, ANY, None);

@@ -18,15 +18,15 @@ fn note(text: &str) -> Record {
     Record::Ended { status: text.to_owned() }
 }
 
-/// What goes wrong in one append.
+/// The failure of one append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
     /// Only this many bytes reach the disk.
     Full(usize),
-    /// As `Full`, and the rest cannot be taken back either.
+    /// As `Full`, and the rest cannot be removed either.
     FullAndStuck(usize),
-    /// All is written, but cannot be made durable.
+    /// Everything is written, but cannot be made durable.
     NoSync,
 }
 
