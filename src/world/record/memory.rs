@@ -1,8 +1,8 @@
-//! The memory in which a program makes its records, shared with the recorder: what a process had not sent when it was
-//! killed is still there.
+//! The memory for the records of a program, shared with the recorder: records that a killed process had not sent are
+//! still there.
 //!
-//! The recorder makes it, so that no limit of the program holds for it. It has one slot for each thread; pages that
-//! nobody writes take nothing. See `runtime/trace.c`:
+//! The recorder creates it, so no limit of the program applies. It has one slot for each thread; unused pages take no
+//! space. See `runtime/trace.c`:
 //!
 //! ```text
 //! slot: head, buffer of 1 MiB
@@ -33,36 +33,35 @@ const BUFFER: usize = 1 << 20;
 
 const N_SLOTS: u64 = 256;
 
-/// The state of a slot whose thread made records elsewhere later.
+/// The state of a slot whose thread later made records elsewhere.
 const LOST: u32 = 2;
 
-/// No record is longer, with all that may be zero in it.
+/// The maximum length of a record, including zeros.
 const LONGEST: usize = 64 << 10;
 
-/// What a thread had not sent.
+/// The records that a thread had not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
     /// The thread, by its number.
     pub thread: u32,
-    /// Bytes of its records before.
+    /// Bytes of its earlier records.
     pub offset: u64,
-    /// Its records, and zeros behind them.
+    /// Its records, followed by zeros.
     pub bytes: Vec<u8>,
     /// Bytes up to the last one that is not zero.
     pub length: usize,
 }
 
-/// What a process left.
+/// The records that a process left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// By thread.
     pub tails: Vec<Tail>,
     /// Threads that used the memory, at once.
     pub n_slots: usize,
-    /// Whether there were records for which there was no room: the connection had been closed, or there were too many
-    /// threads.
+    /// Whether there was no room for some records: the connection had been closed, or there were too many threads.
     pub is_lost: bool,
-    /// How it ended, if it came so far.
+    /// How it ended, if known.
     pub end: Option<u32>,
 }
 
@@ -74,15 +73,15 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Makes it, and gives it to the process at the other end.
+    /// Creates it, and sends it to the process at the other end.
     ///
-    /// Errors: there is none to be had; the process is told so.
+    /// Errors: there is no memory; the process is informed.
     pub fn give(stream: &UnixStream) -> io::Result<Self> {
         let made = (|| {
             let file = File::from(rustix::fs::memfd_create("idd", MemfdFlags::CLOEXEC)?);
             file.set_len(N_SLOTS * (HEAD + BUFFER) as u64)?;
             let peer = rustix::net::sockopt::socket_peercred(stream)?;
-            // One that is gone, or not seen from here, is not waited for.
+            // A process that has ended, or is not visible from here, is not waited for.
             let process = rustix::process::pidfd_open(peer.pid, PidfdFlags::empty()).ok();
             Ok(Self { file, process })
         })();
@@ -96,7 +95,7 @@ impl Memory {
         made
     }
 
-    /// Waits until the process has ended, or is no longer waited for.
+    /// Waits until the process has ended, or `is_awaited` is false.
     pub fn wait(&self, is_awaited: impl Fn() -> bool) {
         const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         let Some(process) = &self.process else { return };
@@ -107,7 +106,7 @@ impl Memory {
         while is_awaited() && is_there() {}
     }
 
-    /// What the threads had not sent; `sent` is how many bytes of the records of each have come.
+    /// The unsent records of the threads; `sent` is the number of received bytes for each.
     pub fn left(&self, sent: &[u64]) -> Left {
         let slots = (0..N_SLOTS).map_while(|slot| {
             let place = slot * (HEAD + BUFFER) as u64;
@@ -133,7 +132,7 @@ impl Memory {
         let mut bytes = vec![0; BUFFER];
         self.file.read_exact_at(&mut bytes, place + HEAD as u64).ok()?;
         let offset = sent.get(thread as usize).copied().unwrap_or(0);
-        // Who was killed between sending and clearing has sent these already.
+        // If a process was killed between sending and clearing, these were already sent.
         let n_come = usize::try_from(offset.checked_sub(n_sent)?).ok().filter(|n| *n <= BUFFER)?;
         bytes.drain(..n_come);
         let length = bytes.iter().rposition(|byte| *byte != 0)? + 1;

@@ -1,9 +1,9 @@
-//! Recording programs: the instrumented build, the runtime that is linked in, and the traces that come out.
+//! Recording programs: the instrumented build, the runtime that is linked in, and the traces.
 //!
-//! [`build`] is the directory of an instrumented build, [`shim`] the compiler that works for it, over what
-//! [`arguments`] understands of a compiler's command line; [`listen`] takes the records of running programs to disk,
-//! [`memory`] is where they make them, [`control`] tries things in a parked one; [`store`] is where recordings lie,
-//! [`witness`] sees what was called in the place of the compiler.
+//! [`build`] is the directory of an instrumented build. [`shim`] is the compiler for it, and uses [`arguments`] to
+//! understand a compiler call. [`listen`] writes the records of running programs to disk, [`memory`] is shared with
+//! them, [`control`] runs experiments in a parked one. [`store`] has the recordings, [`witness`] finds compilers that
+//! were called instead.
 
 pub mod arguments;
 pub mod build;
@@ -19,13 +19,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why nothing can be recorded.
+/// Why recording is not possible.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// A directory cannot be written.
     #[error("failed to prepare `{}`", path.display())]
     Prepare {
-        /// Which.
+        /// Its path.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -33,13 +33,13 @@ pub enum RecordError {
     /// The runtime was not compiled.
     #[error("failed to compile the runtime: {said}")]
     Runtime {
-        /// What the compiler said.
+        /// The message of the compiler.
         said: String,
     },
-    /// A trace could not be taken.
+    /// A trace could not be stored.
     #[error("failed to keep the trace in `{}`", path.display())]
     Keep {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Why.
         source: io::Error,

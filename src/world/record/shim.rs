@@ -1,8 +1,8 @@
-//! The compiler that instruments: what the links in the build directory do when the build calls them.
+//! The instrumenting compiler: the work of the links in the build directory when the build calls them.
 //!
-//! Each C source is printed as LLVM IR, rewritten, and compiled from there; options that only read the source stay with
-//! the first step, those about code with the last. Whatever is not understood, or goes wrong on the way, is left to the
-//! compiler as it was called, and noted.
+//! Each C source is printed as LLVM IR, rewritten, and compiled from there. Options for reading the source go to the
+//! first step, options for the code to the last. If a command is not understood, or a step fails, the original command
+//! is run unchanged, and logged.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -26,8 +26,8 @@ use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
 use crate::world::run::process;
 
-/// How the text is printed: unoptimised, with everything that has a name, and null for an address like any other, so
-/// that what is made of it crashes where the program would, and does not leave out what would be undefined.
+/// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
+/// the program would, and undefined behaviour is not optimised away.
 const PRINT: [&str; 11] = [
     "-S",
     "-emit-llvm",
@@ -42,15 +42,15 @@ const PRINT: [&str; 11] = [
     "-Qunused-arguments",
 ];
 
-/// Added where runs of two versions are compared: a function that grows a little, or a longer text, does not move what
-/// comes behind it. What a program computes from addresses is the same then, and with it the order of its hash tables.
-/// Not for programs that are only recorded: functions that all begin at the beginning of a page wait for each other in
-/// the caches.
+/// Added if runs of two versions are compared: a function that grows a little, or a longer text, then does not move the
+/// following ones. So values that a program computes from addresses, such as the order of its hash tables, are the
+/// same. It is not used for recordings alone: functions that all begin at a page boundary compete for the same cache
+/// lines.
 const LEVEL_CODE: &str = "-falign-functions=4096";
 /// See [`LEVEL_CODE`]: the code, the constants, and the variables each begin at a boundary.
 const LEVEL_SEGMENTS: [&str; 2] = ["-Wl,-z,separate-code", "-Wl,-z,max-page-size=0x200000"];
 
-/// What old sources need of a new compiler.
+/// Options with which a new compiler accepts old sources.
 const LENIENT: [&str; 5] = [
     "-Wno-error=implicit-function-declaration",
     "-Wno-error=implicit-int",
@@ -63,16 +63,16 @@ const LENIENT: [&str; 5] = [
 pub struct Call<'c> {
     /// The build that it belongs to.
     pub build: &'c BuildDirectory,
-    /// As which compiler it was called.
+    /// The name under which the compiler was called.
     pub name: &'c OsStr,
-    /// Where.
+    /// The working directory.
     pub directory: &'c Path,
     /// `PATH` without the links.
     pub path: OsString,
 }
 
 impl Call<'_> {
-    /// Does what the arguments ask for; the result is the exit code.
+    /// Runs the call; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
         if self.name.to_str().is_some_and(build::is_cplusplus) {
@@ -89,7 +89,7 @@ impl Call<'_> {
                 let object = self.directory.join(build.object(&words[*position]));
                 if let Err(why) = self.instrument(&build, &words[*position], &object)? {
                     self.build.log(&Logged::Plain(self.name_of(&words[*position]), why))?;
-                    // The whole command is left to the compiler, so that what it says is said once.
+                    // The whole command is left to the compiler, so that its messages are printed once.
                     return self.plain(&words);
                 }
                 self.build.log(&Logged::Instrumented(self.name_of(&words[*position])))?;
@@ -99,7 +99,7 @@ impl Call<'_> {
         self.link(&build, words)
     }
 
-    /// The words with those of response files in their place.
+    /// The words, with response files expanded.
     fn expanded(&self, words: &[OsString]) -> Vec<OsString> {
         let mut expanded = Vec::new();
         for word in words {
@@ -112,7 +112,7 @@ impl Call<'_> {
         expanded
     }
 
-    /// C++ is compiled as it is; but a program that it links may have instrumented C in it.
+    /// C++ is compiled without instrumentation; but a program that it links can contain instrumented C.
     fn cplusplus(&self, mut words: Vec<OsString>) -> io::Result<i32> {
         let is_link = match Job::read(&words, self.directory) {
             Job::Build(build) if !build.is_compile_only => {
@@ -128,7 +128,7 @@ impl Call<'_> {
         self.relay(self.name, &words)
     }
 
-    /// What is linked into a program, or lets a library be linked without it.
+    /// The object that is linked into a program; for a library, options that allow linking without it.
     fn runtime_for(&self, build: &Build) -> Vec<OsString> {
         if !build.is_program {
             return vec!["-Wl,-z,undefs".into()];
@@ -158,7 +158,7 @@ impl Call<'_> {
         self.relay(self.build.clang.as_os_str(), &all)
     }
 
-    /// Compiles without instrumentation: with clang, and if it cannot, with the compiler that was asked for.
+    /// Compiles without instrumentation: with clang or, if that fails, with the original compiler.
     fn plain(&self, words: &[OsString]) -> io::Result<i32> {
         let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
         all.extend(LENIENT.map(OsStr::new));
@@ -179,7 +179,7 @@ impl Call<'_> {
         process::relay(program.as_os_str(), words, self.directory, &self.environment())
     }
 
-    /// Compiles one source; the inner error says why it has to be compiled as it is.
+    /// Compiles one source; the inner error is the reason to compile it without instrumentation.
     fn instrument(&self, build: &Build, source: &OsStr, object: &Path) -> io::Result<Result<(), String>> {
         let text_file = beside(object, "idd.ll");
         let done = self.instrument_by(build, source, object, &text_file);
@@ -213,7 +213,7 @@ impl Call<'_> {
             return Ok(Err(format!("clang does not compile it: {said}")));
         }
         let mut text = fs::read(text_file)?;
-        // Names of files are escaped everywhere but in the comment in the first line.
+        // Names of files are escaped everywhere except in the comment in the first line.
         let first_line = text.iter_mut().take_while(|byte| **byte != b'\n');
         first_line.filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
         let Ok(text) = String::from_utf8(text) else {
@@ -244,7 +244,7 @@ impl Call<'_> {
         Ok(Ok(()))
     }
 
-    /// Runs clang quietly; the inner error is the first line of what it said.
+    /// Runs clang quietly; the inner error is the first line of its messages.
     fn step(&self, words: &[OsString]) -> io::Result<Result<(), String>> {
         let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
         let said = process::capture(self.build.clang.as_os_str(), &words, self.directory, &self.environment())?;
@@ -256,7 +256,7 @@ impl Call<'_> {
         Ok(Err(line.trim().to_owned()))
     }
 
-    /// Compiles what has to be, and links.
+    /// Compiles the sources, and links.
     fn link(&self, build: &Build, mut words: Vec<OsString>) -> io::Result<i32> {
         self.log_cplusplus(&words)?;
         let mut temporary = Vec::new();
@@ -276,7 +276,7 @@ impl Call<'_> {
         }
         let original = words.clone();
         if is_one_step {
-            // What was given as C by `-x` is an object now.
+            // Sources that were given as C by `-x` are objects now.
             strip_language(&mut words);
         }
         words.extend(self.runtime_for(build));
@@ -303,7 +303,7 @@ fn is_cplusplus(word: &OsStr) -> bool {
     !word.as_bytes().starts_with(b"-") && matches!(extension, "cc" | "cpp" | "cxx" | "C" | "c++")
 }
 
-/// Takes `-x <language>` out.
+/// Removes `-x <language>`.
 fn strip_language(words: &mut Vec<OsString>) {
     let mut index = 0;
     while index < words.len() {
@@ -317,7 +317,7 @@ fn strip_language(words: &mut Vec<OsString>) {
     }
 }
 
-/// A name for a temporary file beside `path` that no other call uses.
+/// A unique name for a temporary file beside `path`.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -325,7 +325,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A program in `PATH`.
+/// Finds a program in `PATH`.
 fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(program.into());
@@ -336,7 +336,7 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
         .find(|place| place.is_file())
 }
 
-/// For tests: a program of one source, `a.c`, built in `place` as `a` by the instrumenting compiler.
+/// For tests: builds a program of one source, `a.c`, in `place` as `a` with the instrumenting compiler.
 #[cfg(test)]
 pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();

@@ -1,4 +1,4 @@
-//! Where recordings lie, and what each of them says of itself.
+//! The stored recordings, and the description of each.
 //!
 //! ```text
 //! <idd directory of the worktree>/recordings/<id>/
@@ -23,7 +23,7 @@ use crate::trace::container::Trace;
 use crate::trace::units::Units;
 use crate::world::files;
 
-/// What a recording says of itself.
+/// The description of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The form of this file.
@@ -36,15 +36,15 @@ pub struct Recording {
     pub ending: String,
     /// Processes that were traced, in the order in which they began.
     pub processes: Vec<Traced>,
-    /// Which of them is meant if none is named.
+    /// The default process.
     pub chosen: Option<usize>,
     /// Sources that were instrumented.
     pub n_instrumented: usize,
-    /// Sources that were compiled as they are, and why.
+    /// Sources that were compiled without instrumentation, with the reason.
     pub plain: Vec<(String, String)>,
-    /// How the test ended without instrumentation; `None` if it was not tried.
+    /// How the test ended without instrumentation; `None` if it was not run.
     pub reference: Option<String>,
-    /// Whether it printed the same without instrumentation.
+    /// Whether it printed the same text without instrumentation.
     pub is_same_output: Option<bool>,
     /// Whether a second run went through the same segments.
     pub is_repeatable: Option<bool>,
@@ -52,7 +52,7 @@ pub struct Recording {
     pub units: Vec<UnitRange>,
 }
 
-/// A unit and its segments: number, first segment, behind the last one.
+/// A unit and its segments: number, first segment, end.
 pub type UnitRange = (u32, u32, u32);
 
 /// A process of a recording.
@@ -76,16 +76,16 @@ pub struct Traced {
     /// Whether records are missing at the end for another reason.
     #[serde(default)]
     pub is_lost: bool,
-    /// Bytes of records that were given up at the beginning because of the limit.
+    /// Bytes of records that were dropped at the beginning because of the limit.
     #[serde(default)]
     pub n_given_up: u64,
     /// Bytes of the trace on disk.
     #[serde(default)]
     pub n_packed: u64,
-    /// For one that was forked and ran no other program: its parent, by its number in the recording.
+    /// If it was forked and executed no other program: its parent, by its number in the recording.
     #[serde(default)]
     pub forked_by: Option<usize>,
-    /// Whether it is such a one; its parent may have left nothing.
+    /// Whether it was forked and executed no other program; its parent may have no records.
     #[serde(default)]
     pub is_forked: bool,
     /// Whether it was killed because it outlived the test.
@@ -96,7 +96,7 @@ pub struct Traced {
 /// The form of `recording.json`.
 pub const VERSION: u32 = 1;
 
-/// What a recording says of itself, and the map of a unit, are never longer.
+/// The maximum size of the description of a recording, and of the map of a unit.
 const MAX_RECORDING: u64 = 64 << 20;
 const MAX_MAP: u64 = 1 << 30;
 
@@ -105,7 +105,7 @@ pub fn directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("recordings")
 }
 
-/// The name of the last recording that came to its end.
+/// The name of the last complete recording.
 pub fn last(idd_directory: &Path) -> Option<String> {
     all(idd_directory).pop()
 }
@@ -118,26 +118,26 @@ pub fn older(idd_directory: &Path) -> Vec<PathBuf> {
     names.map(|name| place.join(name)).collect()
 }
 
-/// A name for a new recording: later ones sort behind earlier ones.
+/// A name for a new recording; names sort by age.
 pub fn new_name(idd_directory: &Path) -> String {
     let names = files::names(&directory(idd_directory));
     let number = names.iter().filter_map(|name| name.to_str()?.parse::<u32>().ok()).max().unwrap_or(0);
     format!("{:04}", number + 1)
 }
 
-/// Reads what a recording says of itself.
+/// Reads the description of a recording.
 pub fn read(place: &Path) -> io::Result<Recording> {
     let recording: Recording =
         serde_json::from_slice(&files::bytes_up_to(&place.join("recording.json"), MAX_RECORDING)?)?;
     if recording.version == VERSION { Ok(recording) } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
-/// Writes what a recording says of itself.
+/// Writes the description of a recording.
 pub fn write(place: &Path, recording: &Recording) -> io::Result<()> {
     files::replace(&place.join("recording.json"), &serde_json::to_vec_pretty(recording)?)
 }
 
-/// Takes the maps of a build into a recording; returns its units.
+/// Copies the maps of a build into a recording; returns its units.
 pub fn take_maps(build: &Path, place: &Path) -> io::Result<Vec<UnitRange>> {
     let (from, to) = (build.join("maps"), place.join("maps"));
     fs::create_dir_all(&to)?;
@@ -157,22 +157,22 @@ pub fn units(place: &Path, recording: &Recording) -> Units {
     units_at(place, &recording.units)
 }
 
-/// Units whose maps were taken to a place.
+/// Units whose maps were copied to a place.
 pub fn units_at(place: &Path, ranges: &[UnitRange]) -> Units {
     let maps = place.join("maps");
     let units = ranges.iter().map(|(unit, first, end)| (*unit, *first..*end));
     Units::new(units, Box::new(move |unit| files::bytes_up_to(&maps.join(format!("{unit}.map")), MAX_MAP)))
 }
 
-/// A trace of a recording; that of a forked process begins with what its parent did.
+/// A trace of a recording. The trace of a forked process begins with the steps of its parent.
 ///
-/// A recording is written down when its traces have come to their ends: one without its end was cut.
+/// The description is written when all traces are complete: a trace without an end was cut.
 pub fn trace(place: &Path, recording: &Recording, traced: &Traced) -> Result<Trace, TraceError> {
     let trace = open(&place.join(&traced.file))?;
     if !trace.is_complete {
         return Err(TraceError::Damaged("it is cut short"));
     }
-    // A parent is always an earlier one, so this ends.
+    // A parent is always an earlier process, so this ends.
     match traced.forked_by.and_then(|index| recording.processes.get(index)) {
         Some(parent) if parent.forked_by.is_none_or(|index| Some(index) < traced.forked_by) => {
             Ok(trace.after(self::trace(place, recording, parent)?))
@@ -181,7 +181,7 @@ pub fn trace(place: &Path, recording: &Recording, traced: &Traced) -> Result<Tra
     }
 }
 
-/// The names of all recordings that came to their end, the first one first.
+/// The names of all complete recordings, oldest first.
 pub fn all(idd_directory: &Path) -> Vec<String> {
     let place = directory(idd_directory);
     let names = files::names(&place).into_iter().filter(|name| place.join(name).join("recording.json").exists());

@@ -1,7 +1,7 @@
-//! Which compilers a build calls when it goes past the instrumenting one.
+//! Finds the compilers that a build calls instead of the instrumenting one.
 //!
-//! Asked only when nothing was recorded: the build is run once more with a library loaded into everything that it
-//! starts (`runtime/witness.c`), which notes who is called by whom. A compiler that is linked statically is not seen.
+//! Used only if nothing was recorded: the build runs once more, with a library loaded into all its processes
+//! (`runtime/witness.c`), which logs each call and its caller. A statically linked compiler is not seen.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -16,24 +16,24 @@ use crate::world::run::process;
 
 const SOURCE: &str = include_str!("runtime/witness.c");
 
-/// What a compiler of C is called, without the machine before and the version behind.
+/// The names of C compilers, without machine prefix and version suffix.
 const COMPILERS: [&str; 11] = ["cc", "gcc", "clang", "c99", "c89", "tcc", "icx", "icc", "c++", "g++", "clang++"];
 
-/// Programs that run others and are not to blame for which.
+/// Programs that run others, and do not choose the compiler.
 const RUNNERS: [&str; 10] = ["make", "gmake", "ninja", "samu", "cmake", "meson", "bash", "dash", "sh", "env"];
 
 /// A compiler that was called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Called {
-    /// As it was called: by its name, or its path.
+    /// Its name or path, as it was called.
     pub compiler: String,
-    /// The script or program that called it, if it is none that builds.
+    /// The script or program that called it, unless that is a build tool.
     pub by: Option<String>,
 }
 
-/// Compiles the library; the result are the variables with which it is loaded.
+/// Compiles the library; the result is the variables that load it.
 ///
-/// Errors: the compiler does not make a library.
+/// Errors: the compiler cannot make a library.
 pub fn variables(build: &BuildDirectory) -> Result<[(OsString, OsString); 2], RecordError> {
     let failed = |source| RecordError::Prepare { path: build.path.clone(), source };
     fs::write(build.path.join("witness.c"), SOURCE).map_err(failed)?;
@@ -50,7 +50,7 @@ fn file(build: &BuildDirectory) -> PathBuf {
     build.path.join("witness")
 }
 
-/// The compilers that were called past the instrumenting one, each once, in order.
+/// The compilers that were called instead of the instrumenting one, each once, in order.
 pub fn called(build: &BuildDirectory) -> io::Result<Vec<Called>> {
     let text = match fs::read(file(build)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -73,7 +73,7 @@ fn read(text: &str) -> Vec<Called> {
         let is_runner = RUNNERS.contains(&base(caller)) || caller.is_empty();
         let script = Some(second).filter(|second| !second.is_empty() && !second.starts_with('-'));
         let by = if is_runner {
-            // A shell that runs a line, or a program that builds, is nobody's wrapper.
+            // A shell that runs a line, or a build tool, is not a wrapper.
             script.filter(|_| matches!(base(caller), "bash" | "dash" | "sh"))
         } else {
             Some(base(caller))
@@ -95,7 +95,7 @@ pub fn is_compiler(name: &str) -> bool {
     COMPILERS.contains(&plain(name))
 }
 
-/// The name of a compiler without its version, and without the machine that it is for.
+/// The name of a compiler without its version and its machine.
 pub fn plain(name: &str) -> &str {
     let is_version = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let name = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(name, |(name, _)| name);

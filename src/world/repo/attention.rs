@@ -1,6 +1,7 @@
-//! What needs a closer look after a probe: the rest is as it was written.
+//! Finds the files that a probe may have changed.
 //!
-//! Every file is looked at, by all processors; a probe that changed nothing leaves next to nothing to do one by one.
+//! Every file is examined, by all processors. After a probe that changed nothing, almost nothing is left to do one by
+//! one.
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -11,16 +12,16 @@ use crate::world::processors;
 use crate::world::repo::files;
 use crate::world::repo::stat::{Directory, Node};
 
-/// Entries that are looked at by one thread.
+/// The number of entries for one thread.
 const FEW: usize = 512;
 
-/// The paths of files that may have changed, of directories whose names may have, and of all directories above them.
+/// The paths of files that may have changed, of directories whose names may have changed, and of all directories above
+/// them.
 ///
-/// What does not look as it did, what cannot be looked at, and what was written after `last_ctime_ns`, the last tick of
-/// the clock that is known to have passed when the probe began, so that a change need not show. Nothing is changed
-/// here.
+/// A path is in the result if its `lstat` differs or fails, or if it was written after `last_ctime_ns`, the last clock
+/// tick that is known to have passed when the probe began: a later change may not be visible. Nothing is changed here.
 ///
-/// Cost: one `lstat` a file, one `open` a directory, over all processors.
+/// Cost: one `lstat` for each file, one `open` for each directory, over all processors.
 pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128) -> HashSet<Vec<u8>> {
     let pool = processors::pool().filter(|_| written.totals.n_entries >= FEW);
     let look = Look { last_ctime_ns, is_shared: pool.is_some() };
@@ -40,12 +41,12 @@ pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128)
 #[derive(Clone, Copy)]
 struct Look {
     last_ctime_ns: i128,
-    /// With other threads.
+    /// Whether it shares the work with other threads.
     is_shared: bool,
 }
 
 impl Look {
-    /// The directory, if its names need a look, and what is below it and needs one.
+    /// Examines a directory, and the entries below it.
     fn directory(self, handle: BorrowedFd<'_>, path: &[u8], written: &Directory) -> Vec<Vec<u8>> {
         let is_known = files::look_at(handle)
             .is_ok_and(|looks| written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns);
@@ -80,7 +81,7 @@ impl Look {
     }
 }
 
-/// Something else stands at `path`, or nothing: what was there is nowhere.
+/// There is another entry at `path`, or none: everything below has changed.
 fn all_below(path: Vec<u8>, written: &Directory) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for (name, node) in &written.entries {

@@ -1,13 +1,13 @@
-//! `.gitattributes` of one tree: which attributes a path has.
+//! `.gitattributes` of one tree: the attributes of a path.
 //!
-//! Only the files of the tree count: not the user's, not those of the repository, not those of the system. Patterns are
-//! [`Pattern`]s; later lines and deeper files win, per attribute. Macros may be defined in the root file only.
+//! Only the files of the tree count, not those of the user, the repository or the system. Patterns are [`Pattern`]s;
+//! later lines and deeper files win, for each attribute. Macros may be defined in the root file only.
 
 use std::collections::BTreeMap;
 
 use crate::world::repo::pattern::Pattern;
 
-/// Longer lines are not read, as in git.
+/// Longer lines are ignored, as in git.
 const MAX_LINE_BYTES: usize = 2048;
 
 /// The state of one attribute.
@@ -17,7 +17,7 @@ pub enum Value {
     Set,
     /// `-name`
     Unset,
-    /// `!name`: as if no line had named it.
+    /// `!name`: as if no line named it.
     Unspecified,
     /// `name=text`
     Text(Vec<u8>),
@@ -59,7 +59,7 @@ impl AttributeFile {
             (word.to_vec(), rest)
         });
         let pattern = Pattern::parse(&pattern)?;
-        // A negated pattern is an error to git, and one for directories matches no file.
+        // For git, a negated pattern is an error, and a pattern for directories matches no file.
         if !pattern.is_negated && !pattern.is_directory_only {
             self.lines.push((pattern, parse_states(rest)?));
         }
@@ -80,7 +80,7 @@ fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| is_blank(*byte)).unwrap_or(text.len()))
 }
 
-/// `None`, and the whole line does not count, if one name is not allowed.
+/// `None`, and the whole line is ignored, if one name is not allowed.
 fn parse_states(text: &[u8]) -> Option<States> {
     let words = text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
     words.map(parse_state).collect()
@@ -95,7 +95,7 @@ fn parse_state(word: &[u8]) -> Option<(Vec<u8>, Value)> {
             None => (word, Value::Set),
         },
     };
-    // Git stops at `=` when it checks the name even behind a sign.
+    // When git checks the name, it stops at `=`, even after a sign.
     let name = name.split(|byte| *byte == b'=').next().unwrap_or_default();
     is_attribute_name(name).then(|| (name.to_vec(), value))
 }
@@ -148,18 +148,18 @@ pub struct AttributeStack {
 }
 
 impl AttributeStack {
-    /// Goes down into a directory; the root comes first. `directory_bytes`: its path with a slash behind, 0 at the
-    /// root.
+    /// Enters a directory; the root comes first. `directory_bytes`: the length of its path with a slash at the end, 0
+    /// at the root.
     pub fn push(&mut self, directory_bytes: usize, file: AttributeFile) {
         self.levels.push((directory_bytes, file));
     }
 
-    /// Goes up again.
+    /// Leaves the directory.
     pub fn pop(&mut self) {
         self.levels.pop();
     }
 
-    /// The attributes of a file below the deepest directory, by its path from the root; unspecified ones are left out.
+    /// The attributes of a file below the deepest directory, by its path from the root; without unspecified ones.
     pub fn lookup(&self, path: &[u8]) -> BTreeMap<Vec<u8>, Value> {
         let mut found = BTreeMap::new();
         for (directory_bytes, file) in self.levels.iter().rev() {
@@ -174,9 +174,9 @@ impl AttributeStack {
         found
     }
 
-    /// The last state of a line wins, an earlier found one wins over all of them.
+    /// The last state of a line wins; a state that was found earlier wins over all of them.
     ///
-    /// Without recursion: macros may name macros as deep as a stranger likes.
+    /// Without recursion, because macros from others can be nested to any depth.
     fn fill(&self, found: &mut BTreeMap<Vec<u8>, Value>, states: &States) {
         let mut open = vec![states.clone()];
         while let Some(states) = open.last_mut() {
@@ -230,7 +230,7 @@ mod tests {
         })
     }
 
-    /// In the form of [`ours`], by path.
+    /// The result of git in the form of [`ours`], by path.
     fn of_git(sandbox: &Sandbox, paths: &[&str]) -> BTreeMap<String, String> {
         let output = sandbox.git_with_input(&["check-attr", "-z", "-a", "--stdin"], paths.join("\0").as_bytes());
         let mut rows: Vec<_> = output.split('\0').collect::<Vec<_>>().chunks_exact(3).map(<[_]>::to_vec).collect();
@@ -275,7 +275,7 @@ mod tests {
             lines in prop::collection::vec(
                 ("[ab*?/\\[\\]!\\-\\\\.]{1,6}", "(-|!)?(text|eol|binary|ident)(=lf)?", "[ \t](x|-y|!text)?"), 1..6),
         ) {
-            // Git's own matcher mistakes `x**/y`: it forgets what stood before the stars.
+            // Git's own matcher is wrong for `x**/y`: it forgets the part before the stars.
             prop_assume!(lines.iter().all(|(pattern, ..)| !pattern.contains("**")));
             let content = lines.iter().fold(String::new(), |mut text, (pattern, first, second)| {
                 writeln!(text, "{pattern} {first}{second}").unwrap();

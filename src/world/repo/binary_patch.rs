@@ -1,13 +1,13 @@
-//! Whether the data of a binary patch are whole.
+//! Checks that the data of a binary patch are complete.
 //!
-//! diffy 0.5.2 waits for ever for the rest of a stream that was cut, and grows its output without a bound meanwhile.
+//! diffy 0.5.2 loops for ever on a cut stream, while its output grows without limit.
 
 use diffy::binary::BinaryBlock;
 use zlib_rs::Inflate;
 use zlib_rs::InflateFlush;
 use zlib_rs::Status;
 
-/// Whether the compressed stream of a block ends, and gives as many bytes as its header says.
+/// Whether the compressed stream of a block ends, and has the size in its header.
 pub(super) fn is_whole(block: &BinaryBlock<'_>) -> bool {
     let Some(compressed) = decoded(block.data.data) else { return false };
     let mut inflate = Inflate::new(true, 15);
@@ -25,8 +25,8 @@ pub(super) fn is_whole(block: &BinaryBlock<'_>) -> bool {
     }
 }
 
-/// The bytes of lines in the base 85 of git: how many there are (`A` 1 to `Z` 26, `a` 27 to `z` 52), then five
-/// characters for four.
+/// Decodes lines in the base 85 of git: the length (`A` 1 to `Z` 26, `a` 27 to `z` 52), then five characters for four
+/// bytes.
 fn decoded(lines: &[u8]) -> Option<Vec<u8>> {
     const DIGITS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
     let mut bytes = Vec::new();

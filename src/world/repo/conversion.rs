@@ -1,8 +1,8 @@
-//! What becomes of a blob on its way into a file: line ends, `$Id$`, encodings.
+//! Conversion of a blob into a file: line ends, `$Id$`, encodings.
 //!
-//! Pure. Conversions are the built-in ones, from the attributes of the tree; nobody's configuration counts and no
-//! program is started, so that the same tree is the same files everywhere. Results are those of git with an empty
-//! configuration on a system whose own line end is LF.
+//! Pure. Only git's built-in conversions are done, from the attributes of the tree. No configuration counts and no
+//! program is started, so the same tree gives the same files everywhere. Results are those of git with an empty
+//! configuration on a system whose line end is LF.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use crate::revision::BlobId;
 use crate::world::repo::attributes::Value;
 use std::fmt;
 
-/// Something in a tree that is not done here; for one message to the user.
+/// A feature of a tree that is not supported; reported once to the user.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Notice {
-    /// Files are to pass an external filter; they are written as stored.
+    /// Files with an external filter; they are written as stored.
     Filter {
-        /// As in `filter=<name>`; raw, never printed unescaped.
+        /// The name in `filter=<name>`; raw, never printed unescaped.
         name: Vec<u8>,
     },
-    /// A file is only the pointer to content that is elsewhere.
+    /// A file that is only a pointer to content elsewhere.
     LfsPointer {
         /// From the root of the tree; raw, never printed unescaped.
         path: Vec<u8>,
     },
-    /// Files are to be written in an encoding that is not known here; they are written as stored.
+    /// Files with an unknown encoding; they are written as stored.
     Encoding {
-        /// As in `working-tree-encoding=<name>`; raw, never printed unescaped.
+        /// The name in `working-tree-encoding=<name>`; raw, never printed unescaped.
         name: Vec<u8>,
     },
 }
 
 impl fmt::Display for Notice {
-    /// A full sentence; names in it come from the repository and are escaped by whoever prints it.
+    /// A full sentence. Names in it come from the repository; the caller escapes them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Filter { name } => {
@@ -79,7 +79,7 @@ enum Encoding {
 }
 
 impl Conversion {
-    /// Chooses the conversion of a file with these attributes; the notices are what it leaves undone.
+    /// The conversion of a file with these attributes; the notices are unsupported features.
     pub fn choose(attributes: &BTreeMap<Vec<u8>, Value>) -> (Self, Vec<Notice>) {
         let mut notices = Vec::new();
         let get = |name: &str| attributes.get(name.as_bytes());
@@ -99,7 +99,7 @@ impl Conversion {
 
     /// The content to write.
     ///
-    /// Content that the encoding cannot express stays as stored, like in git.
+    /// Content that the encoding cannot express is written as stored, as in git.
     pub fn apply(self, stored: Vec<u8>, blob_id: BlobId) -> Vec<u8> {
         let mut content = stored;
         if self.has_ident {
@@ -119,7 +119,7 @@ impl LineEnd {
             Some(Value::Text(text)) if text != b"auto" && text != b"input" => None,
             other => other,
         };
-        // Only `eol` asks for CRLF here; it implies `text` unless that says otherwise.
+        // Here only `eol` selects CRLF; it implies `text` unless that says otherwise.
         let is_crlf = matches!(get("eol"), Some(Value::Text(eol)) if eol == b"crlf");
         match text("text").or_else(|| text("crlf")) {
             _ if !is_crlf => Self::AsStored,
@@ -199,8 +199,8 @@ fn with_crlf(content: &[u8]) -> Vec<u8> {
 /// `None` if there is nothing to expand.
 ///
 /// Source: git's `convert.c`, `ident_filter_fn`. Deviation: git has a second routine for files that also have an
-/// encoding or `text=auto eol=crlf`, which answers differently for `$Id:x y$` and where dollars touch; here there is
-/// one.
+/// encoding or `text=auto eol=crlf`. It has other results for `$Id:x y$` and for adjacent dollars; here there is one
+/// routine.
 fn expand_ident(content: &[u8], blob_id: BlobId) -> Option<Vec<u8>> {
     let mut written = Vec::new();
     let mut is_changed = false;
@@ -227,14 +227,14 @@ fn expand_ident(content: &[u8], blob_id: BlobId) -> Option<Vec<u8>> {
     is_changed.then_some(written)
 }
 
-/// Whether another system made the expansion: it has blanks inside, and stays.
+/// Whether another system made the expansion: it contains blanks, and is not changed.
 fn is_foreign(value: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
     value.strip_prefix(b": ").and_then(<[u8]>::split_last).is_some_and(|(_, inner)| inner.iter().any(is_blank))
 }
 
 impl Encoding {
-    /// `None` if it is not known here.
+    /// `None` if it is unknown.
     fn named(name: &[u8]) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let utf16 = |is_big_endian, has_mark| Some(Self::Utf16 { is_big_endian, has_mark });
@@ -249,7 +249,7 @@ impl Encoding {
         }
     }
 
-    /// `None` if the content stays as it is.
+    /// `None` if the content is not changed.
     fn encode(self, content: &[u8]) -> Option<Vec<u8>> {
         if content.is_empty() {
             return None;
@@ -270,7 +270,7 @@ impl Encoding {
     }
 }
 
-/// Whether a blob is a pointer of git-lfs instead of the content itself.
+/// Whether a blob is a pointer of git-lfs.
 pub fn is_lfs_pointer(content: &[u8]) -> bool {
     content.len() < 1024 && content.starts_with(b"version https://git-lfs.github.com/spec/")
 }
@@ -346,7 +346,7 @@ mod tests {
             let blob_id = BlobId(object_id(git2::Oid::hash_object(git2::ObjectType::Blob, &content).unwrap()));
             let (conversion, _) = Conversion::choose(&stack.lookup(path.as_bytes()));
             let of_git = std::fs::read(sandbox.path(&path)).unwrap();
-            // The other routine of git, see `expand_ident`.
+            // The second routine of git, see `expand_ident`.
             if matches!(path.as_str(), "19-10" | "19-11") {
                 continue;
             }

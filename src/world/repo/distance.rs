@@ -1,4 +1,4 @@
-//! How far apart two trees are: what a move from one to the other would write.
+//! The distance of two trees: the number of files that a move from one to the other writes.
 
 use crate::revision::TreeId;
 use crate::world::repo::object::Entry;
@@ -7,10 +7,10 @@ use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::Stop;
 use std::cmp::Ordering;
 
-/// Trees that differ in more files than this are all equally far.
+/// Trees that differ in more files have the same distance.
 const MAX_DISTANCE: usize = 10_000;
 
-/// The number of files that differ between two trees, at most about 10,000; that as well if one of them cannot be read.
+/// The number of files that differ between two trees, at most about 10,000; the maximum if one of them cannot be read.
 ///
 /// Cost: reads the directories that differ.
 pub fn distance(repository: &git2::Repository, older: TreeId, newer: TreeId) -> usize {
@@ -45,7 +45,7 @@ fn compare(objects: &Objects<'_>, older: TreeId, newer: TreeId, n_different: &mu
             ) => {
                 compare(objects, TreeId(*old), TreeId(*new), n_different)?;
             }
-            // A directory that is on one side only counts as one: it need not be exact.
+            // A directory that is on one side only counts as one file; an estimate is enough.
             _ => *n_different += 1,
         }
     }

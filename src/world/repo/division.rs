@@ -1,5 +1,5 @@
-//! How changed files are divided: by the syntax of their language, into lines, or not at all because a program writes
-//! them.
+//! Decides how changed files are divided: by the syntax of their language, into lines, or not at all if they are
+//! generated.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,64 +20,63 @@ use crate::world::repo::generated;
 use crate::world::repo::ids::oid;
 use crate::world::repo::pattern::Pattern;
 
-/// The name that stands for no language.
+/// The name for no language.
 const NO_LANGUAGE: &str = "none";
 
-/// The attribute that marks files which a program writes; others use it, too.
+/// The attribute of generated files; other tools use it, too.
 const ATTRIBUTE: &[u8] = b"linguist-generated";
 
-/// What the user said that makes no sense.
+/// Why the user's configuration cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DivisionError {
     /// There is no such language.
     #[error("bad value `{name}` of the configuration key `idd.grammar.{glob}`: expected one of {}", known.join(", "))]
     UnknownLanguage {
-        /// The files it is for.
+        /// The pattern of its files.
         glob: String,
-        /// What was given.
+        /// The given name.
         name: String,
-        /// What could have been given.
+        /// The valid names.
         known: Vec<&'static str>,
     },
-    /// No file of a tree can have this path, or the files that it is for are written by hand.
+    /// No file of a tree can have this path, or the pattern is one of files that are not generated.
     #[error("bad source `{source_path}` of `{glob}` in the configuration key `idd.generated`")]
     Source {
-        /// The files that are written from it.
+        /// The pattern of the generated files.
         glob: String,
-        /// What was given.
+        /// The given path.
         source_path: String,
     },
-    /// The pattern can match nothing.
+    /// The pattern cannot match anything.
     #[error("bad pattern `{pattern}` in the configuration key `{key}`")]
     Pattern {
-        /// Where it stands.
+        /// Its key.
         key: &'static str,
         /// The pattern.
         pattern: String,
     },
 }
 
-/// What the user says of files, before what is known of languages and what the files say of themselves.
+/// The user's rules for files. They win over the rules of languages and the contents of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Divisions {
-    /// In the order of the configuration: the last that matches counts.
+    /// In the order of the configuration: the last match counts.
     grammars: Vec<(Pattern, Option<&'static Language>)>,
-    /// Likewise, with the files that such a file is made from.
+    /// The same, with the sources of the files.
     generated: Vec<(Pattern, Vec<Vec<u8>>)>,
-    /// The user's words, in their order.
+    /// The configured values, in their order.
     words: Vec<(&'static str, String)>,
-    /// Whether files that a program writes are no part of any change, because they are written anew for each probe.
+    /// Whether generated files are part of no change, because they are written again for each probe.
     pub is_regenerated: bool,
-    /// Whether every file is divided into lines, whatever is known of it.
+    /// Whether every file is divided into lines, without syntax.
     pub is_plain: bool,
 }
 
 impl Divisions {
-    /// Reads the user's words.
+    /// Reads the configuration.
     ///
     /// - `grammars`: patterns, each with the name of a language or `none`.
-    /// - `generated`: patterns, each alone or as `pattern: sources`, the sources being paths from the top or from the
-    ///   file.
+    /// - `generated`: patterns, each alone or as `pattern: sources`. Sources are paths from the top or from the file.
     pub fn new<'a>(
         grammars: impl Iterator<Item = (&'a str, &'a str)>,
         generated: impl Iterator<Item = &'a str>,
@@ -110,16 +109,16 @@ impl Divisions {
         Ok(divisions)
     }
 
-    /// All that the user said, in a form that two are alike in only if they say the same.
+    /// The whole configuration, in a form that is equal only for equal configurations.
     pub fn identity(&self) -> Vec<u8> {
         let flags = [("regenerated", self.is_regenerated), ("plain", self.is_plain)];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, ""));
         let words = self.words.iter().map(|(name, text)| (*name, text.as_str()));
-        // No word of a configuration holds a NUL.
+        // A configured value contains no NUL.
         words.chain(flags).flat_map(|(name, text)| format!("{name}={text}\0").into_bytes()).collect()
     }
 
-    /// The language of a file: the user's word, else the first by name that claims the path.
+    /// The language of a file: the configured one, else the first language by name that matches the path.
     pub fn language(&self, path: &[u8]) -> Option<&'static Language> {
         if let Some((_, language)) = self.grammars.iter().rev().find(|(pattern, _)| pattern.matches(path)) {
             return *language;
@@ -130,10 +129,10 @@ impl Divisions {
         })
     }
 
-    /// The paths that a file may be written from, if a program writes it; most of them need not exist.
+    /// The possible sources of a file, if it is generated; most of these paths need not exist.
     ///
-    /// `is_marked`: what the attributes of its tree say. The user's word goes first, then the attributes, then its
-    /// header; where the user names sources, the header names none.
+    /// `is_marked`: the attribute of its tree. The configuration wins over the attribute, and the attribute over the
+    /// header of the file. If the configuration names sources, those in the header do not count.
     fn sources(&self, path: &[u8], text: &[u8], is_marked: Option<bool>) -> Option<Vec<Vec<u8>>> {
         let said = self.generated.iter().rev().find(|(pattern, _)| pattern.matches(path));
         let is_generated = match said {
@@ -164,7 +163,7 @@ impl Divisions {
         }
     }
 
-    /// Whether a program writes the file at a path of a tree; false if there is no text.
+    /// Whether the file at a path of a tree is generated; false if there is no text.
     pub fn is_generated(&self, repository: &Repository, tree: TreeId, path: &[u8]) -> bool {
         let Ok(tree) = repository.find_tree(oid(tree.0)) else { return false };
         let Some((_, blob)) = entry_at(repository, &tree, path) else { return false };
@@ -172,17 +171,17 @@ impl Divisions {
         self.sources(path, blob.content(), Marks::new(repository, tree).is_generated(path)).is_some()
     }
 
-    /// The same as [`sources`](Self::sources) for a file of a tree; a file that is no text is not written by a program.
+    /// As [`sources`](Self::sources), for a file of a tree; a file without text is not generated.
     fn sources_of(&self, side: &FileSide, marks: &Marks) -> Option<Vec<Vec<u8>>> {
         self.sources(&side.path, side.text()?, marks.is_generated(&side.path))
     }
 }
 
-/// What the attributes of one tree say.
+/// The attributes of one tree.
 pub(super) struct Marks<'r> {
     repository: &'r Repository,
     tree: Tree<'r>,
-    /// By directory, the root being empty; directories without a `.gitattributes` too.
+    /// By directory, also for directories without a `.gitattributes`; the root is empty.
     files: RefCell<BTreeMap<Vec<u8>, AttributeFile>>,
 }
 
@@ -191,7 +190,7 @@ impl<'r> Marks<'r> {
         Self { repository, tree, files: RefCell::default() }
     }
 
-    /// Whether the attributes say that a program writes the file, or that none does; `None` if they say nothing.
+    /// Whether the file is generated according to the attributes; `None` if they do not say.
     pub(super) fn is_generated(&self, path: &[u8]) -> Option<bool> {
         let mut stack = AttributeStack::default();
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
@@ -206,7 +205,7 @@ impl<'r> Marks<'r> {
         }
     }
 
-    /// - `directory`: with a slash behind, or empty.
+    /// - `directory`: with a slash at the end, or empty.
     fn file(&self, directory: &[u8]) -> AttributeFile {
         if let Some(known) = self.files.borrow().get(directory) {
             return known.clone();

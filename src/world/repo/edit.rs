@@ -1,4 +1,4 @@
-//! Editing trees: some paths of a tree set or removed, written to the object store.
+//! Edits trees: sets or removes some paths of a tree, and writes the result to the object store.
 
 use crate::world::repo::RepoError;
 use git2::ObjectType;
@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What shall stand at a path: mode and object, or nothing.
+/// The new entry of a path: mode and object, or nothing.
 pub type Entry = Option<(i32, Oid)>;
 
 /// The edits below one directory.
@@ -56,7 +56,7 @@ fn write(repository: &Repository, base: Option<Oid>, node: &Node) -> Result<Opti
             if present.is_some() {
                 builder.remove(path).map_err(failed)?;
             }
-            // A file may take the place of a directory that the same edit empties.
+            // A file can replace a directory that the same edit empties.
             let entry = match (is_empty(repository, written)?, child.entry.flatten()) {
                 (true, file) => file,
                 (false, None) => Some((0o040_000, written)),

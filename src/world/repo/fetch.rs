@@ -1,4 +1,5 @@
-//! Getting objects from the user's remote, with the user's git, and nothing else: no ref, no `FETCH_HEAD`, no hook.
+//! Fetches objects from the user's remote, with the user's git. It changes no ref and no `FETCH_HEAD`, and runs no
+//! hook.
 
 use crate::world::repo::RepoError;
 use crate::world::repo::locate::Location;
@@ -8,11 +9,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-/// Ids on one command line; the system allows about fifty thousand.
+/// The number of ids on one command line; the system allows about fifty thousand.
 const MAX_IDS: usize = 10_000;
 
-/// What every fetch is told, so that it brings objects only. Without a place to put them refs are not written, and an
-/// empty map keeps those of the remote as they are.
+/// The options of every fetch, so that it fetches objects only. Without a destination no refs are written, and an empty
+/// map leaves those of the remote unchanged.
 const OBJECTS_ONLY: [&str; 8] = [
     "fetch",
     "--quiet",
@@ -24,7 +25,7 @@ const OBJECTS_ONLY: [&str; 8] = [
     "--refmap=",
 ];
 
-/// A remote of the user's, and how to reach it.
+/// A remote of the user, with its environment.
 #[derive(Debug, Clone)]
 pub struct Remote {
     /// Its name.
@@ -36,13 +37,13 @@ pub struct Remote {
 impl Remote {
     /// The remote `name`.
     ///
-    /// - `environment`: that of the user, whose credentials it takes.
+    /// - `environment`: the environment of the user, for its credentials.
     pub fn new(name: &str, location: &Location, environment: &[(OsString, OsString)]) -> Self {
         let git_directory = location.git_directory.clone();
         Self { name: name.to_owned(), git_directory, environment: environment.to_owned() }
     }
 
-    /// The remote that the history came from: the only one, or else `origin`; `None` if that cannot be told.
+    /// The remote of the history: the only one, or else `origin`; `None` if there is neither.
     pub fn of_history(location: &Location, environment: &[(OsString, OsString)]) -> Option<Self> {
         let words = ["--git-dir".as_ref(), location.git_directory.as_os_str(), "remote".as_ref()];
         let output = run_git(&location.git_directory, environment, &words).ok()?;
@@ -53,15 +54,14 @@ impl Remote {
         Some(Self::new(name, location, environment))
     }
 
-    /// Fetches objects by their ids, without what they name.
+    /// Fetches objects by their ids, without the objects that they refer to.
     pub fn objects(&self, ids: &[String]) -> Result<(), RepoError> {
-        // Said on the command line as an option, git would keep it as the filter of the remote in the user's
-        // configuration.
+        // Given as an option, git would store it as the filter of the remote in the user's configuration.
         let filter = format!("remote.{}.partialclonefilter=blob:none", self.name);
         ids.chunks(MAX_IDS).try_for_each(|ids| self.fetch(&["-c", &filter], &[], ids))
     }
 
-    /// Fetches all that lies behind the borders of a shallow clone, so that they are none any more.
+    /// Fetches everything behind the borders of a shallow clone; then they are no longer borders.
     pub fn history_behind(&self, borders: &[String]) -> Result<(), RepoError> {
         self.fetch(&[], &["--unshallow"], borders)
     }
@@ -71,8 +71,8 @@ impl Remote {
             let said = "its name could be taken for something else".to_owned();
             return Err(RepoError::NotFetched { remote: self.name.clone(), said });
         }
-        // What is missing is asked for by name: there is nothing to negotiate, and asking git what it has would fetch
-        // it.
+        // Missing objects are requested by id: there is nothing to negotiate, and the question for existing objects
+        // would fetch them.
         let settings = ["-c", "core.hooksPath=/dev/null", "-c", "fetch.negotiationAlgorithm=noop"];
         let mut words: Vec<&OsStr> = settings.iter().chain(more).map(OsStr::new).collect();
         words.extend(["--git-dir".as_ref(), self.git_directory.as_os_str()]);

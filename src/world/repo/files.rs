@@ -1,7 +1,7 @@
 //! Access to the file system, always relative to an open directory and never through a link.
 //!
-//! A tree or a test can put a link wherever it likes; since nothing here resolves more than one component, and no
-//! component that is a link, nothing outside the directory that was opened first is ever written or removed.
+//! A tree or a test can put a link anywhere. Nothing here resolves more than one component, or a component that is a
+//! link. So nothing outside of the first opened directory is ever written or removed.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,12 +12,12 @@ use rustix::io::Errno;
 
 use crate::world::repo::stat::Stat;
 
-/// Levels of a removal that are held open at once; what is deeper is moved up first.
+/// The maximum number of open levels of a removal; deeper directories are moved up first.
 const MAX_OPEN_LEVELS: usize = 64;
 
-/// Opens a directory that exists, and makes it usable for its owner if it is not.
+/// Opens an existing directory, and makes it accessible for its owner if it is not.
 ///
-/// [`Errno::NOTDIR`] or [`Errno::LOOP`] if something else stands there.
+/// [`Errno::NOTDIR`] or [`Errno::LOOP`] if it is another kind of entry.
 pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let directory = match open_as_it_is(parent, name) {
         Err(Errno::ACCESS) => {
@@ -30,10 +30,9 @@ pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Er
     Ok(directory)
 }
 
-/// Opens a directory of the same mount, whose mode stays what it is: behind a mount that a test left are files that
-/// nobody wrote here.
+/// Opens a directory on the same mount, without changing its mode: behind a mount that a test left are files of others.
 ///
-/// [`Errno::XDEV`] if something is mounted there.
+/// [`Errno::XDEV`] if it is a mount point.
 #[cfg(target_os = "linux")]
 pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -44,14 +43,14 @@ pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Err
     }
 }
 
-/// Opens a directory, whose mode stays what it is.
+/// Opens a directory without changing its mode.
 #[cfg(not(target_os = "linux"))]
 pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fs::openat(parent, name, flags, Mode::empty())
 }
 
-/// Gives the owner all rights to an open directory; one of another owner stays as it is.
+/// Gives the owner all rights to an open directory; a directory of another owner is not changed.
 pub fn unlock(directory: BorrowedFd<'_>) -> Result<(), Errno> {
     let mode = Mode::from_raw_mode(fs::fstat(directory)?.st_mode);
     if mode.contains(Mode::RWXU) {
@@ -63,25 +62,25 @@ pub fn unlock(directory: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-/// The same for one that cannot even be opened for reading.
+/// The same for a directory that cannot even be opened for reading.
 #[cfg(target_os = "linux")]
 fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
     use std::os::fd::AsRawFd as _;
 
-    // Older kernels have no call that changes the mode of a path without following it; a handle of the path itself can
+    // Older kernels have no call that changes the mode of a path without following it. A handle of the path itself can
     // be opened without any right, and its name below /proc leads to exactly that inode.
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = fs::openat(parent, name, flags, Mode::empty())?;
     fs::chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::RWXU)
 }
 
-/// The same for one that cannot even be opened for reading.
+/// The same for a directory that cannot even be opened for reading.
 #[cfg(not(target_os = "linux"))]
 fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
     fs::chmodat(parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Opens a directory, which is made if it is not there; whatever else stands there is removed.
+/// Opens a directory, and creates it if needed; any other entry of that name is removed.
 pub fn make_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     match open_directory(parent, name) {
         Err(Errno::NOENT) => {}
@@ -92,7 +91,7 @@ pub fn make_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Er
     open_directory(parent, name)
 }
 
-/// What is in a directory, without `.` and `..`, in no order.
+/// The entries of a directory, without `.` and `..`, in no order.
 pub fn list(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
     let mut found = Vec::new();
     for entry in Dir::read_from(directory)? {
@@ -110,12 +109,12 @@ pub fn list(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno
     Ok(found)
 }
 
-/// How an open directory looks.
+/// The state of an open directory.
 pub fn look_at(directory: BorrowedFd<'_>) -> Result<Stat, Errno> {
     Ok(fs::fstat(directory)?.into())
 }
 
-/// How a path looks, without following it; `None` if nothing is there.
+/// The state of a path, without following it; `None` if it does not exist.
 pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stat>, Errno> {
     match fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat.into())),
@@ -124,7 +123,7 @@ pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stat>, Errno> 
     }
 }
 
-/// Removes a directory if nothing is in it; returns whether it is gone.
+/// Removes a directory if it is empty; returns whether it was removed.
 pub fn remove_directory_if_empty(parent: BorrowedFd<'_>, name: &[u8]) -> Result<bool, Errno> {
     match fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
@@ -133,7 +132,7 @@ pub fn remove_directory_if_empty(parent: BorrowedFd<'_>, name: &[u8]) -> Result<
     }
 }
 
-/// Removes whatever stands there with all that is below; returns the number of files and directories that are gone.
+/// Removes an entry with everything below it; returns the number of removed files and directories.
 pub fn remove(parent: BorrowedFd<'_>, name: &[u8]) -> Result<usize, Errno> {
     let mut n_removed = 0;
     let mut pending = vec![name.to_vec()];
@@ -174,7 +173,7 @@ fn empty(directory: BorrowedFd<'_>, removal: &mut Removal<'_>, depth: usize) -> 
     Ok(())
 }
 
-/// `false` if a directory stands there.
+/// `false` if it is a directory.
 fn unlink(parent: BorrowedFd<'_>, name: &[u8], n_removed: &mut usize) -> Result<bool, Errno> {
     match fs::unlinkat(parent, name, AtFlags::empty()) {
         Ok(()) => {
@@ -183,7 +182,7 @@ fn unlink(parent: BorrowedFd<'_>, name: &[u8], n_removed: &mut usize) -> Result<
         }
         Err(Errno::NOENT) => Ok(true),
         Err(Errno::ISDIR) => Ok(false),
-        // What POSIX wants for directories, but it may also be a right that is missing.
+        // POSIX requires this error for directories, but it can also be a missing right.
         Err(Errno::PERM) if look(parent, name)?.is_some_and(|stat| stat.file_type == FileType::Directory) => Ok(false),
         Err(errno) => Err(errno),
     }
@@ -199,7 +198,7 @@ fn spare_name(parent: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     Err(Errno::EXIST)
 }
 
-/// Writes a new file in place of whatever stands there; its times are fresh.
+/// Writes a new file in place of any existing entry; its times are new.
 pub fn write_file(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], is_executable: bool) -> Result<Stat, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(if is_executable { 0o755 } else { 0o644 });
@@ -209,13 +208,13 @@ pub fn write_file(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], is_execut
     Ok(fs::fstat(&file)?.into())
 }
 
-/// Makes a link in place of whatever stands there.
+/// Creates a link in place of any existing entry.
 pub fn write_link(parent: BorrowedFd<'_>, name: &[u8], target: &[u8]) -> Result<Stat, Errno> {
     replace(parent, name, || fs::symlinkat(target, parent, name))?;
     Ok(fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?.into())
 }
 
-/// Tries to make something that must not exist yet, and clears the way if it does.
+/// Tries to create an entry, and removes an existing one if needed.
 fn replace<T>(parent: BorrowedFd<'_>, name: &[u8], make: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
     match make() {
         Err(Errno::EXIST) => {
@@ -226,7 +225,7 @@ fn replace<T>(parent: BorrowedFd<'_>, name: &[u8], make: impl Fn() -> Result<T, 
     }
 }
 
-/// Whether a regular file or link holds exactly `expected`; anything that cannot be read does not.
+/// Whether a regular file or link has exactly the content `expected`; false if it cannot be read.
 pub fn holds(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType, expected: &[u8]) -> bool {
     match file_type {
         FileType::Symlink => fs::readlinkat(parent, name, Vec::new()).is_ok_and(|target| target.as_bytes() == expected),
@@ -243,9 +242,9 @@ fn read_at_most(parent: BorrowedFd<'_>, name: &[u8], max_bytes: usize) -> io::Re
     Ok(content)
 }
 
-/// Opens a regular file for reading, and says whether it can be executed.
+/// Opens a regular file for reading; also returns whether it is executable.
 pub fn open_file(parent: BorrowedFd<'_>, name: &[u8]) -> io::Result<(File, bool)> {
-    // Something else may have taken the place since it was looked at: opening a pipe must not wait.
+    // The entry may have been replaced since it was examined: opening a pipe must not wait.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = fs::openat(parent, name, flags, Mode::empty())?;
     let stat = fs::fstat(&file)?;
@@ -255,7 +254,7 @@ pub fn open_file(parent: BorrowedFd<'_>, name: &[u8]) -> io::Result<(File, bool)
     Ok((File::from(file), stat.st_mode & 0o111 != 0))
 }
 
-/// What a link leads to, as written.
+/// The target of a link, as written.
 pub fn read_link(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(fs::readlinkat(parent, name, Vec::new())?.into_bytes())
 }
@@ -264,7 +263,7 @@ fn errno_of(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// Whether the file system takes `a` and `A` for one name; leaves nothing behind.
+/// Whether the file system treats `a` and `A` as one name; leaves no files.
 pub fn folds_case(directory: BorrowedFd<'_>) -> Result<bool, Errno> {
     write_file(directory, b".idd-case", b"", false)?;
     let folds_case = look(directory, b".IDD-CASE")?.is_some();

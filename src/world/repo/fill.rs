@@ -1,7 +1,7 @@
-//! Writes the files that a move left for last, several at a time.
+//! Writes the files of a move, several at a time.
 //!
-//! A move decides what differs, removes, and makes directories, one after the other. What takes its time is reading
-//! objects and making files; none of that depends on another file, so that a first checkout keeps all processors busy.
+//! A move finds the differences, removes entries and creates directories, one after the other. Most of the time goes
+//! into reading objects and creating files. These do not depend on each other, so a first checkout uses all processors.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,38 +21,38 @@ use crate::world::repo::refusal::{Refusal, Stop, WriteError};
 use crate::world::repo::stat::{Form, Stat};
 use crate::world::repo::write::{content, write};
 
-/// Fewer files are written by one thread: the others would have to open the repository first.
+/// Fewer files are written by one thread: other threads would have to open the repository first.
 const FEW: usize = 128;
 
-/// Shares of the files for each processor, so that one with large files does not make the others wait.
+/// The number of shares for each processor, so that a share with large files does not delay the others.
 const SHARES: usize = 4;
 
-/// A file or link whose directory is there.
+/// A file or link whose directory exists.
 #[derive(Debug)]
 pub struct Pending {
     /// From the root of the tree.
     pub path: Vec<u8>,
-    /// What to write.
+    /// Its content.
     pub blob_id: BlobId,
-    /// And how.
+    /// Its form.
     pub form: Form,
 }
 
-/// What became of it.
+/// The result for one file.
 #[derive(Debug)]
 pub struct Filled {
-    /// How it looks now.
+    /// Its state now.
     pub stat: Stat,
-    /// Whether its content only stands for a large file that is elsewhere.
+    /// Whether its content is only a pointer to a large file elsewhere.
     pub is_lfs_pointer: bool,
 }
 
-/// Writes all of them, below `root`; as many answers in the same order.
+/// Writes all files below `root`; returns the results in the same order.
 ///
 /// - `objects`: of `repository`, which the other threads open for themselves.
-/// - `directory`: only named in messages.
+/// - `directory`: only for messages.
 ///
-/// The error is that of the first file that has one; others may have been written.
+/// The error is that of the first failed file; others may have been written.
 pub fn fill(
     (repository, objects): (&git2::Repository, &Objects<'_>),
     (root, directory): (BorrowedFd<'_>, &Path),
@@ -88,7 +88,7 @@ fn fill_share(
     pending.iter().map(fill).collect()
 }
 
-/// The directory of the file that was written last, which is likely to be that of the next.
+/// The directory of the last written file, probably also that of the next.
 struct Parent<'a> {
     root: BorrowedFd<'a>,
     last: Option<(Vec<u8>, OwnedFd)>,
@@ -116,7 +116,7 @@ fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// What a reason of the file system means for a path of the tree.
+/// The meaning of an error of the file system for a path of the tree.
 pub fn stop(errno: Errno, directory: &Path, path: &[u8]) -> Stop {
     match errno {
         Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL => {

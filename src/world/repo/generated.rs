@@ -1,21 +1,21 @@
-//! Files that a program writes and that are kept in the repository: how their first lines tell, and what from.
+//! Recognises generated files by their first lines, and finds their sources.
 
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 use regex::bytes::RegexBuilder;
 
-/// So many lines are looked at.
+/// The number of lines that are searched.
 const MAX_HEADER_LINES: usize = 5;
 
-/// So many bytes are looked at.
+/// The number of bytes that are searched.
 const MAX_HEADER_BYTES: usize = 1024;
 
-/// What begins a comment in one language or another.
+/// The beginnings of comments in several languages.
 const COMMENTS: [&[u8]; 13] =
     [b"//", b"/*", b"*", b"#", b";", b"--", b"%", b"<!--", b"\"\"\"", b"'''", b"dnl ", b"(*", b"{-"];
 
-/// What such a header says. A match with the group `not` is none: it speaks of something else.
+/// The texts of such headers. A match with the group `not` does not count: the sentence is about something else.
 const MARKERS: [&str; 5] = [
     // @generated
     r"(?:^|[\s*])@generated\b",
@@ -56,14 +56,14 @@ fn header(text: &[u8]) -> Vec<u8> {
     header
 }
 
-/// Whether the first five lines (of the first KiB) say in a comment that a program wrote the file.
+/// Whether a comment in the first five lines (of the first KiB) says that the file is generated.
 pub fn is_marked(text: &[u8]) -> bool {
     let header = header(text);
     PATTERNS.iter().any(|pattern| pattern.captures_iter(&header).any(|found| found.name("not").is_none()))
 }
 
-/// The paths that the header of the file at `path` may name: each word of its comments, from the top and from the
-/// directory of the file. Most of them are no files at all.
+/// Possible source paths in the header of the file at `path`: each word of its comments, from the top and from the
+/// directory of the file. Most of them are not files.
 pub fn named_paths(path: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     let header = header(text);
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/+-".contains(byte) || *byte >= 0x80;
@@ -82,7 +82,7 @@ pub fn named_paths(path: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     named
 }
 
-/// A relative path as from the top, and as from the directory of `path`.
+/// A relative path from the top, and from the directory of `path`.
 pub fn resolved(path: &[u8], word: &[u8]) -> Vec<Vec<u8>> {
     let directory = &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)];
     let mut found = Vec::new();

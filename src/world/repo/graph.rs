@@ -1,4 +1,4 @@
-//! Reads the history that a hunt needs.
+//! Reads the history of a hunt.
 
 use crate::revision::CommitId;
 use crate::revision::Revision;
@@ -21,8 +21,8 @@ use std::path::Path;
 
 /// Resolves a revision expression to a commit, as `git rev-parse` does.
 ///
-/// libgit2 is not asked: it waits for ever for the rest of an object that was cut. Cost: runs git, unless the
-/// expression is a whole id; once more for an annotated tag.
+/// libgit2 is not used, because it loops for ever on a cut object. Cost: runs git, unless the expression is a whole id;
+/// once more for an annotated tag.
 pub fn resolve(user: &Repository, expression: &str) -> Result<CommitId, RepoError> {
     let unknown = || RepoError::UnknownRevision { expression: expression.to_owned() };
     let id = refs::id(user, expression).ok_or_else(unknown)?;
@@ -36,19 +36,19 @@ pub fn resolve(user: &Repository, expression: &str) -> Result<CommitId, RepoErro
 /// Why `HEAD` is no commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Headless {
-    /// There is no commit anywhere.
+    /// There is no commit in the repository.
     Empty,
     /// It names a branch without commits.
     Unborn {
         /// Its short name.
         branch: String,
     },
-    /// It names what is not there, or is no commit.
+    /// It names a missing object, or one that is no commit.
     Missing {
         /// The id.
         id: String,
     },
-    /// It names a commit that is damaged.
+    /// It names a damaged commit.
     Damaged {
         /// The id.
         id: String,
@@ -70,7 +70,7 @@ pub fn headless(user: &Repository) -> Headless {
 
 /// All revisions reachable from `tips`, children before parents, and the borders of a shallow clone.
 ///
-/// Replacements and grafts are not followed: what is hunted through is what was committed. Cost: one read a commit.
+/// Replacements and grafts are not followed: the committed history is searched. Cost: one read for each commit.
 pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>, HashSet<CommitId>), RepoError> {
     let shallow = shallow_borders(repository)?;
     let objects = Objects::open(repository).map_err(RepoError::Object)?;
@@ -96,8 +96,8 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
 
 /// The revisions from `tips` back to the oldest of them, children before parents; empty if none can be read.
 ///
-/// What cannot be read, such as what lies behind the border of a shallow clone, is left out with what only it leads to.
-/// Cost: one read a commit that is newer than the oldest tip, at most `limit`.
+/// Unreadable commits, such as those behind the border of a shallow clone, are left out, with commits that only they
+/// lead to. Cost: one read for each commit that is newer than the oldest tip, at most `limit`.
 pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<Revision> {
     let mut found: HashMap<CommitId, Revision> = HashMap::new();
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();
@@ -133,7 +133,7 @@ pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<
     in_order(found, n_children)
 }
 
-/// Children before parents, and the newer first among those that are free to come.
+/// Children before parents; of several possible ones the newest first.
 fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<CommitId, usize>) -> Vec<Revision> {
     let free =
         |(id, revision): (&CommitId, &Revision)| (!n_children.contains_key(id)).then_some((revision.commit_time, *id));
@@ -157,7 +157,7 @@ fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<Comm
 
 /// One commit of a repository.
 ///
-/// Read leniently, as git does: a damaged author or date is shown as far as it can be, and is no error.
+/// Read leniently, as git does: a damaged author or date is no error, and is shown as far as possible.
 pub fn revision_of(repository: &Repository, id: CommitId) -> Result<Revision, RepoError> {
     revision(&Objects::open(repository).map_err(RepoError::Object)?, id)
 }
@@ -212,7 +212,7 @@ fn person(line: &[u8]) -> (String, (i64, i32)) {
     (String::from_utf8_lossy(who).trim().to_owned(), (seconds, offset))
 }
 
-/// Seconds since 1970, of which those beyond 64 bits are as many as can be told; 0 for what is no number.
+/// Seconds since 1970, limited to 64 bits; 0 if it is no number.
 fn seconds_of(word: &str) -> i64 {
     word.parse().unwrap_or_else(|error: ParseIntError| match error.kind() {
         IntErrorKind::PosOverflow => i64::MAX,
@@ -221,7 +221,7 @@ fn seconds_of(word: &str) -> i64 {
     })
 }
 
-/// Whether the repository, or the one that it borrows from, has a tree.
+/// Whether the repository, or its alternate, has a tree.
 pub fn has_tree(repository: &Repository, tree: TreeId) -> bool {
     repository.find_tree(oid(tree.0)).is_ok()
 }
@@ -231,7 +231,7 @@ pub fn tree_of(repository: &Repository, id: CommitId) -> Result<TreeId, RepoErro
     Ok(revision_of(repository, id)?.tree)
 }
 
-/// Whether a path stands in the tree of a commit.
+/// Whether the tree of a commit has a path.
 pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
     let Ok(tree) = repository.find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
     tree.get_path(Path::new(OsStr::from_bytes(path))).is_ok()

@@ -1,6 +1,6 @@
-//! `.gitignore` of one tree: which untracked files are build products that stay.
+//! `.gitignore` of one tree: which untracked files are build products that are kept.
 //!
-//! Only files of the tree count, not what the test wrote, nor the rules of the user or of the repository.
+//! Only files of the tree count, not those that the test wrote, nor the rules of the user or of the repository.
 
 use crate::world::repo::pattern::Pattern;
 
@@ -24,14 +24,14 @@ impl IgnoreFile {
         Self { patterns }
     }
 
-    /// `Some(true)` if the last matching line ignores, `Some(false)` if it takes back, `None` if no line matches.
+    /// `Some(true)` if the last matching line ignores, `Some(false)` if it is negated, `None` if no line matches.
     fn verdict(&self, path: &[u8], is_directory: bool) -> Option<bool> {
         let is_match = |pattern: &&Pattern| (is_directory || !pattern.is_directory_only) && pattern.matches(path);
         self.patterns.iter().rev().find(is_match).map(|pattern| !pattern.is_negated)
     }
 }
 
-/// Removes blanks at the end, except one behind a backslash.
+/// Removes blanks at the end, except one after a backslash.
 fn trim_end(line: &[u8]) -> &[u8] {
     let mut end = 0;
     let mut at = 0;
@@ -57,18 +57,19 @@ pub struct IgnoreStack {
 }
 
 impl IgnoreStack {
-    /// Goes down into a directory; the root comes first. `directory_bytes`: its path with a slash behind, 0 at the
-    /// root.
+    /// Enters a directory; the root comes first. `directory_bytes`: the length of its path with a slash at the end, 0
+    /// at the root.
     pub fn push(&mut self, directory_bytes: usize, file: IgnoreFile) {
         self.levels.push((directory_bytes, file));
     }
 
-    /// Goes up again.
+    /// Leaves the directory.
     pub fn pop(&mut self) {
         self.levels.pop();
     }
 
-    /// Whether a rule covers `path` (from the root) itself; a rule on a directory above it is the caller's to remember.
+    /// Whether a rule matches `path` (from the root) itself. The caller must know whether a directory above it is
+    /// ignored.
     pub fn is_ignored(&self, path: &[u8], is_directory: bool) -> bool {
         let verdict =
             |(directory_bytes, file): &(usize, IgnoreFile)| file.verdict(&path[*directory_bytes..], is_directory);
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
     use crate::world::repo::testing::Sandbox;
 
-    /// Whether a path, or a directory above it, is ignored: the walk of the caller in small.
+    /// Whether a path, or a directory above it, is ignored: a small version of the caller.
     fn is_ignored(root: &[u8], nested: &[u8], path: &str) -> bool {
         let mut stack = IgnoreStack::default();
         stack.push(0, IgnoreFile::parse(root));
@@ -155,7 +156,7 @@ mod tests {
             root in prop::collection::vec("!?[ab*?/\\[\\]\\-\\\\ .]{1,6}", 1..5),
             nested in prop::collection::vec("!?[ab*?/\\[\\]\\-\\\\ .]{1,6}", 1..3),
         ) {
-            // Git's own matcher mistakes `x**/y`: it forgets what stood before the stars.
+            // Git's own matcher is wrong for `x**/y`: it forgets the part before the stars.
             prop_assume!(root.iter().chain(&nested).all(|pattern| !pattern.contains("**")));
             let paths = ["a", "b", "ab", "a/b", "d/a", "d/a/b", "d/ab/b", "[", "-", "d/]", "b/a/b", "a b"];
             check_like_git(&(root.join("\n") + "\n"), &nested.join("\n"), &paths);

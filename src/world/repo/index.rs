@@ -1,4 +1,4 @@
-//! The index of a worker's worktree, as git reads it: what was written, with how it looked afterwards.
+//! The index of a worker's worktree in git's format: the written files with their stat data.
 
 use crate::revision::ObjectId;
 use crate::world::repo::stat::Directory;
@@ -9,18 +9,18 @@ use rustix::process::getegid;
 use rustix::process::geteuid;
 use std::iter;
 
-/// Flags hold lengths up to this.
+/// The maximum length that fits into the flags.
 const MAX_NAME_BYTES: usize = 0xfff;
 
 /// The bytes of an index (version 2) of the files in `written`.
 ///
-/// - `n_id_bytes`: those of an id in the repository.
+/// - `n_id_bytes`: the length of an id in the repository.
 ///
-/// `git status` and its like in a build need to read no file that did not change, since each entry tells size and
-/// times. Without extensions, and with zeros in place of the checksum (`index.skipHash`), which no git checks outside
-/// of `fsck`: both cost as much as all the rest. Cost: one entry a file.
+/// Each entry has size and times, so `git status` and similar commands of a build read no unchanged file. It has no
+/// extensions, and zeros in place of the checksum (`index.skipHash`), which git checks only in `fsck`: both cost as
+/// much as all the rest. Cost: one entry for each file.
 pub fn bytes(written: &Directory, n_id_bytes: usize) -> Vec<u8> {
-    /// What an entry takes, about.
+    /// The approximate size of an entry.
     const ENTRY_BYTES: usize = 128;
     let mut index = Writer {
         bytes: Vec::with_capacity(ENTRY_BYTES * written.totals.n_entries),
@@ -45,7 +45,7 @@ struct Writer {
 
 impl Writer {
     fn directory(&mut self, directory: &Directory) {
-        // By whole path: what is in a directory stands where its name with a slash belongs. Most are in order already.
+        // Ordered by whole path: a directory sorts as its name with a slash. Most entries are in order already.
         let mut entries: Vec<(&Vec<u8>, &Node)> = directory.entries.iter().collect();
         let slash = |node: &Node| matches!(node, Node::Directory(below) if below.submodule.is_none()).then_some(&b'/');
         entries
@@ -68,15 +68,15 @@ impl Writer {
         }
     }
 
-    /// - `stat`: without one git looks at the path itself.
+    /// - `stat`: without it, git examines the path itself.
     fn entry(&mut self, mode: u32, id: ObjectId, stat: Option<&Stat>) {
-        /// Entries are filled up with zeros to a multiple of this, with one at least.
+        /// Entries are padded with at least one zero to a multiple of this.
         const ALIGNMENT: usize = 8;
         self.n_entries += 1;
         let begin = self.bytes.len();
         let (mtime, ctime) = stat.map_or(([0; 2], [0; 2]), |stat| (time(stat.mtime_ns), time(stat.ctime_ns)));
         let (inode, n_bytes) = stat.map_or((0, 0), |stat| (low_bits(stat.inode), low_bits(stat.n_bytes.into())));
-        // The number of the device is not looked at.
+        // The device number is not compared.
         for word in [ctime[0], ctime[1], mtime[0], mtime[1], 0, inode, mode, self.owner[0], self.owner[1], n_bytes] {
             self.bytes.extend(word.to_be_bytes());
         }

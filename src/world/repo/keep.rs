@@ -1,4 +1,4 @@
-//! Brings a tree of the private repository into the user's, as a commit that a finding ref can hold.
+//! Copies a tree of the private repository into the user's, as a commit for a ref of a finding.
 
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -11,9 +11,9 @@ use git2::Repository;
 use git2::Signature;
 use git2::Time;
 
-/// Writes a commit of `tree` on top of `parent` into the user's object store, and every object it lacks.
+/// Writes a commit of `tree` with the parent `parent`, and all its missing objects, into the user's object store.
 ///
-/// The commit is a function of its arguments: author and time are fixed. No ref is touched.
+/// The commit depends only on the arguments: author and time are fixed. No ref is changed.
 pub fn keep(
     private: &Repository,
     user: &Repository,

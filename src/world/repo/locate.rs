@@ -1,7 +1,7 @@
-//! Finds the user's repository, in git's own way: through `git rev-parse` and `git config`.
+//! Finds the user's repository with `git rev-parse` and `git config`.
 //!
-//! Git checks the ownership of the repository and knows every variable and option that can name another one; libgit2
-//! does neither, nor does it see `git -c`.
+//! Git checks the ownership of the repository, and knows every variable and option that can name another one. libgit2
+//! does neither, and does not see `git -c`.
 
 use crate::world::repo::RepoError;
 use crate::world::run::process::Captured;
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Where the parts of the user's repository are; all paths absolute.
+/// The paths of the user's repository, all absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     /// The git directory of this worktree.
@@ -27,12 +27,12 @@ pub struct Location {
 }
 
 impl Location {
-    /// Where state of this worktree is kept.
+    /// The directory for state of this worktree.
     pub fn session_directory(&self) -> PathBuf {
         self.git_directory.join("idd")
     }
 
-    /// Where state shared by all worktrees is kept.
+    /// The directory for state that all worktrees share.
     pub fn idd_directory(&self) -> PathBuf {
         self.common_directory.join("idd")
     }
@@ -53,9 +53,9 @@ pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<
     Ok(Location { git_directory, common_directory, top: Some(path(&places[0])), prefix: path(&places[1]) })
 }
 
-/// What `git rev-parse` answers to each question, all asked at once.
+/// The answers of `git rev-parse` to all questions, in one run.
 ///
-/// A path with a line break in it makes more lines than questions: then each is asked alone.
+/// A path with a line break gives more lines than questions: then each question is asked alone.
 fn answers(
     directory: &Path,
     environment: &[(OsString, OsString)],
@@ -73,8 +73,8 @@ fn answers(
     questions.iter().map(|question| Ok(trimmed(&ask(&[question])?).to_vec())).collect()
 }
 
-/// The keys and values of `idd.*`, `color.ui`, `pager.idd` and of what makes a clone a partial one, in the order of the
-/// files; empty outside a repository.
+/// The keys and values of `idd.*`, `color.ui`, `pager.idd` and of partial clones, in the order of the files; empty
+/// outside of a repository.
 pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
     const KEYS: &str = "^(idd\\.|color\\.ui$|pager\\.idd$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
     let words = ["config", "-z", "--get-regexp", KEYS];
@@ -92,7 +92,7 @@ pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> 
         .collect()
 }
 
-/// The pager that git would use, as a shell line; `None` if git cannot tell.
+/// The pager that git would use, as a shell line; `None` if unknown.
 pub fn pager(directory: &Path, environment: &[(OsString, OsString)]) -> Option<Vec<u8>> {
     git(directory, environment, &["var", "GIT_PAGER"]).ok().map(|line| trimmed(&line).to_vec())
 }
@@ -104,7 +104,7 @@ pub fn is_ignored(location: &Location, path: &[u8], environment: &[(OsString, Os
     run_git(top, environment, &words).is_ok()
 }
 
-/// Whether git tracks a path (relative to the top), also in another case; where it cannot say, it does.
+/// Whether git tracks a path (relative to the top), also in another case; true if unknown.
 pub fn is_tracked(location: &Location, path: &[u8], environment: &[(OsString, OsString)]) -> bool {
     let Some(top) = &location.top else { return true };
     let pathspec = [b":(top,literal,icase)", path].concat();
@@ -113,12 +113,12 @@ pub fn is_tracked(location: &Location, path: &[u8], environment: &[(OsString, Os
     !matches!(capture(OsStr::new("git"), &words, top, environment), Ok(Captured { code: Some(1), .. }))
 }
 
-/// Applies a patch file to the working tree; the error is what git said.
+/// Applies a patch file to the working tree; the error is git's message.
 pub fn apply_patch(location: &Location, patch: &Path, environment: &[(OsString, OsString)]) -> Result<(), RepoError> {
     git_apply(location, patch, &[], environment)
 }
 
-/// Whether a patch file is applied to the working tree already: it can be taken back.
+/// Whether a patch file is already applied to the working tree: it applies in reverse.
 pub fn is_applied(location: &Location, patch: &Path, environment: &[(OsString, OsString)]) -> bool {
     git_apply(location, patch, &["--reverse", "--check"], environment).is_ok()
 }
@@ -141,7 +141,7 @@ fn git_apply(
     if code == Some(0) {
         return Ok(());
     }
-    // The last line says what came of it, those before it where.
+    // The last line has the reason, those before it the place.
     let said = String::from_utf8_lossy(&stderr);
     let said = said.lines().last().unwrap_or_default().trim_start_matches("fatal: ").trim_start_matches("error: ");
     Err(RepoError::GitSays { said: said.to_owned() })
@@ -152,7 +152,7 @@ fn git(directory: &Path, environment: &[(OsString, OsString)], words: &[&str]) -
     run_git(directory, environment, &words)
 }
 
-/// Runs git; the error is the first line of what it said.
+/// Runs git; the error is the first line of its message.
 pub(super) fn run_git(
     directory: &Path,
     environment: &[(OsString, OsString)],

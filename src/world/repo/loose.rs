@@ -1,7 +1,7 @@
-//! Loose objects, through a bounded reader of our own.
+//! Reads loose objects, with a bounded reader of our own.
 //!
-//! libgit2 waits for ever for the rest of one that was cut, and takes one for another if only its stream is whole. So
-//! whatever may be damaged is read here first.
+//! libgit2 loops for ever on a cut object, and accepts a wrong object if its stream is complete. So objects that may be
+//! damaged are read here first.
 
 use crate::revision::ObjectId;
 use crate::world::processors;
@@ -25,26 +25,26 @@ use zlib_rs::Inflate;
 use zlib_rs::InflateFlush;
 use zlib_rs::Status;
 
-/// Alternates of alternates are followed as deep as git does.
+/// The maximum depth of alternates, as in git.
 const MAX_DEPTH: usize = 5;
 
-/// Fewer objects are not worth a second thread.
+/// With fewer objects, a second thread does not pay.
 const MANY: usize = 500;
 
 /// Longest header of an object, as git reads it.
 const MAX_HEADER_BYTES: usize = 32;
 
-/// So much of a file is read at once.
+/// The size of a read.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// What stands where a loose object would.
+/// The state of a loose object.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing: the object is in a pack, or missing.
+    /// There is none: the object is in a pack, or missing.
     Nothing,
     /// The object.
     Object(ObjectType, Vec<u8>),
-    /// Something that is not this object.
+    /// There is a file, but not this object.
     Damaged {
         /// Whether it is in a private repository, whose objects can be made again.
         is_own: bool,
@@ -58,7 +58,7 @@ pub struct Loose {
 }
 
 impl Loose {
-    /// Those of `repository`, and of whatever it borrows from.
+    /// The directories of `repository`, and of its alternates.
     pub fn of(repository: &Repository) -> Self {
         let own = repository.commondir().join("objects");
         let is_private = private::is_private(repository);
@@ -67,7 +67,7 @@ impl Loose {
         Self { directories }
     }
 
-    /// Looks for an object, of which the first copy decides.
+    /// Reads an object; the first copy counts.
     pub fn read(&self, id: Oid) -> Found {
         let hex = id.to_string();
         for (directory, is_own) in &self.directories {
@@ -93,17 +93,16 @@ fn add_alternates(objects: &Path, depth: usize, found: &mut Vec<(PathBuf, bool)>
     }
 }
 
-/// The paths of what is no sound object in an object directory, as far as it was changed since nothing was found the
-/// last time.
+/// The paths of damaged objects in an object directory, among those that changed since the last successful check.
 ///
-/// - `stamp`: the file whose time says when that was.
+/// - `stamp`: the file whose time is that of the last check.
 ///
-/// Cost: reads the objects that are new; one stat for each of the others.
+/// Cost: reads the new objects; one stat for each of the others.
 pub fn damaged(objects: &Path, stamp: &Path) -> Vec<PathBuf> {
     let fresh = stamp.with_extension("new");
     let changed = |path: &Path| path.symlink_metadata().map(|metadata| (metadata.ctime(), metadata.ctime_nsec()));
     let since = changed(stamp).ok();
-    // What is written while this looks, or in the same tick of the clock, is looked at again.
+    // Files that are written during this check, or in the same clock tick, are checked again.
     let _ = fs::remove_file(&fresh);
     let is_marked = fs::OpenOptions::new().write(true).create_new(true).open(&fresh).is_ok();
     let names = |directory: &Path| {
@@ -130,13 +129,13 @@ pub fn damaged(objects: &Path, stamp: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(path, _)| path).collect()
 }
 
-/// Opens what stands there without waiting for it; the caller sees whether it is a file.
+/// Opens an entry without waiting for it; the caller checks whether it is a file.
 fn open(path: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     fs::OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// Reads an object; `None` if it is not the one of this id.
+/// Reads an object; `None` if it does not have this id.
 fn object(mut file: File, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
     file.metadata().ok().filter(fs::Metadata::is_file)?;
     let (kind, n_header, mut raw) = inflate(&mut file)?;
@@ -144,7 +143,7 @@ fn object(mut file: File, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
     (Oid::hash_object_ext(kind, &raw, id.object_format()).ok()? == id).then_some((kind, raw))
 }
 
-/// `kind SP size NUL` at the beginning of an object: kind, bytes of the header, and bytes behind it.
+/// `kind SP size NUL` at the beginning of an object: kind, length of the header, and length of the rest.
 fn header(raw: &[u8]) -> Option<(ObjectType, usize, u64)> {
     let end = raw.iter().take(MAX_HEADER_BYTES).position(|byte| *byte == 0)?;
     let (kind, size) = str::from_utf8(&raw[..end]).ok()?.split_once(' ')?;
@@ -154,10 +153,10 @@ fn header(raw: &[u8]) -> Option<(ObjectType, usize, u64)> {
     Some((kind, end + 1, size.parse().ok()?))
 }
 
-/// The whole of a stream, with kind and length of its header.
+/// A whole stream, with kind and length of its header.
 ///
-/// `None` if it is cut, has more or fewer bytes than its header says or more than an object may have, or has something
-/// behind it. Memory is taken for what is there, whatever the size of the file and the header say.
+/// `None` if it is cut, if its size differs from the header or exceeds the limit, or if more data follows. Memory is
+/// taken only for actual data, whatever the header says.
 pub(super) fn inflate(file: &mut impl Read) -> Option<(ObjectType, usize, Vec<u8>)> {
     let mut inflate = Inflate::new(true, 15);
     let mut raw = Vec::new();
@@ -190,7 +189,7 @@ pub(super) fn inflate(file: &mut impl Read) -> Option<(ObjectType, usize, Vec<u8
     }
 }
 
-/// Reads what comes next into the buffer; 0 at the end.
+/// Reads the next bytes into the buffer; 0 at the end.
 fn read(file: &mut impl Read, buffer: &mut [u8]) -> Option<usize> {
     loop {
         match file.read(buffer) {
@@ -200,11 +199,11 @@ fn read(file: &mut impl Read, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// An object that says it is larger is not read.
+/// A larger object is not read.
 fn max_bytes(kind: ObjectType) -> u64 {
     match kind {
         ObjectType::Blob => Limits::default().max_bytes,
-        // A tree of as many entries as are allowed, with names of usual length.
+        // A tree with the maximum number of entries, and names of usual length.
         _ => 1 << 30,
     }
 }
@@ -213,7 +212,7 @@ fn max_bytes(kind: ObjectType) -> u64 {
 mod tests {
     use super::*;
 
-    /// A repository with one loose blob, and where it lies.
+    /// A repository with one loose blob, and its path.
     fn with_blob(check: impl FnOnce(&Repository, Oid, &Path)) {
         let directory = tempfile::tempdir().unwrap();
         let repository = Repository::init_bare(directory.path()).unwrap();
@@ -254,7 +253,7 @@ mod tests {
         with_blob(|repository, id, path| {
             let whole = fs::read(path).unwrap();
             let loose = Loose::of(repository);
-            // Sound up to its end, and a terabyte of nothing behind it.
+            // Complete up to its end, followed by a terabyte of zeros.
             put(path, &whole);
             fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
             assert_eq!(loose.read(id), Found::Damaged { is_own: false });

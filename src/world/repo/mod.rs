@@ -66,19 +66,19 @@ pub use git2::Repository;
 pub use refusal::WriteError;
 pub use worktree::Worktree;
 
-/// Reading or writing repositories failed.
+/// Reading or writing a repository failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
-    /// The caller names the expression to the user.
+    /// The caller reports the expression to the user.
     #[error("`{expression}` is not a revision of this repository")]
     UnknownRevision {
-        /// As the user gave it.
+        /// The expression that the user gave.
         expression: String,
     },
-    /// Git refused; it said why.
+    /// Git refused, with a reason.
     #[error("{said}")]
     GitSays {
-        /// The first line of what git said.
+        /// The first line of git's message.
         said: String,
     },
     /// A partial clone lacks objects, and must not fetch them.
@@ -88,17 +88,17 @@ pub enum RepoError {
         count(n_missing, "object")
     )]
     Promised {
-        /// How many, as far as can be told: what a missing directory holds is not known.
+        /// Their number, as far as known: the content of a missing directory is unknown.
         n_missing: u64,
-        /// Who has them.
+        /// The remote that has them.
         remote: String,
     },
     /// Objects could not be fetched.
     #[error("failed to fetch objects from `{remote}`: {said}")]
     NotFetched {
-        /// From where.
+        /// The remote.
         remote: String,
-        /// The first line of what git said.
+        /// The first line of git's message.
         said: String,
     },
     /// The repository is of a kind that is not supported.
@@ -107,16 +107,16 @@ pub enum RepoError {
         /// The kind, in the plural.
         what: &'static str,
     },
-    /// A patch cannot be applied; the caller says which one.
+    /// A patch cannot be applied; the caller names it.
     #[error("the patch {said}")]
     Patch {
-        /// What is wrong with it, and where.
+        /// The reason, and the place.
         said: String,
     },
     /// libgit2 failed; the hunt stops.
     #[error("failed to {attempt}")]
     Git {
-        /// What was attempted.
+        /// The action.
         attempt: String,
         /// Why it failed.
         source: git2::Error,
@@ -127,9 +127,9 @@ pub enum RepoError {
     /// The file system failed; the hunt stops.
     #[error("failed to {attempt} `{}`", path.display())]
     Io {
-        /// What was attempted.
+        /// The action.
         attempt: &'static str,
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,

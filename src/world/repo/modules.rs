@@ -1,13 +1,13 @@
-//! Where the user's submodule repositories are: their objects are borrowed as those of his repository are.
+//! Finds the user's submodule repositories, whose objects are used as alternates.
 
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Submodules of submodules, and names with slashes, are looked for as deep as this.
+/// The maximum depth of nested submodules, and of names with slashes.
 const MAX_DEPTH: usize = 16;
 
-/// The object directories of the repositories below `modules` in the user's git directories, sorted; absolute as those
+/// The object directories of the repositories below `modules` in the user's git directories, sorted; absolute if those
 /// are.
 ///
 /// Links are not followed. Cost: lists the directories above those of objects.

@@ -1,7 +1,7 @@
 //! Raw git objects: the entries of a tree and the bytes of a blob, exactly as stored.
 //!
-//! Trees are taken apart here and not by libgit2, because a hostile tree must be described (which entry, what is wrong
-//! with it) where a library only reports that it cannot parse it.
+//! Trees are parsed here and not by libgit2: for a hostile tree, the message must name the entry and the reason, and a
+//! library only reports that it cannot parse it.
 
 use crate::revision::{BlobId, CommitId, ObjectId, TreeId};
 use crate::world::repo::ids::oid;
@@ -10,7 +10,7 @@ use crate::world::repo::private;
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};
 use git2::ObjectFormat;
 
-/// What an entry of a tree is.
+/// The kind of an entry of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A directory.
@@ -36,16 +36,16 @@ impl EntryKind {
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// One component, any bytes; not yet known to be safe.
+    /// One component, any bytes; not yet checked.
     pub name: Vec<u8>,
     /// What it is.
     pub kind: EntryKind,
-    /// The object, whose kind `kind` tells.
+    /// The object, of the kind `kind`.
     pub id: ObjectId,
 }
 
 impl Entry {
-    /// The blob of a regular file, if it is one; rules in links do not count.
+    /// The blob of a regular file; rules in links do not count.
     pub fn regular_blob(&self) -> Option<BlobId> {
         matches!(self.kind, EntryKind::File { .. }).then_some(BlobId(self.id))
     }
@@ -84,7 +84,7 @@ impl<'repo> Objects<'repo> {
         Ok(Self { database, loose: Loose::of(repository), fills_submodules, n_id_bytes: n_id_bytes(repository) })
     }
 
-    /// The entries of a tree in stored order; `path` (of the tree) is for the refusal.
+    /// The entries of a tree in stored order; `path` (of the tree) is for messages.
     pub fn tree(&self, tree_id: TreeId, path: &[u8]) -> Result<Vec<Entry>, Stop> {
         let object = self.read(tree_id.0, git2::ObjectType::Tree)?;
         parse_tree(object.bytes(), self.n_id_bytes)
@@ -124,7 +124,7 @@ impl<'repo> Objects<'repo> {
         tree.map(Some).ok_or_else(refusal)
     }
 
-    /// Whether a blob is there, and whole if it is loose.
+    /// Whether a blob exists; if it is loose, also whether it is complete.
     pub fn has_blob(&self, blob_id: BlobId) -> bool {
         match self.loose.read(oid(blob_id.0)) {
             Found::Object(..) => true,
@@ -137,7 +137,7 @@ impl<'repo> Objects<'repo> {
     pub fn blob_bytes(&self, blob_id: BlobId) -> Result<u64, WriteError> {
         match self.database.read_header(oid(blob_id.0)) {
             Ok((n_bytes, _)) => Ok(n_bytes as u64),
-            // What is wrong with it shows when it is read.
+            // Damage shows when it is read.
             Err(_) => Ok(self.read(blob_id.0, git2::ObjectType::Blob)?.bytes().len() as u64),
         }
     }
@@ -162,7 +162,7 @@ impl<'repo> Objects<'repo> {
     }
 }
 
-/// Why an object cannot be read: it is no fault of ours if it is not there.
+/// Why an object cannot be read: a missing object is an answer.
 fn unreadable(kind: &'static str, id: ObjectId, source: git2::Error) -> WriteError {
     match source.code() {
         git2::ErrorCode::NotFound => bad(kind, id, "is missing"),
@@ -174,7 +174,7 @@ fn bad(kind: &'static str, id: ObjectId, why: &'static str) -> WriteError {
     WriteError::Object { kind, id: oid(id).to_string(), why }
 }
 
-/// The bytes of an id in a repository.
+/// The length of an id in a repository, in bytes.
 pub fn n_id_bytes(repository: &git2::Repository) -> usize {
     match repository.object_format() {
         ObjectFormat::Sha1 => 20,
@@ -182,7 +182,7 @@ pub fn n_id_bytes(repository: &git2::Repository) -> usize {
     }
 }
 
-/// Takes the raw form of a tree apart: `mode SP name NUL id`, again and again.
+/// Parses a raw tree: repeated `mode SP name NUL id`.
 pub(super) fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<Entry>, &'static str> {
     const CUT: &str = "the tree object is malformed";
     let mut entries = Vec::new();

@@ -1,9 +1,9 @@
-//! Where a repository comes from, as an address that can be shown to others.
+//! The public address of a repository.
 
 use git2::Repository;
 
 /// The address of the remote `origin` as an absolute URI without user name, password, query or fragment; `None` if
-/// there is no such remote or it is a path of this machine. Nothing is contacted.
+/// there is no such remote or it is a local path. There is no network access.
 pub fn address(user: &Repository) -> Option<String> {
     let remote = user.find_remote("origin").ok()?;
     published(remote.url().ok()?)
@@ -14,7 +14,7 @@ fn published(url: &str) -> Option<String> {
     let (scheme, rest) = match url.split_once("://") {
         Some((scheme @ ("https" | "http" | "ssh" | "git"), rest)) => (scheme, rest.to_owned()),
         Some(_) => return None,
-        // `host:path` as scp has it, unless a slash in front says that it is a path with a colon in it.
+        // `host:path` as in scp, unless a slash in front says that it is a path with a colon.
         None => {
             let (host, path) = url.split_once(':').filter(|(host, _)| !host.contains('/'))?;
             ("ssh", format!("{host}/{}", path.trim_start_matches('/')))

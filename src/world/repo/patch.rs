@@ -1,7 +1,7 @@
-//! Patches as `git diff` and `git format-patch` print them, applied to a tree.
+//! Applies patches of `git diff` and `git format-patch` to a tree.
 //!
-//! No fuzz: a hunk applies where all of its context stands, at its line or at the place nearest to it. What does not
-//! apply is told by file and hunk.
+//! There is no fuzz: a hunk applies where all its context matches, at its line or at the nearest such place. The error
+//! names the file and the hunk that do not apply.
 
 use crate::change::Mode;
 use crate::world::repo::RepoError;
@@ -26,15 +26,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// How git writes a commit of another repository as text.
+/// The text that git writes for a commit of another repository.
 const SUBPROJECT: &str = "Subproject commit ";
 
-/// Mode and content of a file; nothing, if there is none.
+/// Mode and content of a file; `None` if it does not exist.
 type File = Option<(Mode, Vec<u8>)>;
 
-/// What a patch makes of a tree, path by path.
+/// The edits of a patch to a tree, path by path.
 ///
-/// Errors: [`RepoError::Patch`] where it cannot be read or does not apply.
+/// Errors: [`RepoError::Patch`] if it cannot be read or does not apply.
 pub(super) fn edits(
     repository: &Repository,
     tree: &Tree<'_>,
@@ -51,15 +51,15 @@ pub(super) fn edits(
     patching.files.into_iter().map(|(path, file)| Ok((path, entry(repository, file)?))).collect()
 }
 
-/// A patch without the line that stands before the signature of a mail.
+/// A patch without the line before the signature of a mail.
 ///
-/// Behind a deleted line without an end diffy 0.5.2 takes it for one more deleted line.
+/// After a deleted line without a line end, diffy 0.5.2 reads it as one more deleted line.
 fn without_signatures(patch: &[u8]) -> Cow<'_, [u8]> {
     if !patch.starts_with(b"From ") {
         return Cow::Borrowed(patch);
     }
     let lines: Vec<&[u8]> = patch.split_inclusive(|byte| *byte == b'\n').collect();
-    // A line of a hunk is followed by another one, or by the header of what comes next.
+    // A line of a hunk is followed by another one, or by the next header.
     let is_signature = |line: &[u8]| {
         !line.first().is_none_or(|first| b" +-@\\\n\r".contains(first))
             && !line.starts_with(b"diff ")
@@ -74,7 +74,7 @@ fn refused(said: String) -> RepoError {
     RepoError::Patch { said }
 }
 
-/// What is wrong with one file of a patch.
+/// The error for one file of a patch.
 fn does_not_apply(path: &[u8], why: &str) -> RepoError {
     refused(format!("does not apply to `{}`: {why}", String::from_utf8_lossy(path)))
 }
@@ -103,7 +103,7 @@ struct Patching<'a> {
 
 impl Patching<'_> {
     fn apply(&mut self, part: &FilePatch<'_, [u8]>) -> Result<(), RepoError> {
-        // Renames and copies are told in headers of their own, where paths have no prefix.
+        // Renames and copies have headers of their own, with paths without a prefix.
         let operation = match part.operation() {
             renamed @ (FileOperation::Rename { .. } | FileOperation::Copy { .. }) => renamed.strip_prefix(0),
             other => other.strip_prefix(1),
@@ -123,7 +123,7 @@ impl Patching<'_> {
                 self.files.insert(path.to_vec(), None);
             }
             FileOperation::Modify { original, modified } => {
-                // With other names in front than `a/` and `b/` they may differ: the file is the one that is there.
+                // With other prefixes than `a/` and `b/` the names can differ: the existing file is used.
                 let path = if self.file(modified)?.is_some() { modified } else { original };
                 let (before, text) = self.present(path)?;
                 let text = patched(path, &text, part.patch())?;
@@ -142,7 +142,7 @@ impl Patching<'_> {
         Ok(())
     }
 
-    /// A file as the patch has left it so far.
+    /// A file after the edits of the patch so far.
     fn file(&self, path: &[u8]) -> Result<File, RepoError> {
         if let Some(file) = self.files.get(path) {
             return Ok(file.clone());
@@ -178,7 +178,7 @@ fn mode_of_header(mode: FileMode) -> Mode {
     }
 }
 
-/// The text of a file with its part of a patch.
+/// The text of a file after its part of a patch.
 fn patched(path: &[u8], text: &[u8], part: &PatchKind<'_, [u8]>) -> Result<Vec<u8>, RepoError> {
     match part {
         PatchKind::Text(hunks) => {
@@ -192,16 +192,16 @@ fn patched(path: &[u8], text: &[u8], part: &PatchKind<'_, [u8]>) -> Result<Vec<u
                 return Err(failed(&"the data are cut or damaged"));
             }
             let new = blocks.apply(text).map_err(|error| failed(&error))?;
-            // What goes back tells whether this is the file that the patch was made for.
+            // The reverse patch shows whether this is the file for which the patch was made.
             let old = blocks.apply_reverse(&new).map_err(|error| failed(&error))?;
             if old == text { Ok(new) } else { Err(failed(&"the file is another one")) }
         }
     }
 }
 
-/// Which hunk does not fit, and why, if it is the line ends.
+/// The hunk that does not apply, with the reason if it is the line ends.
 fn unfit(text: &[u8], patch: &Patch<'_, [u8]>, error: &ApplyError) -> String {
-    // The error has its number, from 1, in its text only.
+    // Only the text of the error has its number, from 1.
     let said = error.to_string();
     let number = said.rsplit('#').next().and_then(|number| number.parse::<usize>().ok()).unwrap_or(1);
     let Some(hunk) = number.checked_sub(1).and_then(|index| patch.hunks().get(index)) else { return said };

@@ -1,7 +1,7 @@
-//! Which names of a tree may become names of files.
+//! Checks which names of a tree may become names of files.
 //!
-//! Pure. Refused is what could reach outside the directory, what git itself would take for its own `.git` (on any file
-//! system that may hold the directory: those of Windows and macOS know more spellings), and what no file system takes.
+//! Pure. It refuses names that could lead outside of the directory, names that git would treat as its own `.git` (on
+//! any file system: those of Windows and macOS know more spellings), and names that no file system accepts.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ pub fn refuse_component(name: &[u8]) -> Option<&'static str> {
         _ if name.contains(&b'/') => Some("a component contains a slash"),
         _ if name.contains(&0) => Some("a component contains a NUL byte"),
         _ if name.len() > MAX_NAME_BYTES => Some("a component is longer than 255 bytes"),
-        // Windows takes a backslash for a slash.
+        // Windows treats a backslash as a slash.
         _ if name.split(|byte| *byte == b'\\').any(is_ntfs_dot_git) || is_hfs_dot_git(name) => {
             Some("a component is taken for `.git`")
         }
@@ -25,7 +25,7 @@ pub fn refuse_component(name: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether NTFS opens `.git` under this name: any case, the short name, trailing dots and spaces, a stream behind a
+/// Whether NTFS opens `.git` under this name: any case, the short name, trailing dots and spaces, a stream after a
 /// colon.
 fn is_ntfs_dot_git(name: &[u8]) -> bool {
     let stem = name.split(|byte| *byte == b':').next().unwrap_or_default();
@@ -33,7 +33,7 @@ fn is_ntfs_dot_git(name: &[u8]) -> bool {
     stem[..end].eq_ignore_ascii_case(b".git") || stem[..end].eq_ignore_ascii_case(b"git~1")
 }
 
-/// Whether HFS+ opens `.git` under this name: any case, with code points that it ignores anywhere.
+/// Whether HFS+ opens `.git` under this name: any case, with code points that it ignores at any place.
 fn is_hfs_dot_git(name: &[u8]) -> bool {
     let text = String::from_utf8_lossy(name);
     text.chars().filter(|char| !is_ignored_by_hfs(*char)).flat_map(char::to_lowercase).eq(".git".chars())
@@ -44,7 +44,7 @@ fn is_ignored_by_hfs(char: char) -> bool {
     matches!(char, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The first name that a file system without regard to case takes for an earlier one.
+/// The first name that a case-insensitive file system cannot distinguish from an earlier one.
 ///
 /// Folding is upper, then lower case of valid UTF-8; unlike some file systems it does not fold composed and decomposed
 /// letters.

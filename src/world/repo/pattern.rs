@@ -1,8 +1,8 @@
 //! Patterns of `.gitignore` and `.gitattributes`, on bytes.
 //!
-//! Paths are relative to the directory of the file that holds the pattern, without a leading or trailing slash.
-//! The semantics are those of git's `wildmatch`; the matching is a simulation of all alternatives at once, because the
-//! recursive formulation takes exponential time on patterns such as `**/**/**/x`, and patterns come from strangers.
+//! Paths are relative to the directory of the pattern's file, without a leading or trailing slash. The semantics are
+//! those of git's `wildmatch`. Matching simulates all alternatives at once, because a recursive matcher takes
+//! exponential time on patterns such as `**/**/**/x`, and patterns come from others.
 
 use std::mem;
 
@@ -34,7 +34,7 @@ enum Token {
 }
 
 impl Pattern {
-    /// Compiles a pattern as it stands in the file, without comment and surrounding blanks.
+    /// Compiles a pattern from the file, without comment and surrounding blanks.
     ///
     /// `None` if it can never match (an open bracket, a backslash at the end).
     pub fn parse(text: &[u8]) -> Option<Self> {
@@ -45,7 +45,7 @@ impl Pattern {
         Some(Self { tokens: tokens(text, is_basename)?, is_basename, is_directory_only, is_negated })
     }
 
-    /// Whether `path` is matched, whatever its kind: [`is_directory_only`](Self::is_directory_only) is for the caller.
+    /// Whether `path` matches, of any kind: the caller must check [`is_directory_only`](Self::is_directory_only).
     pub fn matches(&self, path: &[u8]) -> bool {
         let start =
             if self.is_basename { path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1) } else { 0 };
@@ -92,7 +92,7 @@ fn tokens(text: &[u8], is_basename: bool) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Parses a bracket expression that begins behind its `[`; returns the set and the index behind its `]`.
+/// Parses a bracket expression after its `[`; returns the set and the index after its `]`.
 fn class(text: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     let mut set = Box::new([false; 256]);
     let is_complement = matches!(text.get(at)?, b'!' | b'^');
@@ -167,8 +167,8 @@ fn named_class(name: &[u8]) -> Option<fn(&u8) -> bool> {
 
 /// Cost: `tokens.len()` times `path.len()` steps.
 fn accepts(tokens: &[Token], path: &[u8]) -> bool {
-    // `reached[i]`: the bytes so far can be matched by the first `i` tokens. A `**/` that has swallowed bytes may only
-    // be left behind a slash, one that has not may be skipped: hence the second vector.
+    // `reached[i]`: the bytes so far can be matched by the first `i` tokens. A `**/` that has matched bytes can only be
+    // left after a slash; one that has not can be skipped: hence the second vector.
     let mut reached = vec![false; tokens.len() + 1];
     let mut swallowing = vec![false; tokens.len()];
     reached[0] = true;

@@ -1,7 +1,7 @@
-//! The private repository: where candidates live, so that the user's object store never sees them.
+//! The private repository: it contains the candidates, so the user's object store never gets them.
 //!
-//! It is bare, has no remotes, no hooks and none of the user's configuration, and borrows the user's objects as an
-//! alternate. Tags are copied, so that `git describe` answers in a worktree of it.
+//! It is bare, has no remotes, no hooks and none of the user's configuration, and uses the user's objects as an
+//! alternate. Tags are copied, so that `git describe` works in its worktrees.
 
 use crate::revision::CommitId;
 use crate::revision::ObjectId;
@@ -32,29 +32,29 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Once;
 
-/// Where the private repository of a common git directory is.
+/// The private repository below a common git directory.
 pub fn private_directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("objects.git")
 }
 
-/// Whether a repository is the private one beside some user's.
+/// Whether a repository is the private one of some user's repository.
 pub fn is_private(repository: &Repository) -> bool {
     let directory = repository.commondir();
     directory.parent().is_some_and(|idd| private_directory(idd) == directory)
 }
 
-/// Removes damaged objects from the private repository, so that they are made again; returns how many there were.
+/// Removes damaged objects from the private repository, so that they are made again; returns their number.
 ///
-/// Cost: reads what was written since the last time.
+/// Cost: reads the objects that were written since the last call.
 pub fn clear(idd_directory: &Path) -> usize {
     let private = private_directory(idd_directory);
     let damaged = loose::damaged(&private.join("objects"), &private.join("idd-sound"));
     damaged.into_iter().filter(|path| fs::remove_file(path).is_ok()).count()
 }
 
-/// Keeps libgit2 away from every configuration outside the repository it opens. Runs once a process.
+/// Disables every configuration outside of the opened repository in libgit2. Runs once for each process.
 ///
-/// Ownership was checked by git itself, which named the repository to us.
+/// Git itself has checked the ownership of the repository.
 fn isolate_libgit2() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -71,14 +71,14 @@ fn isolate_libgit2() {
         #[expect(unsafe_code, reason = "libgit2 has process-wide settings only")]
         // SAFETY: as above.
         let result = unsafe { git2::opts::set_extensions(&["refstorage"]) };
-        // What it says of refs is not true of those in tables: they are git's to read, see `refs`.
+        // Its answers about refs are wrong for refs in tables: git reads those, see `refs`.
         result.expect("a name of an extension is always accepted");
-        // As git does; it takes as long as inflating them, and damage shows in their own checksums.
+        // As in git. It takes as long as inflating them, and damage shows in their own checksums.
         git2::opts::strict_hash_verification(false);
     });
 }
 
-/// Opens a repository by its git directory, with no configuration but its own.
+/// Opens a repository by its git directory, with only its own configuration.
 pub fn open(git_directory: &Path) -> Result<Repository, RepoError> {
     isolate_libgit2();
     Repository::open(git_directory).map_err(|source| RepoError::git("open the repository", source))
@@ -94,7 +94,7 @@ fn config(format: ObjectFormat) -> Vec<u8> {
     (core + extensions).into_bytes()
 }
 
-/// The file that says, by being there, that the directories of submodules stay empty.
+/// The file that disables filling the directories of submodules.
 const EMPTY_SUBMODULES: &str = "idd-empty-submodules";
 
 /// Whether the directories of submodules are filled in the worktrees of a repository.
@@ -102,23 +102,23 @@ pub fn fills_submodules(repository: &Repository) -> bool {
     is_private(repository) && !repository.commondir().join(EMPTY_SUBMODULES).exists()
 }
 
-/// Says whether the directories of submodules are filled from now on.
+/// Sets whether the directories of submodules are filled from now on.
 pub fn fill_submodules(idd_directory: &Path, are_filled: bool) -> Result<(), RepoError> {
     let path = private_directory(idd_directory).join(EMPTY_SUBMODULES);
     let done = if are_filled { files::remove(&path) } else { files::create_new(&path).map(drop) };
     done.map_err(|source| RepoError::io("write", &path, source))
 }
 
-/// Creates (or completes) the private repository beside the user's objects.
+/// Creates (or completes) the private repository with the user's objects.
 ///
 /// - `objects`: the object directory of the user's repository, absolute.
-/// - `head`: where HEAD stands in every worktree; the same for the whole hunt, so that version stamps do not change.
+/// - `head`: HEAD of every worktree; the same for the whole hunt, so that version stamps do not change.
 pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result<Repository, RepoError> {
     isolate_libgit2();
     let directory = private_directory(idd_directory);
     fs::create_dir_all(idd_directory).map_err(|source| RepoError::io("create", idd_directory, source))?;
     if directory.is_dir() {
-        // A test may have written anything there.
+        // A test may have overwritten it.
         write_if_new(&directory.join("config"), &config(user.object_format()))?;
     }
     let mut options = RepositoryInitOptions::new();
@@ -143,9 +143,9 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
     open(&directory)
 }
 
-/// The line by which the objects in `from` are completed by those in `objects`, which is absolute.
+/// The line in `alternates` of `from` that adds the objects in `objects`, which is absolute.
 ///
-/// A line cannot hold a line break: where the path has one it is told from `from`, whose place has the same one.
+/// A line cannot contain a line break. If the path has one, the relative path from `from` is used, which has none.
 fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
     let has_break = |path: &Path| path.as_os_str().as_bytes().contains(&b'\n');
     let mut path = objects.to_owned();
@@ -177,18 +177,18 @@ fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
     Ok(text)
 }
 
-/// What an annotated tag stands for in the end; `None` if it is none, or cannot be read.
+/// The object at the end of an annotated tag; `None` if it is no such tag, or cannot be read.
 fn peeled(objects: &Objects<'_>, tag: ObjectId) -> Option<ObjectId> {
     let target = |tag| {
         let tag = objects.tag(tag).ok()?;
         let line = tag.split(|byte| *byte == b'\n').next()?.strip_prefix(b"object ")?;
         str::from_utf8(line).ok()?.parse().ok()
     };
-    // A tag names what was there before it, so this ends.
+    // A tag names an older object, so this ends.
     iter::successors(target(tag), |object| target(*object)).last()
 }
 
-/// Registers a worker's worktree; returns the content of its `.git` file, by which git commands see this repository.
+/// Registers a worker's worktree; returns the content of its `.git` file, with which git commands find this repository.
 ///
 /// `name` is unique among the worktrees of the private repository.
 pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId) -> Result<Vec<u8>, RepoError> {
@@ -201,13 +201,13 @@ pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId
     Ok([b"gitdir: ", directory.as_os_str().as_bytes(), b"\n"].concat())
 }
 
-/// Puts HEAD and index of a worktree where a probe of `tree` finds them, whatever the last one did with git.
+/// Sets HEAD and index of a worktree for a probe of `tree`, whatever the last probe did with git.
 ///
-/// - `written`: the files of `tree` as they stand in the worktree.
+/// - `written`: the files of `tree` in the worktree.
 ///
-/// HEAD is a commit of just this tree on top of `head`, the same for every revision with this tree: `git describe`
-/// finds the tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test have to do with
-/// the files that are tested. Cost: the index has an entry for each file.
+/// HEAD is a commit of this tree with the parent `head`, the same for every revision with this tree. So `git describe`
+/// finds the tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test work on the
+/// tested files. Cost: the index has an entry for each file.
 pub fn set_head(
     private: &Repository,
     name: &str,
@@ -229,7 +229,7 @@ pub fn set_head(
     file.map_err(|source| RepoError::io("write", &path, source))
 }
 
-/// A commit of `tree` on top of `head`; `None` if libgit2 cannot read `head`.
+/// A commit of `tree` with the parent `head`; `None` if libgit2 cannot read `head`.
 fn probe_commit(private: &Repository, head: CommitId, tree: TreeId) -> Option<Oid> {
     let parent = private.find_commit(oid(head.0)).ok()?;
     let tree = private.find_tree(oid(tree.0)).ok()?;
@@ -237,7 +237,7 @@ fn probe_commit(private: &Repository, head: CommitId, tree: TreeId) -> Option<Oi
     private.commit(None, &who, &who, "Probe\n", &tree, &[&parent]).ok()
 }
 
-/// Writes a file by rename, unless it holds just these bytes.
+/// Writes a file by rename, unless it already has this content.
 fn write_if_new(path: &Path, bytes: &[u8]) -> Result<(), RepoError> {
     let mut present = Vec::new();
     let opened = files::own(fs::OpenOptions::new().read(true)).open(path);

@@ -1,7 +1,7 @@
 //! The objects that a partial clone left with its remote.
 //!
-//! libgit2 does not know of promised objects. So a tree is completed before it is read: what it lacks is fetched, if
-//! the user allows that, all at once and with what lies below it. Then nothing that a probe needs is missing.
+//! libgit2 does not know promised objects. So a tree is completed before it is read: if the user allows it, all missing
+//! objects below the tree are fetched at once. Then a probe lacks nothing.
 
 use crate::revision::ObjectId;
 use crate::revision::TreeId;
@@ -18,22 +18,22 @@ use std::collections::BTreeSet;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// The keys of the configuration that make a remote one that has promised objects.
+/// The keys of the configuration for a remote with promised objects.
 ///
 /// The old one names the remote; the others are `remote.<name>.promisor`.
 pub const OLD_KEY: &str = "extensions.partialclone";
 
-/// What a partial clone lacks, and where it is.
+/// The missing objects of a partial clone, and their remote.
 #[derive(Debug, Clone)]
 pub struct Promisor {
     remote: Remote,
     may_fetch: bool,
-    /// Trees that nothing is missing below.
+    /// Trees without missing objects.
     complete: Rc<RefCell<HashSet<TreeId>>>,
     n_fetched: Rc<Cell<u64>>,
 }
 
-/// The name of the remote that promised objects, from the keys and values of the configuration.
+/// The name of the remote with promised objects, from the keys and values of the configuration.
 pub fn promising<'c>(configuration: impl Iterator<Item = (&'c str, &'c str)>) -> Option<String> {
     let of_key = |(key, value): (&str, &str)| {
         if key.eq_ignore_ascii_case(OLD_KEY) {
@@ -51,15 +51,15 @@ impl Promisor {
         Self { remote, may_fetch, complete: Rc::default(), n_fetched: Rc::default() }
     }
 
-    /// The objects fetched so far, and where from.
+    /// The number of objects fetched so far, and the remote.
     pub fn fetched(&self) -> (u64, &str) {
         (self.n_fetched.get(), &self.remote.name)
     }
 
-    /// Makes sure that all below `tree` is there.
+    /// Makes sure that all objects below `tree` exist.
     ///
-    /// [`RepoError::Promised`] if something is not and must not be fetched. Cost: looks at every object below the tree
-    /// that is below no tree seen before.
+    /// [`RepoError::Promised`] if some are missing and must not be fetched. Cost: examines every object below the tree
+    /// that is not below an earlier tree.
     pub fn complete(&self, repository: &Repository, tree: TreeId) -> Result<(), RepoError> {
         while !self.complete.borrow().contains(&tree) {
             let missing = self.missing(repository, tree)?;
@@ -81,8 +81,8 @@ impl Promisor {
         Ok(())
     }
 
-    /// The ids of what is missing below `tree`, as far as the trees that are there tell. If nothing is, it is noted as
-    /// complete.
+    /// The ids of missing objects below `tree`, as far as existing trees name them. If there are none, the tree is
+    /// recorded as complete.
     fn missing(&self, repository: &Repository, tree: TreeId) -> Result<BTreeSet<git2::Oid>, RepoError> {
         let failed = |source| RepoError::git("look for objects", source);
         let database = repository.odb().map_err(failed)?;
@@ -99,7 +99,7 @@ impl Promisor {
                 missing.insert(oid(tree.0));
                 continue;
             }
-            // A tree that cannot be taken apart is judged by who writes it.
+            // A malformed tree is reported by the writer.
             let entries = Objects::open(repository).ok().and_then(|objects| objects.tree(tree, b"").ok());
             for entry in entries.unwrap_or_default() {
                 match entry.kind {

@@ -1,7 +1,7 @@
-//! The names of the user's repository, as his git knows them.
+//! The refs of the user's repository, as git reads them.
 //!
-//! Refs may stand in files or in tables, and libgit2 reads files only. So names are git's to resolve, list and write,
-//! and objects are read by their ids.
+//! Refs can be in files or in tables, and libgit2 reads files only. So git resolves, lists and writes names, and
+//! objects are read by their ids.
 
 use crate::revision::ObjectId;
 use crate::world::repo::RepoError;
@@ -14,20 +14,20 @@ use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The object that a revision expression names, which need not be there; `None` if it names none.
+/// The object of a revision expression, which need not exist; `None` if there is none.
 pub(super) fn id(user: &Repository, expression: &str) -> Option<Oid> {
     let whole = |text: &str| text.parse().ok().map(oid);
     if let Some(id) = whole(expression) {
         return Some(id);
     }
-    // Git would take it for an option.
+    // Git would read it as an option.
     if expression.starts_with('-') {
         return None;
     }
     whole(&text(user.path(), &["rev-parse", "--verify", "--quiet", expression]).ok()?)
 }
 
-/// The branch that HEAD names, without `refs/heads/`; `None` if it names none.
+/// The branch of HEAD, without `refs/heads/`; `None` if there is none.
 pub(super) fn branch(user: &Repository) -> Option<String> {
     let name = text(user.path(), &["symbolic-ref", "--quiet", "HEAD"]).ok()?;
     Some(name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned())
@@ -38,7 +38,7 @@ pub(super) fn has_any(user: &Repository) -> bool {
     text(user.path(), &["for-each-ref", "--count=1", "--format=%(refname)"]).is_ok_and(|name| !name.is_empty())
 }
 
-/// The tags, sorted by name: `refs/tags/<name>`, and what it stands for.
+/// The tags, sorted by name: `refs/tags/<name>`, and the object.
 pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoError> {
     let output = git(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/tags/"])?;
     let of_line = |line: &[u8]| {
@@ -64,7 +64,7 @@ pub fn of_findings(location: &Location) -> Result<Vec<String>, RepoError> {
     Ok(names.lines().map(str::to_owned).collect())
 }
 
-/// What the refs that this worktree sees stand for, without `refs/worktree/idd/`, and what HEAD names.
+/// The objects of the refs that this worktree sees, without `refs/worktree/idd/`, and the target of HEAD.
 pub(super) fn listing(location: &Location) -> (Vec<u8>, Vec<u8>) {
     let ask = |words: &[&str]| git(&location.git_directory, words).unwrap_or_default();
     let listing = ask(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);
@@ -79,16 +79,16 @@ pub(super) fn stash(location: &Location) -> Vec<u8> {
     git(&location.git_directory, &words).unwrap_or_default()
 }
 
-/// Runs git with a git directory, so that it changes and fetches no more than it is asked to; returns what it prints.
+/// Runs git with a git directory, with options that prevent other changes and fetches; returns its output.
 fn git(git_directory: &Path, words: &[&str]) -> Result<Vec<u8>, RepoError> {
-    // Replaced commits are not followed: what is hunted through is what was committed.
+    // Replaced commits are not followed: the committed history is searched.
     let options = ["--no-replace-objects", "-c", "core.hooksPath=/dev/null", "--git-dir"].map(OsStr::new);
     let words = words.iter().map(OsStr::new);
     let words: Vec<&OsStr> = options.into_iter().chain([git_directory.as_os_str()]).chain(words).collect();
     run_git(git_directory, &[(OsString::from("GIT_NO_LAZY_FETCH"), OsString::from("1"))], &words)
 }
 
-/// The same without the line break at its end, lossy.
+/// The same without the last line break, lossy.
 fn text(git_directory: &Path, words: &[&str]) -> Result<String, RepoError> {
     let output = git(git_directory, words)?;
     Ok(String::from_utf8_lossy(output.strip_suffix(b"\n").unwrap_or(&output)).into_owned())
@@ -101,7 +101,7 @@ mod tests {
     use crate::world::repo::private;
     use std::process::Command;
 
-    /// Three commits, of which the second is behind a tag and before a merge; the last one stands for itself.
+    /// Three commits; the second one has a tag and is merged; the last one is separate.
     const HISTORY: &str = "
         commit() { git commit -q --allow-empty -m \"$1\"; }
         commit one; commit two; git tag -a v1 -m v1; git tag light HEAD~
@@ -109,7 +109,7 @@ mod tests {
         git replace HEAD HEAD~2
     ";
 
-    /// Checks something in a usual repository, and in one with SHA-256 ids and, if git has them, refs in tables.
+    /// Runs a check in a usual repository, and in one with SHA-256 ids and, if git supports them, refs in tables.
     fn check(script: &str, check: impl Fn(&Repository, &dyn Fn(&str) -> String)) {
         for (hash, refs) in [("sha1", "files"), ("sha256", "reftable")] {
             let place = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ mod tests {
             create();
             let list = "show-ref --tags --dereference";
             assert_eq!(sh(&format!("git --git-dir .git/idd/objects.git {list}")), sh(&format!("git {list}")));
-            // One that was cut does no harm.
+            // A cut object does no harm.
             sh("f=.git/objects/$(git rev-parse v1 | sed 's|^..|&/|'); chmod u+w $f; head -c 40 $f >cut; cat cut >$f");
             create();
             assert!(sh("cat .git/idd/objects.git/packed-refs").contains("refs/tags/v1"));

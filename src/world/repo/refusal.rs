@@ -1,4 +1,4 @@
-//! What ends a move: an answer about the tree, or an error of the world.
+//! The reasons that end a move: an answer about the tree, or an error of the world.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::outcome::Reason;
 use crate::revision::CommitId;
 
-/// Bounds of what is written; a tree beyond them is refused.
+/// Limits of a written tree; a larger tree is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Files, links, submodules and directories of one tree.
@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a tree is not written here. An answer about the tree: the probe is unresolved for its
+/// Why a tree is not written. This is an answer about the tree: the probe is unresolved with its
 /// [`reason`](Refusal::reason).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
@@ -43,7 +43,7 @@ pub enum Refusal {
     /// The tree is larger than [`Limits`] allows.
     #[error("`{}` is not written: {why}", String::from_utf8_lossy(path))]
     Limit {
-        /// Where it was noticed.
+        /// The path at which the limit was reached.
         path: Vec<u8>,
         /// A phrase for people, such as "more entries than allowed".
         why: &'static str,
@@ -51,14 +51,14 @@ pub enum Refusal {
     /// The user's repository lacks an object of the tree.
     #[error("the {kind} {id} {why}; `git fsck` lists what is wrong with the repository")]
     Object {
-        /// What it would be.
+        /// The expected kind.
         kind: &'static str,
         /// Its id.
         id: String,
         /// A phrase for people, such as "is missing".
         why: &'static str,
     },
-    /// The user has no copy of a submodule at the commit that the tree names.
+    /// The user has no copy of a submodule at the commit of the tree.
     #[error(
         "the submodule `{}` is not here at commit {commit}; `git submodule update --init --recursive` gets it, \
          `git config idd.submodules empty` hunts with an empty directory in its place",
@@ -73,7 +73,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What the outcome of a probe of this tree is.
+    /// The reason of the unresolved probe of this tree.
     pub fn reason(&self) -> Reason {
         match self {
             Self::Path { .. } | Self::Limit { .. } => Reason::Path,
@@ -83,29 +83,29 @@ impl Refusal {
     }
 }
 
-/// Why the writer cannot go on. The caller stops the hunt.
+/// Why the writer cannot continue. The caller stops the hunt.
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// The hint is to free space; the hunt can be resumed.
     #[error("failed to write `{}`: the disk or quota is full", path.display())]
     DiskFull {
-        /// What was being written.
+        /// The file that was being written.
         path: PathBuf,
     },
-    /// Any other refusal of the file system.
+    /// Any other error of the file system.
     #[error("failed to {action} `{}`", path.display())]
     Io {
-        /// What was attempted, as a verb phrase.
+        /// The action, as a verb phrase.
         action: &'static str,
-        /// What it was attempted on.
+        /// Its path.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
-    /// An object of the user's repository is missing or damaged; for a writer that is an [answer](Refusal::Object).
+    /// An object of the user's repository is missing or damaged; for a writer this is an [answer](Refusal::Object).
     #[error("the {kind} {id} {why}")]
     Object {
-        /// What it would be.
+        /// The expected kind.
         kind: &'static str,
         /// Its id.
         id: String,
@@ -115,7 +115,7 @@ pub enum WriteError {
     /// An object of the private repository is damaged; the caller removes it, so that it is made again.
     #[error("the {kind} {id} of the private repository is damaged")]
     Own {
-        /// What it would be.
+        /// The expected kind.
         kind: &'static str,
         /// Its id.
         id: String,
@@ -123,14 +123,14 @@ pub enum WriteError {
     /// libgit2 cannot read the repository.
     #[error("failed to {action}")]
     Repository {
-        /// What was attempted, as a verb phrase.
+        /// The action, as a verb phrase.
         action: String,
         /// The reason.
         source: git2::Error,
     },
 }
 
-/// Both ends of a move in one type, for `?` inside the writer.
+/// Both kinds of end of a move in one type, for `?` inside the writer.
 #[derive(Debug)]
 pub enum Stop {
     /// An answer.
@@ -155,7 +155,7 @@ impl From<Refusal> for Stop {
 }
 
 impl WriteError {
-    /// Sorts a reason of the file system into the variants.
+    /// The variant for an error of the file system.
     pub fn from_errno(errno: Errno, action: &'static str, path: PathBuf) -> Self {
         match errno {
             Errno::NOSPC | Errno::DQUOT => Self::DiskFull { path },
@@ -164,7 +164,7 @@ impl WriteError {
     }
 }
 
-/// Separates the two ends again.
+/// Separates the two kinds of end.
 pub fn split<T>(result: Result<T, Stop>) -> Result<Result<T, Refusal>, WriteError> {
     match result {
         Ok(value) => Ok(Ok(value)),

@@ -1,4 +1,4 @@
-//! Resolving the conflicts that a merge of two trees leaves, file by file.
+//! Resolves the conflicts of a merge of two trees, file by file.
 
 use crate::change::Touching;
 use crate::change::merge_lines;
@@ -23,24 +23,24 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// At most this many added files are compared with one that is gone.
+/// The maximum number of added files that are compared with a missing one.
 const MAX_COMPARED: usize = 32;
 
-/// An added file is the one that is gone if they share this part of their words, and no other file nearly as many.
+/// An added file is the missing one if they share at least this part of their words, and no other file nearly as many.
 const MIN_SHARED_PERCENT: usize = 60;
 
-/// How much nearer the best of the added files is than the next.
+/// The least lead of the best added file over the next one.
 const MIN_LEAD_PERCENT: usize = 5;
 
-/// Functions that left their file are looked for in at most this many others.
+/// The maximum number of other files that are searched for moved functions.
 const MAX_SEARCHED: usize = 200;
 
-/// Resolves what conflicts in `index`, a merge of a patch on `base` into `ours`; the last rung it took, `None` if some
-/// is left.
+/// Resolves the conflicts in `index`, a merge of a patch on `base` into `ours`; returns the last method, or `None` if a
+/// conflict is left.
 ///
-/// A file that ours moved and changed too much for the merge is found among those that ours added, by its words. A file
-/// that the patch deletes is deleted if ours only reformatted it. What a patch does to functions that ours moved to
-/// other files is done there.
+/// A file that ours moved and changed too much for the merge is found among the added files of ours, by its words. A
+/// file that the patch deletes is deleted if ours only reformatted it. If ours moved functions to other files, the
+/// edits of the patch to these functions are made there.
 pub(super) fn resolve(
     repository: &Repository,
     divisions: &Divisions,
@@ -84,7 +84,7 @@ pub(super) fn resolve(
             (Some(base), Some(ours), None) if base.path == ours.path && resolver.is_reformatted(base, ours) => {
                 (None, Rung::Syntax)
             }
-            // The other half of a file that moved; if that is not resolved, this is left.
+            // The other half of a moved file; if that is not resolved, this is left.
             (None, Some(_), None) => continue,
             _ => return Ok(None),
         };
@@ -100,7 +100,7 @@ pub(super) fn resolve(
         let moved = file.as_ref().map(|entry| entry.path.clone());
         for path in [gone, moved].into_iter().flatten() {
             let path = Path::new(OsStr::from_bytes(&path));
-            // A path that does not conflict is none to remove.
+            // A path without a conflict has nothing to remove.
             let _ = index.conflict_remove(path);
         }
         if let Some(entry) = file {
@@ -117,8 +117,8 @@ fn is_at(file: Option<&IndexEntry>, path: &[u8]) -> bool {
     file.is_some_and(|entry| entry.path == path)
 }
 
-/// The mode of a file whose mode one side changed, or both alike; `None` if they changed it otherwise, or a file to a
-/// link.
+/// The mode of a file if one side changed it, or both in the same way; `None` if both changed it differently, or a file
+/// became a link.
 fn merged_mode([base, ours, patched]: [u32; 3]) -> Option<u32> {
     let kind = |mode: u32| mode & 0o170_000;
     if kind(base) != kind(ours) || kind(base) != kind(patched) {
@@ -152,9 +152,9 @@ fn at(path: &[u8], id: Oid, like: &IndexEntry) -> IndexEntry {
 /// Path, mode and content of a file.
 type Added = (Vec<u8>, u32, Oid);
 
-/// A patch of a file that was divided among files.
+/// A patch of a file that was divided among several files.
 struct Followed {
-    /// The patched file without what was carried elsewhere.
+    /// The patched file without the parts that were carried elsewhere.
     rest: IndexEntry,
     /// The other files, merged.
     files: Vec<IndexEntry>,
@@ -166,26 +166,25 @@ struct Resolver<'a> {
     divisions: &'a Divisions,
     base: &'a Tree<'a>,
     ours: &'a Tree<'a>,
-    /// What ours has and the base has not.
+    /// The files that ours has and the base does not.
     added: OnceCell<Vec<Added>>,
 }
 
 impl Resolver<'_> {
-    /// The text of a file; `None` if it is none.
+    /// The text of a file; `None` if it is no text.
     fn text(&self, id: Oid) -> Option<Vec<u8>> {
         let blob = self.repository.find_blob(id).ok()?;
         (!blob.content().contains(&0)).then(|| blob.content().to_vec())
     }
 
-    /// Merges the versions of a file whose texts conflict by hunks, and says by what means; `None` if they conflict by
-    /// all.
+    /// Merges three versions of a file that conflict by hunks; also returns the method. `None` if all methods conflict.
     fn merge(&self, entries: [&IndexEntry; 3]) -> Result<Option<(IndexEntry, Rung)>, RepoError> {
         let ours = entries[1];
         let Some(mode) = merged_mode(entries.map(|entry| entry.mode)) else { return Ok(None) };
         let [Some(old), Some(here), Some(new)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
         let (old, new) = (with_keywords_of(&old, &here), with_keywords_of(&new, &here));
         let language = self.divisions.language(&ours.path);
-        // In a language that is known, syntax says what may stand together.
+        // In a known language, syntax decides which insertions can be joined.
         let touching = if language.is_some() { Touching::Judged } else { Touching::Joined };
         let by_lines = merge_lines(&old, &here, &new, touching).map(|text| (text, Rung::Lines));
         let merged = by_lines.or_else(|| merge_syntax(language?, &old, &here, &new));
@@ -197,9 +196,10 @@ impl Resolver<'_> {
         self.repository.blob(text).map_err(|source| RepoError::git("merge two trees", source))
     }
 
-    /// Carries edits of functions to the files that ours has them in; `None` if there are none, or they conflict there.
+    /// Carries edits of functions to the files in which ours has them; `None` if there are none, or they conflict
+    /// there.
     ///
-    /// - `index`: the files as they are merged so far.
+    /// - `index`: the files merged so far.
     fn follow(&self, index: &Index, entries: [&IndexEntry; 3]) -> Result<Option<Followed>, RepoError> {
         let Some(language) = self.divisions.language(&entries[0].path) else { return Ok(None) };
         let [Some(base), Some(ours), Some(patched)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
@@ -226,7 +226,7 @@ impl Resolver<'_> {
         Ok(Some(Followed { rest, files: merged, rung }))
     }
 
-    /// What ours has added or changed: path, and content in the base (zero if it is new); added files first.
+    /// The files that ours added or changed: path, and content in the base (zero if new); added files first.
     fn changed(&self) -> Result<Vec<(Vec<u8>, Oid)>, RepoError> {
         let diff = self
             .repository
@@ -239,7 +239,7 @@ impl Resolver<'_> {
         Ok(files)
     }
 
-    /// Where ours has a file of the base that is gone from its place: path and content.
+    /// The new place in ours of a missing file of the base: path and content.
     fn moved(&self, base: &IndexEntry) -> Result<Option<(Vec<u8>, Oid)>, RepoError> {
         let (Some(language), Some(text)) = (self.divisions.language(&base.path), self.text(base.id)) else {
             return Ok(None);
@@ -301,7 +301,7 @@ mod tests {
 
     type Files<'a> = &'a [(&'a str, &'a str)];
 
-    /// The files of a merge and the rung it took; `None` if it conflicts.
+    /// The files of a merge and its method; `None` if it conflicts.
     fn merge(base: Files, ours: Files, patched: Files) -> Option<(Vec<(String, String)>, Rung)> {
         let directory = tempfile::tempdir().unwrap();
         let repository = Repository::init_bare(directory.path()).unwrap();

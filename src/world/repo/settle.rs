@@ -1,4 +1,4 @@
-//! After a probe: tracked files are made what was written, untracked ones go unless the tree ignores them.
+//! After a probe: restores tracked files, and removes untracked ones unless the tree ignores them.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -18,29 +18,28 @@ use crate::world::repo::stat::{Directory, Node, Record};
 use crate::world::repo::worktree::GIT_FILE;
 use crate::world::repo::write::{content, write};
 
-/// Paths kept in the report.
+/// The maximum number of paths in the report.
 const MAX_TAMPERED: usize = 100;
 
-/// Levels of untracked directories that are looked through; what is deeper is removed with its directory.
+/// The maximum depth of untracked directories; deeper ones are removed as a whole.
 const MAX_DEPTH: usize = 256;
 
-/// What the probe had done.
+/// The changes that the probe made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settled {
     /// Tracked files and links that were changed, replaced or missing: sorted, the first 100, raw paths from the root.
     pub tampered: Vec<Vec<u8>>,
-    /// Untracked files and directories that are gone now.
+    /// Untracked files and directories that were removed.
     pub removed_untracked: usize,
 }
 
-/// Makes the files below `root` what `written` says; the record is brought up to date.
+/// Restores the files below `root` to the state in `written`, and updates the record.
 ///
-/// - `is_same_rules`: whether the ignore rules are those by which it was settled last. Then the names in a directory
-///   that looks as it did are not gone through again: adding, removing or renaming one changes the directory. Files are
-///   looked at in any case.
-/// - `cut_ns`: if the commands of the probe were killed, the time in the clock of the file system at which they were
-///   started. Build products that changed since then may be half-written, and no later build would notice: they go,
-///   too.
+/// - `is_same_rules`: whether the ignore rules are those of the last call. Then the names of an unchanged directory are
+///   not read again: adding, removing or renaming an entry changes the directory. Files are always examined.
+/// - `cut_ns`: if the commands of the probe were killed, the time at which they were started, in the clock of the file
+///   system. Build products that changed since then can be half-written, and no later build would notice, so they are
+///   removed too.
 pub fn settle(
     objects: &Objects<'_>,
     directory: &Path,
@@ -70,8 +69,7 @@ pub fn settle(
 
 /// The last tick of the file system's clock that is known to have passed when the probe began.
 ///
-/// A later change of a file that was written before this tick shows in its `ctime`; one of a file that was written in
-/// it may not.
+/// If a file was written before this tick, a later change shows in its `ctime`; otherwise it may not.
 fn last_ctime_ns(directory: &Directory) -> i128 {
     let of_node = |node: &Node| match node {
         Node::File(record) => record.stat.ctime_ns,
@@ -87,7 +85,7 @@ struct Settler<'a> {
     path: Vec<u8>,
     depth: usize,
     ignored: IgnoreStack,
-    /// What needs a look; `None`: everything.
+    /// The paths to examine; `None` for all.
     attention: Option<HashSet<Vec<u8>>>,
     last_ctime_ns: i128,
     cut_ns: Option<i128>,
@@ -95,7 +93,7 @@ struct Settler<'a> {
 }
 
 impl Settler<'_> {
-    /// - `is_ignored`: a rule covers the directory or one above it, so that untracked files in it stay.
+    /// - `is_ignored`: a rule covers the directory or one above it, so untracked files in it stay.
     fn directory(
         &mut self,
         handle: BorrowedFd<'_>,
@@ -112,13 +110,14 @@ impl Settler<'_> {
         let is_known = written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns;
         if !(is_known && self.attention.is_some()) {
             let mut is_settled = true;
-            // Untracked first: on a file system without regard to case one may stand where a tracked file belongs.
+            // Untracked entries first: on a case-insensitive file system one of them can have the name of a tracked
+            // file.
             for (name, file_type) in files::list(handle).map_err(|errno| self.failed(errno, "list"))? {
                 if !written.entries.contains_key(&name) {
                     is_settled &= self.at(&name, |settler| settler.untracked(handle, &name, file_type, is_ignored))?;
                 }
             }
-            // As it looked before: what came meanwhile, or was removed here, makes another look necessary.
+            // The state before: if something was added or removed in the meantime, the directory is examined again.
             written.settled = is_settled.then_some(looks);
         }
         for (name, node) in &mut written.entries {
@@ -140,7 +139,7 @@ impl Settler<'_> {
         result
     }
 
-    /// Returns whether what is left there, if anything is, may stay whatever is in it.
+    /// Returns whether the remaining entry, if any, may stay with any content.
     fn untracked(
         &mut self,
         parent: BorrowedFd<'_>,
@@ -231,7 +230,7 @@ impl Settler<'_> {
             && (stat.file_type, stat.mode) == (record.stat.file_type, record.stat.mode)
             && files::holds(parent, name, stat.file_type, &expected)
         {
-            // Only touched, or linked from elsewhere.
+            // Only its times or its number of links changed.
             record.stat = stat;
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Source files of a commit, by the name that a compiler was given.
+//! Finds source files of a commit by the name that a compiler was given.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use git2::Tree;
 use git2::TreeWalkMode;
 use git2::TreeWalkResult;
 
-/// Files larger than this are no sources.
+/// Larger files are not sources.
 const MAX_BYTES: usize = 16 << 20;
 
-/// The content of the file that `name` means in a commit: that path, or the only one that ends with it.
+/// The content of the file `name` in a commit: that path, or the only path that ends with it.
 pub fn find(repository: &Repository, commit: CommitId, name: &str) -> Option<Vec<u8>> {
     let tree = repository.find_commit(oid(commit.0)).and_then(|commit| commit.tree()).ok()?;
     search(repository, &tree, name).map(|(_, content)| content)
@@ -27,7 +27,8 @@ pub fn find_in(repository: &Repository, tree: TreeId, name: &str) -> Option<(Str
 
 fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(String, Vec<u8>)> {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-    // The directory that the compiler ran in is not known, nor how much of an absolute path is that of the checkout.
+    // The working directory of the compiler is unknown, and so is the part of an absolute path that belongs to the
+    // checkout.
     for n_left_out in 0..parts.len() {
         let path = parts[n_left_out..].join("/");
         let found = tree.get_path(Path::new(&path)).ok().map(|entry| (path.clone(), entry.id()));

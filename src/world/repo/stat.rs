@@ -1,4 +1,4 @@
-//! What the writer knows of the files that it wrote: content, and how the file looked right after writing.
+//! The record of written files: their content, and their state after writing.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Mode};
 use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::conversion::Conversion;
 
-/// What `lstat` says, as far as a change shows in it.
+/// The fields of `lstat` in which a change shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// Time of the last change of the content.
@@ -24,7 +24,7 @@ pub struct Stat {
     pub file_type: FileType,
 }
 
-/// How nothing looks.
+/// The state of a missing file.
 impl Default for Stat {
     fn default() -> Self {
         let (mode, file_type) = (Mode::empty(), FileType::Unknown);
@@ -46,18 +46,18 @@ impl From<rustix::fs::Stat> for Stat {
     }
 }
 
-/// One file or link as it was written.
+/// One file or link, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// The content as stored in the repository.
     pub blob_id: BlobId,
-    /// What became of it on the way.
+    /// Its form on disk.
     pub form: Form,
-    /// How it looked afterwards.
+    /// Its state after writing.
     pub stat: Stat,
 }
 
-/// How a blob stands on disk.
+/// The form of a blob on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A regular file.
@@ -71,31 +71,30 @@ pub enum Form {
     Link,
 }
 
-/// What stands at a tracked path.
+/// The entry at a tracked path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// A file or link.
     File(Record),
     /// A directory of the tree.
     Directory(Directory),
-    /// The empty directory that stands for a submodule, and the commit that it is at.
+    /// The empty directory of a submodule, and its commit.
     Submodule(CommitId),
 }
 
-/// A directory as it was written: the stat table, shaped like the tree.
+/// A directory as it was written: the stat table, with the shape of the tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Directory {
     /// The tree object; `None` before the first write.
     pub tree_id: Option<TreeId>,
-    /// The commit of the submodule that it is, if it is one.
+    /// The commit, if it is a submodule.
     pub submodule: Option<CommitId>,
     /// By component.
     pub entries: BTreeMap<Vec<u8>, Node>,
     /// Sums over everything below.
     pub totals: Totals,
-    /// How the directory itself looked when its names were last gone through, if each of them may stay for good: those
-    /// of the tree, and those that an ignore rule covers with all that is below. `None` if they have to be gone through
-    /// again.
+    /// The state of the directory when its names were last read, if each of them may stay for good: names of the tree,
+    /// and names that an ignore rule covers with everything below. `None` if they must be read again.
     pub settled: Option<Stat>,
 }
 
@@ -108,7 +107,7 @@ impl Directory {
         }
     }
 
-    /// Notes how the file at `path`, which was not there, looks now.
+    /// Records the present state of a new file at `path`.
     pub fn set_stat(&mut self, path: &[u8], stat: Stat) {
         self.totals.n_bytes = self.totals.n_bytes.saturating_add(stat.n_bytes);
         let (name, below) = match path.iter().position(|byte| *byte == b'/') {

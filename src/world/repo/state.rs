@@ -1,4 +1,4 @@
-//! The user's state, as a digest: what a hunt must leave as it found it.
+//! The user's state as a digest: a hunt must not change it.
 
 use crate::world::repo::locate::Location;
 use crate::world::repo::refs;
@@ -15,12 +15,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Size and times of the files that hold the user's state: while they stay the same, so does the state.
+/// Size and times of the files with the user's state: if they are unchanged, so is the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glance([u8; 32]);
 
 impl Glance {
-    /// Looks at HEAD, index, refs and configuration without reading them. Cost: one stat a file.
+    /// Examines HEAD, index, refs and configuration without reading them. Cost: one stat for each file.
     pub fn take(location: &Location) -> Self {
         let mut digest = Sha256::new();
         for directory in [&location.git_directory, &location.common_directory] {
@@ -34,7 +34,7 @@ impl Glance {
     }
 }
 
-/// Where refs stand that do not stand in files; they are git's to read.
+/// The directory of refs in tables; only git reads them.
 const TABLES: &str = "reftable";
 
 /// Parts of the user's state, each with a digest.

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a shell script in a new repository, whose two last commits are the two sides; returns their trees and all that
-/// was printed.
+/// Runs a shell script in a new repository, whose two last commits are the two sides; returns their trees and the whole
+/// output.
 fn sides(script: &str) -> (tempfile::TempDir, [TreeId; 2], Vec<u8>) {
     let directory = tempfile::tempdir().unwrap();
     let commit = "commit() { git add -A; git -c user.name=a -c user.email=a@b commit -qm \"$1\"; }";
@@ -29,7 +29,7 @@ fn apply(directory: &Path, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoErr
     TreeStore::new(repository, Held::default(), Vec::new()).unwrap().apply(tree, patch)
 }
 
-/// What `print` prints leads from the tree tagged `old` to HEAD.
+/// The output of `print` leads from the tree tagged `old` to HEAD.
 #[track_caller]
 fn check(changes: &str, print: &str) {
     let old = "printf 'one\\ntwo\\nthree\\nfour\\nfive\\nsix\\nseven\\n' > a; printf 'x\\r\\ny\\r\\n' > crlf; printf end > open; \
@@ -122,7 +122,7 @@ fn what_does_not_apply_is_named_by_file_and_hunk() {
     );
 }
 
-/// What `git merge-file` makes of three texts; `None` if it conflicts.
+/// The result of `git merge-file` for three texts; `None` if it conflicts.
 fn merged_by_git(texts: [&str; 3]) -> Option<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in ["base", "ours", "theirs"].into_iter().zip(texts) {
