@@ -80,7 +80,7 @@ impl UserState {
 
     /// Adds the files of the working tree, by size and time of change.
     ///
-    /// Cost: one stat a file.
+    /// Cost: one stat for each file.
     #[must_use]
     pub fn with_work_tree(mut self, location: &Location) -> Self {
         if let Some(top) = &location.top {
@@ -91,7 +91,7 @@ impl UserState {
         self
     }
 
-    /// The names of the parts that differ, as far as both have them.
+    /// The names of the parts that differ, if both have them.
     pub fn changed(&self, later: &Self) -> Vec<&'static str> {
         let differs = |(name, digest): (&&'static str, &[u8; 32])| {
             later.parts.get(name).is_some_and(|other| other != digest).then_some(*name)
@@ -102,7 +102,7 @@ impl UserState {
 
 fn file(path: &Path) -> [u8; 32] {
     let mut digest = Sha256::new();
-    // To open a FIFO is to wait for somebody who writes.
+    // Opening a FIFO would wait for a writer.
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     if is_file && let Ok(bytes) = fs::read(path) {
         digest.update([1]);
@@ -125,7 +125,7 @@ fn add_refs(directory: &Path, digest: &mut Sha256) {
     }
 }
 
-/// One stat a file, from its directory: of a whole path each part would have to be looked up again.
+/// One stat for each file, relative to its directory: a whole path would be resolved again each time.
 fn add_files(directory: &Path, git_directory: &Path, digest: &mut Sha256) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let look = |entry: DirEntry| Some((entry.file_name(), entry.metadata().ok()?));
@@ -139,7 +139,7 @@ fn add_files(directory: &Path, git_directory: &Path, digest: &mut Sha256) {
         add_name(&name, &metadata, digest);
         if metadata.is_dir() {
             add_files(&path, git_directory, digest);
-            // No file is called so.
+            // No file has this name.
             digest.update(b"/\0");
         } else {
             add_stat(&metadata, digest);
@@ -165,7 +165,7 @@ fn stat(path: &Path, digest: &mut Sha256) {
     }
 }
 
-/// Name and mode; no name holds the zero that ends it here.
+/// Name and mode; a name contains no zero, so a zero ends it.
 fn add_name(name: &OsStr, metadata: &Metadata, digest: &mut Sha256) {
     digest.update(name.as_bytes());
     digest.update([0]);
@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a shell script that runs in the working tree changes what is known of it.
+    /// Whether the digest notices a shell script that runs in the working tree.
     #[track_caller]
     fn check(script: &str, is_seen: bool) {
         let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The store of trees behind the engines: differences, candidates and merges through libgit2, in memory.
+//! The store of trees for the engines: differences, candidates and merges through libgit2, in memory.
 
 use crate::change::ChangeSet;
 use crate::change::Content;
@@ -44,15 +44,15 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// At most this many files are compared with each other in the search for renames.
+/// The maximum number of files that are compared with each other in the search for renames.
 const RENAME_LIMIT: usize = 400;
 
-/// What is put into every tree before it is tested.
+/// The files that are put into every tree before its test.
 #[derive(Debug, Clone, Default)]
 pub struct Held {
-    /// Path -> mode and content; `None` keeps the path out.
+    /// Path -> mode and content; `None` removes the path.
     pub files: BTreeMap<Vec<u8>, Option<(Mode, Vec<u8>)>>,
-    /// A patch (without, with) that is carried to every tree; where it conflicts it wins.
+    /// A patch (without, with) that is carried to every tree; it wins conflicts.
     pub overlay: Option<(TreeId, TreeId)>,
 }
 
@@ -70,7 +70,7 @@ pub struct TreeStore {
 }
 
 impl TreeStore {
-    /// Takes a private repository; held contents become blobs of it.
+    /// A store with a private repository; held contents become blobs of it.
     pub fn new(repository: Repository, held: Held, pathspecs: Vec<String>) -> Result<Self, RepoError> {
         let mut files = BTreeMap::new();
         for (path, file) in held.files {
@@ -98,7 +98,7 @@ impl TreeStore {
         })
     }
 
-    /// The same with the user's word on files.
+    /// The same with the user's rules for dividing files.
     #[must_use]
     pub fn with_divisions(self, divisions: Divisions) -> Self {
         Self { divisions, ..self }
@@ -110,12 +110,12 @@ impl TreeStore {
         Self { promisor, ..self }
     }
 
-    /// Makes sure that a partial clone has all of a tree.
+    /// Fetches the missing objects of a tree in a partial clone.
     fn complete(&self, tree: TreeId) -> Result<(), RepoError> {
         self.promisor.as_ref().map_or(Ok(()), |promisor| promisor.complete(&self.repository, tree))
     }
 
-    /// The repository behind it.
+    /// Its repository.
     pub fn repository(&self) -> &Repository {
         &self.repository
     }
@@ -123,14 +123,14 @@ impl TreeStore {
     /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines; empty if one
     /// of them cannot be read.
     pub fn patch(&self, older: TreeId, newer: TreeId) -> Result<(Vec<u8>, usize), RepoError> {
-        /// Enough digits for people.
+        /// The number of digits for people.
         const SHORT_ID: u16 = 12;
         if !self.can_compare(older, newer)? {
             return Ok((Vec::new(), 0));
         }
         let (patch, n_lines, has_binary) = self.print(older, newer, SHORT_ID)?;
         if has_binary {
-            // `git apply` asks for whole ids in a binary patch.
+            // `git apply` needs whole ids in a binary patch.
             let n_digits = newer.to_string().len().try_into().expect("it is 40 or 64");
             let (patch, n_lines, _) = self.print(older, newer, n_digits)?;
             return Ok((patch, n_lines));
@@ -161,7 +161,7 @@ impl TreeStore {
         Ok((text, n_lines, has_binary))
     }
 
-    /// A tree with a patch applied to it, as `git diff` and `git format-patch` print them.
+    /// A tree with a patch of `git diff` or `git format-patch` applied to it.
     ///
     /// Errors: [`RepoError::Patch`] if the patch cannot be read or does not apply.
     pub fn apply(&self, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoError> {
@@ -171,8 +171,8 @@ impl TreeStore {
         written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned() })
     }
 
-    /// The paths that differ between two trees, newer side where there is one, sorted; none if one of the trees cannot
-    /// be read.
+    /// The paths that differ between two trees, of the newer side if there is one, sorted; none if one of the trees
+    /// cannot be read.
     pub fn paths(&self, older: TreeId, newer: TreeId) -> Result<Vec<Vec<u8>>, RepoError> {
         if !self.can_compare(older, newer)? {
             return Ok(Vec::new());
@@ -186,7 +186,7 @@ impl TreeStore {
         Ok(paths)
     }
 
-    /// Mode and content of a path in a tree; `None` if it is not there, or not a file, or the tree cannot be read.
+    /// Mode and content of a path in a tree; `None` if it does not exist, is not a file, or the tree cannot be read.
     pub fn file(&self, tree: TreeId, path: &[u8]) -> Result<Option<(Mode, Vec<u8>)>, RepoError> {
         self.complete(tree)?;
         if !self.leads_to(tree, path) {
@@ -211,14 +211,14 @@ impl TreeStore {
         Ok(diff)
     }
 
-    /// Whether libgit2 can be given both trees.
+    /// Whether libgit2 can read both trees safely.
     fn can_compare(&self, older: TreeId, newer: TreeId) -> Result<bool, RepoError> {
         [older, newer].into_iter().try_for_each(|tree| self.complete(tree))?;
         Ok(self.is_sound(oid(older.0)) && self.is_sound(oid(newer.0)))
     }
 
-    /// Whether libgit2 can be given a tree: it crashes on entries of mode 0, and waits for ever for objects that were
-    /// cut. Each tree is looked at once.
+    /// Whether libgit2 can read a tree safely: it crashes on entries of mode 0, and loops for ever on cut objects. Each
+    /// tree is checked once.
     fn is_sound(&self, tree: Oid) -> bool {
         let Ok(objects) = Objects::open(&self.repository) else { return false };
         let mut open = vec![tree];
@@ -245,7 +245,7 @@ impl TreeStore {
         true
     }
 
-    /// Whether libgit2 can be given the trees on the way to a path, as far as there are any.
+    /// Whether libgit2 can read the existing trees on the way to a path safely.
     fn leads_to(&self, tree: TreeId, path: &[u8]) -> bool {
         let Ok(objects) = Objects::open(&self.repository) else { return false };
         let mut tree = tree;
@@ -259,7 +259,7 @@ impl TreeStore {
         true
     }
 
-    /// Whether a blob can be read. Each is looked at once.
+    /// Whether a blob can be read. Each is checked once.
     fn is_there(&self, objects: &Objects<'_>, blob: ObjectId) -> bool {
         let is_there = self.sound.borrow().contains(&oid(blob)) || objects.has_blob(BlobId(blob));
         if is_there {
@@ -279,8 +279,7 @@ impl TreeStore {
         Ok(blob.content().to_vec())
     }
 
-    /// One side of a difference, whose tree it is in. The mode is read from there: git2 panics on those it does not
-    /// know.
+    /// One side of a difference, with its tree. The mode is read from the tree, because git2 panics on unknown modes.
     fn side(&self, tree: &git2::Tree<'_>, file: &git2::DiffFile<'_>) -> Result<Option<FileSide>, RepoError> {
         if file.id().is_zero() {
             return Ok(None);
@@ -328,7 +327,7 @@ impl TreeStore {
         }
         let (base, ours, theirs) = (self.tree(base)?, self.tree(ours)?, self.tree(patched)?);
         let merged = self.repository.merge_trees(&base, &ours, &theirs, Some(&options));
-        // A tree that libgit2 cannot even load into an index is a conflict, not the end of the hunt.
+        // A tree that libgit2 cannot load into an index is a conflict, and does not end the hunt.
         let Ok(mut index) = merged else { return Ok(Merged::Conflict) };
         let mut rung = Rung::Merge;
         if index.has_conflicts() {
@@ -397,7 +396,7 @@ impl Trees for TreeStore {
         {
             view = merged;
         }
-        // A tree that cannot be read stays as it is: the probe says what is wrong with it.
+        // An unreadable tree is unchanged: its probe reports the reason.
         if !self.held.is_empty() && self.held.keys().all(|path| self.leads_to(view, path)) {
             let files = self.held.iter().map(|(path, entry)| (path.clone(), *entry));
             view = edit::edit(&self.repository, oid(view.0), files)?.map_or(view, tree_id);
@@ -421,7 +420,7 @@ impl Trees for TreeStore {
         let read = |tree: TreeId| self.repository.find_tree(oid(tree.0));
         let diff = read(older)
             .and_then(|older| self.repository.diff_tree_to_tree(Some(&older), Some(&read(newer)?), Some(&mut options)));
-        // Trees that cannot be read may differ: the probe says what is wrong with them.
+        // Unreadable trees may differ: their probes report the reason.
         Ok(diff.map_or(true, |diff| diff.deltas().len() > 0))
     }
 

@@ -1,4 +1,4 @@
-//! May this tree be written? Asked before the first write, so that a refusal leaves everything as it was.
+//! Checks whether a tree may be written, before the first write, so that a refusal changes nothing.
 
 use std::collections::HashSet;
 
@@ -8,20 +8,20 @@ use crate::world::repo::paths::{case_collision, refuse_component};
 use crate::world::repo::refusal::{Limits, Refusal, Stop};
 use crate::world::repo::stat::{Directory, Form, Node, Totals};
 
-/// Longest target of a link that systems take, in bytes.
+/// The maximum length of a link's target, in bytes.
 const MAX_TARGET_BYTES: u64 = 4095;
 
-/// What a survey needs to know.
+/// The context of a survey.
 pub struct Context<'a> {
-    /// Where the trees are.
+    /// The object store.
     pub objects: &'a Objects<'a>,
-    /// How large a tree may be.
+    /// The limits of a tree.
     pub limits: Limits,
-    /// Whether the file system takes names that differ in case only for one.
+    /// Whether the file system is case-insensitive.
     pub folds_case: bool,
 }
 
-/// Checks every path of the tree that is not in the same place of `written` already.
+/// Checks every path of the tree that `written` does not have at the same place.
 ///
 /// Cost: reads the trees that differ, and the sizes of the blobs that differ.
 pub fn survey(context: &Context<'_>, written: &Directory, tree_id: TreeId) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-//! Which C sources a change touches: those that changed, and those that include something that changed.
+//! Finds the C sources that a change touches: changed ones, and those that include a changed file.
 
 use crate::revision::BlobId;
 use crate::revision::TreeId;
@@ -11,19 +11,19 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::hash_map;
 
-/// More sources than this are never named.
+/// The maximum number of sources.
 const MAX_SOURCES: usize = 8;
 
-/// In a tree with more files that may include others, nobody looks for those that do.
+/// If a tree has more files that can include others, includes are not followed.
 const MAX_READ: usize = 5_000;
 
-/// Extensions of files that include, or are included.
+/// Extensions of files that include others or are included.
 const INCLUDING: [&[u8]; 9] = [b".c", b".h", b".inc", b".def", b".hpp", b".hh", b".hxx", b".ipp", b".tbl"];
 
-/// What files include, remembered by their content.
+/// The includes of files, stored by their content.
 #[derive(Debug, Default)]
 pub struct Touched {
-    /// The names, without their directories, behind the `#include` of a file.
+    /// The file names in the `#include`s of a file, without directories.
     included: HashMap<BlobId, Vec<Vec<u8>>>,
 }
 
@@ -40,15 +40,14 @@ impl Touched {
     }
 
     /// The sources of `newer` that a change from `older` touches, at most `max`: changed ones by path, then those that
-    /// include a changed file, directly first, by path. Only what `is_source` says is one; none if a tree cannot be
-    /// read.
+    /// include a changed file, directly first, by path. Only paths for which `is_source` is true; none if a tree cannot
+    /// be read.
     ///
-    /// A file is taken to include every file with the name that it names, in whatever directory: what the options of
-    /// the compiler and conditions of the preprocessor make of it is not known here. So a few sources too many are
-    /// named.
+    /// A file counts as including every file with an included name, in any directory, because options of the compiler
+    /// and conditions of the preprocessor are not known here. So the result can have a few sources too many.
     ///
-    /// Cost: reads the directories that differ; if anything changed but sources, also all directories of `newer`, and
-    /// once each file that may include others.
+    /// Cost: reads the directories that differ; if any other file changed, also all directories of `newer`, and once
+    /// each file that can include others.
     pub fn sources_up_to(
         &mut self,
         max: usize,
@@ -95,7 +94,7 @@ impl Touched {
                 }
             }
             names = including.iter().map(|path| name(path)).collect();
-            // Each file is a step on the way only once, or files that include each other would be one for ever.
+            // Each file is followed only once, because files can include each other.
             files.retain(|path, _| !including.contains(path));
         }
         sources.truncate(max);
@@ -130,7 +129,7 @@ fn name(path: &[u8]) -> Vec<u8> {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec()
 }
 
-/// The names, without their directories, that the `#include`s of a text name.
+/// The file names in the `#include`s of a text, without directories.
 fn included_in(text: &[u8]) -> Vec<Vec<u8>> {
     let included = |line: &[u8]| {
         let rest = line.trim_ascii_start().strip_prefix(b"#")?.trim_ascii_start();

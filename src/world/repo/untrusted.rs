@@ -5,12 +5,12 @@ use crate::world::repo::graph;
 use crate::world::repo::loose;
 use crate::world::repo::object;
 
-/// Reads a loose object as it lies on disk; whether it is one, whatever its id.
+/// Reads a loose object file; returns whether it is an object, with any id.
 pub fn read_loose(mut bytes: &[u8]) -> bool {
     loose::inflate(&mut bytes).is_some()
 }
 
-/// Reads the content of a tree, and of a commit; whether it is one of either.
+/// Reads the content of a tree, and of a commit; returns whether it is one of them.
 pub fn read_content(bytes: &[u8]) -> (bool, bool) {
     (
         object::parse_tree(bytes, 20).is_ok() || object::parse_tree(bytes, 32).is_ok(),

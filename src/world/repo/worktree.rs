@@ -1,8 +1,8 @@
-//! The directory of one worker: it moves from tree to tree by writing only what differs.
+//! The directory of one worker: it moves from tree to tree by writing only the differences.
 //!
-//! Between two moves a test runs in it and may do anything to it; [`Worktree::settle`] afterwards makes it again what
-//! was written, plus the build products that the tree's own ignore rules cover. No hook, no filter and no configuration
-//! of anybody takes part, and nothing outside the directory is touched, whatever the tree or the test puts into it.
+//! Between two moves a test runs in it and may change anything. [`Worktree::settle`] then restores the written files;
+//! build products that the tree's own ignore rules cover stay. No hook, filter or configuration is used, and nothing
+//! outside of the directory is changed, whatever the tree or the test contains.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -28,13 +28,13 @@ use crate::world::repo::write::{Moved, Writer};
 /// The file at the top that belongs to the worker and not to the tree.
 pub const GIT_FILE: &[u8] = b".git";
 
-/// A directory and what was written into it.
+/// A directory with the record of its written files.
 #[derive(Debug)]
 pub struct Worktree {
     directory: PathBuf,
     root: OwnedFd,
     written: Directory,
-    /// The directory may hold anything: a write was cut short.
+    /// The content is unknown: a write was interrupted.
     is_doubtful: bool,
     folds_case: bool,
     limits: Limits,
@@ -43,12 +43,12 @@ pub struct Worktree {
 }
 
 impl Worktree {
-    /// Takes a directory, with the default [`Limits`]; whatever is in it is removed.
+    /// Takes a directory, with the default [`Limits`], and empties it.
     pub fn create(directory: &Path) -> Result<Self, WriteError> {
         Self::with_limits(directory, Limits::default())
     }
 
-    /// Takes a directory; whatever is in it is removed, and a link in its place is replaced.
+    /// Takes a directory, and empties it; a link in its place is replaced.
     pub fn with_limits(directory: &Path, limits: Limits) -> Result<Self, WriteError> {
         let root = open_root(directory)?;
         let failed = |errno| WriteError::from_errno(errno, "clear", directory.to_path_buf());
@@ -68,40 +68,40 @@ impl Worktree {
         })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The tree that it holds; `None` if it is empty or was left half-written.
+    /// The tree that it contains; `None` if it is empty or half-written.
     pub fn tree_id(&self) -> Option<TreeId> {
         if self.is_doubtful { None } else { self.written.tree_id }
     }
 
-    /// What was written, with how it looked afterwards; only right while [`Self::tree_id`] says which tree that is.
+    /// The written files with their state; valid only while [`Self::tree_id`] returns their tree.
     pub fn written(&self) -> &Directory {
         &self.written
     }
 
-    /// What the trees so far asked for and was not done, at most 1,000.
+    /// Unsupported features of the trees so far, at most 1,000.
     pub fn notices(&self) -> &BTreeSet<Notice> {
         &self.notices
     }
 
-    /// Writes the `.git` file at the top, and keeps it as it is from now on.
+    /// Writes the `.git` file at the top, and preserves it from now on.
     pub fn set_git_file(&mut self, content: &[u8]) -> Result<(), WriteError> {
         self.git_file = Some(content.to_vec());
         self.restore_git_file()
     }
 
-    /// Makes the files those of `tree_id`; those that stay the same are not touched, build products that are not in the
-    /// way and are ignored by the rules of the tree stay.
+    /// Makes the files those of `tree_id`. Equal files are not touched. Build products stay if the rules of the tree
+    /// ignore them and they are not in the way.
     ///
-    /// - Since the last probe it must have been [settled](Self::settle); what a test left is not looked for here.
-    /// - A refusal leaves it as it was if [`Self::tree_id`] still says so, otherwise the next move begins from empty;
-    ///   so does one after an error.
+    /// - After a probe it must have been [settled](Self::settle); changes by a test are not searched here.
+    /// - After a refusal the directory is unchanged if [`Self::tree_id`] still returns the same tree; otherwise, and
+    ///   after an error, the next move begins from an empty directory.
     ///
-    /// Cost: what differs. If ignore rules differ, one look at every file.
+    /// Cost: the differences. If ignore rules differ, every file is examined once.
     pub fn move_to(
         &mut self,
         repository: &git2::Repository,
@@ -150,13 +150,14 @@ impl Worktree {
         Ok(())
     }
 
-    /// Undoes what a probe did: restores tracked files, removes untracked ones that no ignore rule of the tree covers.
+    /// Undoes the changes of a probe: restores tracked files, and removes untracked ones that no ignore rule of the
+    /// tree covers.
     ///
-    /// - `cut_ns`: when a probe whose commands were killed began, see [`settle`].
+    /// - `cut_ns`: the begin of a probe whose commands were killed, see [`settle`].
     ///
-    /// Cost: one look at every file and directory, and at every name in a directory that changed; the content is read
-    /// of those that look different, and of those written last, because a change within the same tick of the clock does
-    /// not show. After a kill also one look at every product.
+    /// Cost: examines every file and directory, and every name in a directory that changed. It reads the content of
+    /// files whose state differs, and of those written last, because a change within one clock tick is not visible.
+    /// After a kill it also examines every product.
     pub fn settle(&mut self, repository: &git2::Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
         self.reopen_if_replaced()?;
         if self.is_doubtful {
@@ -185,7 +186,7 @@ impl Worktree {
         written.map(|_| ()).map_err(|errno| WriteError::from_errno(errno, "write", self.directory.join(".git")))
     }
 
-    /// Opens the directory anew if the test moved or removed it; returns whether it had to.
+    /// Opens the directory again if the test moved or removed it; returns whether it did.
     fn reopen_if_replaced(&mut self) -> Result<bool, WriteError> {
         let failed = |errno| WriteError::from_errno(errno, "open", self.directory.clone());
         let held = rustix::fs::fstat(&self.root).map_err(failed)?;
@@ -207,7 +208,7 @@ fn is_regular(parent: BorrowedFd<'_>, name: &[u8]) -> bool {
     files::look(parent, name).is_ok_and(|stat| stat.is_some_and(|stat| stat.file_type == FileType::RegularFile))
 }
 
-/// Opens the directory itself; only the path to its parent may lead over links.
+/// Opens the directory itself; only the path to its parent may contain links.
 fn open_root(directory: &Path) -> Result<OwnedFd, WriteError> {
     let failed = |errno| WriteError::from_errno(errno, "open", directory.to_path_buf());
     let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {

@@ -1,8 +1,8 @@
-//! Writes what differs between the files that are there and a tree.
+//! Writes the differences between the present files and a tree.
 //!
-//! The record of what was written plays the older tree: it is walked beside the newer one, and directories with the
-//! same tree object are not entered. In each directory what is gone is removed before anything is written. The contents
-//! come last, all [at once](crate::world::repo::fill).
+//! The record of the written files is the older tree. It is walked together with the newer one; directories with the
+//! same tree object are skipped. In each directory, missing entries are removed before anything is written. Contents
+//! are written last, all [at once](crate::world::repo::fill).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -22,19 +22,19 @@ use crate::world::repo::object::{Entry, EntryKind, Objects};
 use crate::world::repo::refusal::{Stop, WriteError};
 use crate::world::repo::stat::{Directory, Form, Node, Record, Stat, Totals};
 
-/// Notices kept; a tree can have any number of them.
+/// The maximum number of notices; a tree can have any number of them.
 const MAX_NOTICES: usize = 1000;
 
-/// What a move did.
+/// The result of a move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Files and links written.
     pub n_written: usize,
-    /// Files and links removed, those that were written anew not counted.
+    /// Removed files and links, without rewritten ones.
     pub n_removed: usize,
 }
 
-/// One move under way; the record that it returns is only valid if it comes to its end.
+/// A running move; its record is valid only if the move is complete.
 pub struct Writer<'a> {
     repository: &'a git2::Repository,
     objects: &'a Objects<'a>,
@@ -42,16 +42,16 @@ pub struct Writer<'a> {
     notices: &'a mut BTreeSet<Notice>,
     path: Vec<u8>,
     attributes: AttributeStack,
-    /// What is still to be written.
+    /// Files that must still be written.
     pending: Vec<Pending>,
-    /// What was done so far.
+    /// The changes so far.
     pub moved: Moved,
     /// Whether a `.gitignore` was added, changed or removed.
     pub has_new_ignore_rules: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// `directory`: only named in messages.
+    /// `directory`: only for messages.
     pub fn new(
         (repository, objects): (&'a git2::Repository, &'a Objects<'a>),
         directory: &'a Path,
@@ -70,7 +70,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Turns the files of `older`, below `root`, into those of the tree, which was surveyed.
+    /// Changes the files of `older`, below `root`, into those of the tree, which must have been surveyed.
     pub fn update(&mut self, root: BorrowedFd<'_>, older: Directory, tree_id: TreeId) -> Result<Directory, Stop> {
         let mut newer = self.prepare(root, older, tree_id, false)?;
         let pending = mem::take(&mut self.pending);
@@ -85,10 +85,10 @@ impl<'a> Writer<'a> {
         Ok(newer)
     }
 
-    /// Removes what is gone, makes directories, and notes what is to be written: the record has an empty [`Stat`]
-    /// there.
+    /// Removes missing entries, creates directories, and collects the files to write: the record has an empty [`Stat`]
+    /// for them.
     ///
-    /// - `has_new_attributes`: whether a `.gitattributes` above differs, so that equal blobs may look different.
+    /// - `has_new_attributes`: whether a `.gitattributes` above differs, so that equal blobs can give different files.
     fn prepare(
         &mut self,
         directory: BorrowedFd<'_>,
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         Ok(newer)
     }
 
-    /// Runs a step with `name` behind the path.
+    /// Runs a step with `name` appended to the path.
     fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
         let path_bytes = self.path.len();
         if path_bytes > 0 {
@@ -180,7 +180,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A submodule is written as the tree of its commit; rules of attributes of the tree around it do not hold in it.
+    /// A submodule is written as the tree of its commit; attributes of the outer tree do not apply in it.
     fn submodule(&mut self, parent: BorrowedFd<'_>, older: Option<Node>, entry: &Entry) -> Result<Node, Stop> {
         let commit_id = CommitId(entry.id);
         let Some(tree_id) = self.objects.submodule(commit_id, &self.path)? else {
@@ -211,7 +211,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Removes what was written there, and directories that are empty then; build products stay.
+    /// Removes the written files, and then empty directories; build products stay.
     fn take_away(&mut self, parent: BorrowedFd<'_>, name: &[u8], node: Node) -> Result<(), Stop> {
         let result = match node {
             Node::File(_) => {
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether what is there can turn into the entry in place.
+/// Whether the present entry can become the new one in place.
 fn becomes(node: &Node, entry: Option<&Entry>) -> bool {
     let Some(entry) = entry else { return false };
     match node {
@@ -260,7 +260,7 @@ fn becomes(node: &Node, entry: Option<&Entry>) -> bool {
     }
 }
 
-/// What a file of this form holds, or where a link of it points.
+/// The content of a file of this form, or the target of a link.
 pub fn content(objects: &Objects<'_>, blob_id: BlobId, form: Form) -> Result<Vec<u8>, WriteError> {
     let stored = objects.blob(blob_id)?;
     Ok(match form {

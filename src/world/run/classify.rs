@@ -1,7 +1,7 @@
-//! What an observation means for one hunt.
+//! Computes the outcome of an observation for one hunt.
 //!
 //! Pure functions: an observation is classified again whenever it is read from the cache, so a better rule never needs
-//! a second run. Start at [`classify`]; [`signature`] makes what it compares with.
+//! a second run. Start at [`classify`]; [`signature`] computes the signature that it compares with.
 
 use std::str::FromStr;
 
@@ -19,26 +19,26 @@ use crate::outcome::Reason;
 use crate::outcome::Signature;
 use crate::outcome::Stage;
 
-/// The exit code by which a test asks to be skipped.
+/// The exit code of a test that cannot test the revision.
 const SKIP: i32 = 125;
-/// Added by shells to the signal of which a command died.
+/// The number that shells add to the signal that killed a command.
 const SHELL_SIGNAL_BASE: i32 = 128;
 /// The signals of a crash: ILL, TRAP, ABRT, BUS, FPE, KILL, SEGV, SYS.
 const CRASHES: [i32; 8] = [4, 5, 6, 7, 8, 9, 11, 31];
 
-/// What makes two failures the same one.
+/// The common part of failures that count as the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SignatureMode {
     /// The ending, and the failure line if both reproduction runs print the same.
     #[default]
     Auto,
-    /// The ending alone.
+    /// Only the ending.
     Exit,
     /// Any failing ending whose output matches [`Criteria::fail_match`].
     Regex,
 }
 
-/// A word that names no mode.
+/// A word that is not the name of a mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is none of `auto`, `exit`, `regex`")]
 pub struct UnknownMode(String);
@@ -56,30 +56,30 @@ impl FromStr for SignatureMode {
     }
 }
 
-/// What a hunt takes for its failure, and for a pass.
+/// The criteria of a hunt for its failure, and for a pass.
 #[derive(Debug, Clone, Default)]
 pub struct Criteria {
-    /// How the hunted failure is recognised; with [`SignatureMode::Regex`] the signature only tells whether it is a
+    /// How the hunted failure is recognised. With [`SignatureMode::Regex`] the signature only shows whether it is a
     /// hang.
     pub mode: SignatureMode,
-    /// As seen at the bad revision; `None` accepts every failing ending except a timeout.
+    /// The signature at the bad revision; `None` accepts every failing ending except a timeout.
     pub signature: Option<Signature>,
     /// A failure counts only if its output matches.
     pub fail_match: Option<Regex>,
     /// A pass counts only if its output matches.
     pub pass_match: Option<Regex>,
-    /// Whether the build is a command of its own, so that the test's output need not be searched for build failures.
+    /// Whether the build is a separate command, so that the test's output need not be searched for build failures.
     pub has_build_command: bool,
     /// Whether the hunted failure is itself a failing build: [`is_build_failure`] of the bad revision's observation.
     pub is_build_hunted: bool,
 }
 
-/// What a revision shows before there is a signature.
+/// The result of a revision before there is a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The test passes.
     Passes,
-    /// The test fails (or is cut at its limit), and its output matches [`Criteria::fail_match`].
+    /// The test fails (or reaches its limit), and its output matches [`Criteria::fail_match`].
     Fails,
     /// The test fails, but its output does not match [`Criteria::fail_match`].
     FailsOtherwise,
@@ -87,16 +87,16 @@ pub enum Shown {
     BuildFails,
     /// The test asks to be skipped.
     Skipped,
-    /// The test was not started, or it passed without having tested anything ([`Reason::TestAbsent`]).
+    /// The test was not started, or passed without testing anything ([`Reason::TestAbsent`]).
     NotRun(Reason),
 }
 
-/// The signature of a failure that was seen twice; `None` if the two runs do not show one failure.
+/// The signature of a failure that occurred twice; `None` if the two runs do not have the same failure.
 ///
-/// - `first`, `second`: two runs of one tree. Both must fail, and end alike; with [`SignatureMode::Regex`] the codes
-///   may differ.
-/// - The failure line is one that both printed. A crash or a hang takes only a line that tells a failure, because what
-///   was printed last before it is mere progress.
+/// - `first`, `second`: two runs of one tree. Both must fail with the same ending; with [`SignatureMode::Regex`] the
+///   exit codes may differ.
+/// - The failure line is a line that both printed. For a crash or a hang, only a line that is known to report a failure
+///   counts, because the last line is often progress.
 pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode) -> Option<Signature> {
     let is_same = match mode {
         SignatureMode::Auto | SignatureMode::Exit => is_same_ending(first.ending, second.ending),
@@ -113,15 +113,15 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
     Some(Signature { ending: first.ending, line, printed })
 }
 
-/// The first line of `output` that is this one when it is normalised, without colours; `None` if there is none, or none
-/// that is short enough to be shown.
+/// The first line of `output` whose normalised form is this one, without colours; `None` if there is none, or it is too
+/// long.
 fn printed(output: &str, normalised: &str) -> Option<String> {
     let output = without_colours(output);
     let mut lines = output.lines().map(str::trim).filter(|line| line.len() <= MAX_PRINTED_BYTES);
     lines.find(|line| normalise(line) == normalised).map(str::to_owned)
 }
 
-/// The line that a failing observation fails with, as it was printed; `None` if it passes or no line tells.
+/// The failure line of a failing observation, as printed; `None` if it passes or has no such line.
 pub fn printed_failure(observation: &Observation, criteria: &Criteria) -> Option<String> {
     if !is_failing(observation.ending) || observation.stage != Stage::Test {
         return None;
@@ -134,8 +134,7 @@ pub fn printed_failure(observation: &Observation, criteria: &Criteria) -> Option
     printed(&observation.output, &failure_line(&observation.output)?)
 }
 
-/// The line that best says why an observation that is no pass came about, whichever command ended it, as it was
-/// printed.
+/// The line that best explains an observation that is no pass, as printed, from any command.
 pub fn printed_trouble(observation: &Observation) -> Option<String> {
     printed(&observation.output, &failure_line(&observation.output)?)
 }
@@ -154,16 +153,15 @@ fn has_line(output: &str, normalised: &str) -> bool {
     output.lines().any(|line| normalise(line) == normalised)
 }
 
-/// Longer failure lines are shown in their normalised form, which is cut.
+/// Longer failure lines are printed in their normalised form, which is cut.
 const MAX_PRINTED_BYTES: usize = 400;
 
-/// What `observation` means for the hunt described by `criteria`.
+/// The outcome of `observation` for a hunt with these `criteria`.
 ///
-/// The first rule that applies: not run; the check before the build or the build command failed; passed (unless empty);
-/// asked to be skipped; the hunted failure; a timeout; a build failure inside a single command; and then the most
-/// telling reason why this is another failure. The hunted failure comes before build failures, so that a failing build
-/// can be hunted; but where the ending is all that is known of it, a build failure is not taken for it unless one is
-/// hunted.
+/// The first rule that applies: not run; failed precheck or build command; passed (unless empty); exit code 125; the
+/// hunted failure; a timeout; a build failure inside a single command; and then the best reason why this is another
+/// failure. The hunted failure comes before build failures, so that a failing build can be hunted. But if only the
+/// ending of the hunted failure is known, a build failure does not count as it, unless a build failure is hunted.
 pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     let reason = match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => reason,
@@ -194,7 +192,7 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     Outcome::Unresolved(reason)
 }
 
-/// What `observation`, made at the bad revision, shows; `criteria` need no signature yet.
+/// The result of `observation`, made at the bad revision; `criteria` need no signature yet.
 pub fn reproduced(observation: &Observation, criteria: &Criteria) -> Shown {
     match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => Shown::NotRun(reason),
@@ -207,7 +205,7 @@ pub fn reproduced(observation: &Observation, criteria: &Criteria) -> Shown {
     }
 }
 
-/// Whether the test's output shows that something could not be built.
+/// Whether the test's output shows a build failure.
 pub fn is_build_failure(observation: &Observation) -> bool {
     is_failing(observation.ending)
         && (observation.stage != Stage::Test || table::failed_builder(&plain(&observation.output)).is_some())
@@ -244,12 +242,13 @@ fn is_failing(ending: Ending) -> bool {
     !matches!(ending, Ending::Exit(0 | SKIP) | Ending::NotRun(_))
 }
 
-/// A command that died of a signal, and a shell that reports so, ended alike: which one is seen depends on the script.
+/// A command that was killed by a signal, and a shell that reports it, have the same ending: the script decides which
+/// of them is seen.
 fn is_same_ending(one: Ending, other: Ending) -> bool {
     one == other || crash(one).is_some_and(|signal| crash(other) == Some(signal))
 }
 
-/// The signal of a crash, whether seen or reported by a shell.
+/// The signal of a crash, seen directly or reported by a shell.
 fn crash(ending: Ending) -> Option<i32> {
     let signal = match ending {
         Ending::Signal(signal) => signal,
@@ -259,7 +258,7 @@ fn crash(ending: Ending) -> Option<i32> {
     CRASHES.contains(&signal).then_some(signal)
 }
 
-/// `output` without colours and carriage returns, as the tables want it.
+/// `output` without colours and carriage returns, as the tables need it.
 fn plain(output: &str) -> String {
     without_colours(output).replace('\r', "")
 }

@@ -1,9 +1,8 @@
-//! A compile database: how the user's own build compiles each C source, as far as a check of syntax needs to know.
+//! A compile database: the user's own compile command of each C source, as far as a syntax check needs it.
 //!
-//! What it says is not trusted. Of a command only the compiler's name and a list of harmless options is taken over; one
-//! that holds anything else (a plug-in, a response file, a program to run) is not used at all. What is run is written
-//! anew, as a line for the shell: `'/usr/bin/cc' -fsyntax-only -w '-DX=1' -I"$IDD_WORKTREE"/'include'
-//! "$IDD_WORKTREE"/'a.c'`.
+//! Its content is not trusted. Only the compiler's name and a list of harmless options are used. A command with
+//! anything else (a plug-in, a response file, a program to run) is not used at all. The check is a new shell line:
+//! `'/usr/bin/cc' -fsyntax-only -w '-DX=1' -I"$IDD_WORKTREE"/'include' "$IDD_WORKTREE"/'a.c'`.
 //!
 //! Source of the format: "JSON Compilation Database Format Specification", Clang documentation.
 
@@ -27,13 +26,13 @@ use std::path::PathBuf;
 /// A longer database is not read.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Programs that run the compiler which is named behind them.
+/// Programs that run the compiler in their next argument.
 const LAUNCHERS: [&str; 4] = ["ccache", "sccache", "distcc", "icecc"];
 
-/// Names of C compilers, behind a prefix such as `x86_64-linux-gnu-` and before a version such as `-12`.
+/// Names of C compilers, after a prefix such as `x86_64-linux-gnu-` and before a version such as `-12`.
 const COMPILERS: [&str; 6] = ["cc", "gcc", "clang", "c89", "c99", "c11"];
 
-/// Options `-f<name>` and `-fno-<name>` that change what is C or which macros there are; all others are left out.
+/// Options `-f<name>` and `-fno-<name>` that change the language or the macros; all others are dropped.
 const LANGUAGE_OPTIONS: [&str; 24] = [
     "PIC",
     "PIE",
@@ -61,7 +60,7 @@ const LANGUAGE_OPTIONS: [&str; 24] = [
     "unsigned-char",
 ];
 
-/// Options that say nothing about syntax; the value of the first ones is the next word.
+/// Options that do not affect syntax; for the first ones the value is the next word.
 const LEFT_OUT_WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "--param"];
 const LEFT_OUT: [&str; 19] = [
     "--",
@@ -86,21 +85,21 @@ const LEFT_OUT: [&str; 19] = [
 ];
 const LEFT_OUT_BEGINNINGS: [&str; 10] = ["-O", "-W", "-g", "-L", "-l", "-o", "-MF", "-MT", "-MQ", "--param="];
 
-/// What is said to a compiler of which only the exit code counts.
+/// Options for a compiler of which only the exit code counts.
 const SILENT: &str = " -fsyntax-only -w";
 
-/// Where a database and what it names may lie.
+/// The allowed places of a database and its files.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'g> {
-    /// The top of the user's working tree, whose paths become those of the worktree of a probe.
+    /// The top of the user's working tree; its paths become paths of the probe's worktree.
     pub top: &'g Path,
-    /// No compiler comes from below these directories.
+    /// Directories from which no compiler may come.
     pub foreign: &'g [PathBuf],
-    /// Where compilers that are named without a directory are looked for.
+    /// The directories in which compilers without a directory are searched.
     pub path: &'g OsStr,
 }
 
-/// The checks of syntax that a database allows.
+/// The syntax checks of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompileDatabase {
     /// For each C source, relative to the top, the line that checks it.
@@ -117,8 +116,8 @@ struct Entry {
 }
 
 impl CompileDatabase {
-    /// Reads a database; `None` if it is no file of this user's, or has no command for a source below the top that is
-    /// used.
+    /// Reads a database; `None` if the file does not belong to this user, or has no usable command for a source below
+    /// the top.
     pub fn read(path: &Path, grounds: &Grounds<'_>) -> Option<Self> {
         let file = fs::File::open(path).ok()?;
         let metadata = file.metadata().ok()?;
@@ -130,7 +129,7 @@ impl CompileDatabase {
         let mut database = Self::default();
         for entry in entries.into_iter().filter_map(|entry| serde_json::from_value::<Entry>(entry).ok()) {
             let Some((source, compiler, check)) = check(&entry, grounds) else { continue };
-            // A source that is compiled several times is checked as it is compiled first.
+            // If a source is compiled several times, the first command counts.
             database.checks.entry(source).or_insert(check);
             database.compilers.insert(compiler);
         }
@@ -142,28 +141,26 @@ impl CompileDatabase {
         self.checks.contains_key(source)
     }
 
-    /// The compilers that are run.
+    /// The compilers of the checks.
     pub fn compilers(&self) -> impl Iterator<Item = &Path> {
         self.compilers.iter().map(PathBuf::as_path)
     }
 
-    /// The command that compiles a source with `flags` in the place of a silent check of its syntax; `None` if none is
-    /// known.
+    /// The compile command of a source with `flags` in place of the silent syntax check; `None` if unknown.
     pub fn line_with(&self, source: &[u8], flags: &str) -> Option<Vec<u8>> {
         let check = self.checks.get(source)?;
         let at = check.windows(SILENT.len()).position(|window| window == SILENT.as_bytes())?;
         Some([&check[..at], b" ", flags.as_bytes(), &check[at + SILENT.len()..]].concat())
     }
 
-    /// The shell line that checks these sources in this order and stops at the first that is refused; `None` if none is
-    /// known.
+    /// The shell line that checks these sources in this order and stops at the first failure; `None` if none is known.
     pub fn line(&self, sources: &[Vec<u8>]) -> Option<OsString> {
         let checks: Vec<&[u8]> = sources.iter().filter_map(|source| Some(&self.checks.get(source)?[..])).collect();
         (!checks.is_empty()).then(|| OsString::from_vec(checks.join(&b" && "[..])))
     }
 }
 
-/// The source of an entry, its compiler, and the line that checks it; `None` if anything in it is not understood.
+/// The source of an entry, its compiler, and the line that checks it; `None` if any part is not understood.
 fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<u8>)> {
     let words: Vec<Vec<u8>> = match (&entry.arguments, &entry.command) {
         (Some(words), _) => words.iter().map(|word| word.clone().into_bytes()).collect(),
@@ -209,7 +206,7 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
                     append(&mut line, word);
                 }
             }
-            // These two give their value to another part of the compiler, which may load a library.
+            // These two pass their value to another part of the compiler, which can load a library.
             _ if text.starts_with("-mllvm") || text.starts_with("-mmlir") => return None,
             _ if option == "-m" => append(&mut line, word),
             _ if LEFT_OUT_WITH_VALUE.contains(&text) => drop(words.next()?),
@@ -222,7 +219,7 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
     Some((source, compiler, line))
 }
 
-/// Where something lies.
+/// The place of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     /// Below the top, relative to it.
@@ -234,7 +231,7 @@ enum Place {
 impl Place {
     fn of(path: &Path, top: &Path) -> Self {
         let plain = without_dots(path);
-        // The build may know the working tree by another name.
+        // The build may know the working tree under another name.
         let real = || fs::canonicalize(path).ok()?.strip_prefix(top).map(Path::to_owned).ok();
         match plain.strip_prefix(top).map(Path::to_owned).ok().or_else(real) {
             Some(inside) => Self::Inside(inside.into_os_string().into_vec()),
@@ -263,7 +260,7 @@ fn append(line: &mut Vec<u8>, word: &[u8]) {
     line.extend(quoted(word));
 }
 
-/// A word as the shell reads it.
+/// A word in the quoting of the shell.
 pub fn quoted(word: &[u8]) -> Vec<u8> {
     let mut text = vec![b'\''];
     for byte in word {
@@ -277,7 +274,7 @@ pub fn quoted(word: &[u8]) -> Vec<u8> {
     text
 }
 
-/// The path with `.` and `..` resolved by name alone.
+/// The path without `.` and `..`, resolved by name only.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -295,7 +292,7 @@ fn name_of(word: &[u8]) -> &str {
     std::str::from_utf8(name).unwrap_or_default()
 }
 
-/// The compiler that is meant: an absolute path, or found in `PATH`, and not below a foreign directory.
+/// The compiler: an absolute path, or found in `PATH`, and not below a foreign directory.
 fn compiler(word: &[u8], grounds: &Grounds<'_>) -> Option<PathBuf> {
     let name = name_of(word);
     let (front, version) = name.rsplit_once('-').unwrap_or((name, ""));

@@ -25,29 +25,29 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often to see whether the workers are still there.
+/// The interval of checks whether the workers are still alive.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
 
-/// What the tests so far showed of products.
+/// The known test results of products.
 pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
 
-/// What a worker is given to do.
+/// The task of a worker.
 pub struct Errand {
-    /// What to observe.
+    /// The probe.
     pub job: Job,
-    /// With which commands.
+    /// The commands.
     pub commands: Arc<Commands>,
-    /// Who follows the commands, and may end them.
+    /// Watches the commands, and can end them.
     pub watch: Box<dyn Watch + Send>,
-    /// What is known of products.
+    /// The known results of products.
     pub known: KnownProducts,
 }
 
-/// What a worker brings back.
+/// The result of a worker.
 pub struct Done {
-    /// Which worker, by its number.
+    /// The worker, by its number.
     pub worker: usize,
-    /// What was seen; `None` if it was interrupted.
+    /// The observation; `None` if it was interrupted.
     pub result: Result<Option<Probed>, SandboxError>,
 }
 
@@ -55,17 +55,17 @@ struct Worker {
     errands: Sender<Errand>,
     thread: JoinHandle<()>,
     directory: PathBuf,
-    /// The tree that it was sent to last.
+    /// The tree of its last task.
     tree: Option<TreeId>,
     is_idle: bool,
-    /// Whether nothing that is in its worktree is believed.
+    /// Whether the content of its worktree must not be used.
     is_spoiled: bool,
 }
 
-/// What a worker's thread sends: its answer, and all that was noticed about its trees so far.
+/// The message of a worker's thread: its result, and all notices about its trees so far.
 type Message = (Done, BTreeSet<Notice>);
 
-/// The workers, numbered from 0 in the order they were hired.
+/// The workers, numbered from 0 in the order in which they were added.
 pub struct Crew {
     workers: Vec<Worker>,
     sender: Sender<Message>,
@@ -99,27 +99,27 @@ impl Crew {
         Ok(())
     }
 
-    /// The workers that have nothing to do.
+    /// The idle workers.
     pub fn idle(&self) -> Vec<usize> {
         (0..self.workers.len()).filter(|worker| self.workers[*worker].is_idle).collect()
     }
 
-    /// The tree that a worker's files are near to; `None` if it has none yet.
+    /// The tree of a worker's files; `None` if it has none yet.
     pub fn tree(&self, worker: usize) -> Option<TreeId> {
         self.workers[worker].tree
     }
 
-    /// Where a worker's commands run.
+    /// The directory in which a worker's commands run.
     pub fn directory(&self, worker: usize) -> &Path {
         &self.workers[worker].directory
     }
 
-    /// Believes nothing that is in any worktree: the next probe of each worker writes its own from nothing.
+    /// Marks all worktrees as unusable: the next probe of each worker writes its own from nothing.
     pub fn spoil(&mut self) {
         self.workers.iter_mut().for_each(|worker| worker.is_spoiled = true);
     }
 
-    /// Sends an idle worker; [`wait`](Self::wait) tells when it is back.
+    /// Gives a task to an idle worker; [`wait`](Self::wait) returns the result.
     pub fn send(&mut self, worker: usize, mut errand: Errand) {
         let worker = &mut self.workers[worker];
         worker.is_idle = false;
@@ -128,7 +128,7 @@ impl Crew {
         worker.errands.send(errand).expect("a worker waits for errands as long as there is a crew");
     }
 
-    /// Waits until a worker is back; at least one must be under way.
+    /// Waits until a worker has finished; at least one must be working.
     pub fn wait(&mut self) -> Done {
         let (done, notices) = loop {
             match self.messages.recv_timeout(LOOK_AFTER) {
@@ -144,12 +144,12 @@ impl Crew {
         done
     }
 
-    /// What was noticed about the trees so far (filters that do not run, LFS pointers).
+    /// The notices about the trees so far (unsupported filters, LFS pointers).
     pub fn notices(&self) -> &BTreeSet<Notice> {
         &self.notices
     }
 
-    /// Sends everybody home. Those under way must have been told to end, or this waits for them.
+    /// Ends all workers. Running commands must have been told to end, or this waits for them.
     pub fn dismiss(&mut self) {
         for worker in self.workers.drain(..) {
             drop(worker.errands);

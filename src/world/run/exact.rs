@@ -1,8 +1,7 @@
-//! The exact failure: what a candidate must show to count as the failure of the first bad revision.
+//! The exact failure: what a candidate must print to count as the failure of the first bad revision.
 //!
-//! The signature of the search is tolerant, so that one failure is found again over years of history. Inside one change
-//! it would take another failure for the hunted one: `got 17.35` and `got 18.32` are the same line once numbers are
-//! removed.
+//! The signature of the search is tolerant, so that one failure is recognised over years of history. Inside one change
+//! this would confuse failures: `got 17.35` and `got 18.32` are the same line without numbers.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -19,24 +18,24 @@ use crate::outcome::Reason;
 /// A text that was cut, or has more lines than this, is not compared line by line.
 const MAX_LINES: usize = 5000;
 
-/// What marks the place where an output was cut.
+/// The mark at the place where an output was cut.
 const CUT: &str = " bytes cut ...]";
 
-/// How exactly failures are compared; each level also asks what those after it ask.
+/// The level of comparison; each level includes those after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exactness {
-    /// No line is printed that neither end of the change prints.
+    /// Every printed line is one that either end of the change prints.
     Output,
     /// The failure line is the same as printed.
     Line,
     /// The failure line is the same without numbers, paths and times.
     Normalised,
-    /// The test ends alike.
+    /// The test has the same ending.
     Ending,
 }
 
 impl Exactness {
-    /// The stable word for it, as in JSON.
+    /// The stable word for it, as used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Output => "output",
@@ -47,28 +46,28 @@ impl Exactness {
     }
 }
 
-/// Whether the middle of an output was not kept.
+/// Whether the middle of an output was dropped.
 pub fn is_cut(observation: &Observation) -> bool {
     observation.output.contains(CUT)
 }
 
-/// The failure of the newer end of a change, and what both ends print.
+/// The failure of the newer end of a change, and the output of both ends.
 #[derive(Debug, Clone)]
 pub struct Exact {
-    /// The level that the runs of the newer end allow.
+    /// The strictest level that holds between the runs of the newer end.
     pub exactness: Exactness,
-    /// Whether the failing end prints nothing that the passing one does not print.
+    /// Whether the failing end prints no line that the passing one does not print.
     pub is_mute: bool,
     /// The failure line, if it is compared as it was printed.
     line: Option<String>,
     /// The lines of both ends.
     known: BTreeSet<String>,
-    /// What differs between two runs of one end, without numbers, paths and times.
+    /// Lines that differ between two runs of one end, without numbers, paths and times.
     noise: BTreeSet<String>,
 }
 
 impl Exact {
-    /// Learns from at least one run of either end.
+    /// Learns from at least one run of each end.
     ///
     /// - `is_failure_line`: whether a line is the failure line of the signature; `None` if the signature has none.
     pub fn new(older: &[Observation], newer: &[Observation], is_failure_line: Option<&dyn Fn(&str) -> bool>) -> Self {
@@ -95,7 +94,7 @@ impl Exact {
         Self { exactness, is_mute, line, known, noise }
     }
 
-    /// What an observation means, given what it means to the search.
+    /// The exact outcome of an observation, given its outcome in the search.
     pub fn judge(&self, observation: &Observation, tolerant: Outcome) -> Outcome {
         let is_line = |wanted: &String| observation.output.lines().any(|line| form(line) == *wanted);
         match tolerant {
@@ -114,13 +113,13 @@ impl Exact {
     }
 }
 
-/// Lines that some run printed and another one did not, without what is known to differ.
+/// Lines that some run printed and another one did not, without those that are known to differ.
 fn noise_of(runs: &[BTreeSet<String>]) -> BTreeSet<String> {
     let is_in_all = |line: &&String| runs.iter().all(|run| run.contains(*line));
     runs.iter().flatten().filter(|line| !is_in_all(line)).map(|line| normalise(line)).collect()
 }
 
-/// Whether what differs between the runs of one end differs only in what is normalised.
+/// Whether the runs of one end differ only in parts that are normalised.
 fn is_repeatable(runs: &[BTreeSet<String>]) -> bool {
     let kinds: Vec<BTreeSet<String>> =
         runs.iter().map(|run| run.iter().map(|line| normalise(line)).collect()).collect();
@@ -131,8 +130,8 @@ fn lines(observation: &Observation) -> BTreeSet<String> {
     observation.output.lines().map(form).filter(|line| !line.is_empty()).collect()
 }
 
-/// A line without colours, and without what shifts with every candidate or every run: places in sources, addresses,
-/// times. Numbers stay. A line without what differs between two runs of one program, its other numbers included.
+/// A line without colours, and without parts that change with every candidate or every run: places in sources,
+/// addresses, times. Other numbers stay.
 pub fn form(line: &str) -> String {
     let mut text = without_colours(line).trim().to_owned();
     for (pattern, replacement) in REPLACEMENTS.iter() {

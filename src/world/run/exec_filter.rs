@@ -1,13 +1,12 @@
-//! What makes the kernel ask before a process of a test executes a program.
+//! A filter with which the kernel asks before a process of a test executes a program.
 //!
-//! The first process of a command puts a filter on itself, which all its descendants inherit; from then on each
-//! `execve` of theirs waits until the holder of the listener has let it pass. All other system calls are as fast as
-//! ever. Nothing else that was tried leaves a test as it is: under `ptrace` the leak checker of sanitizers refuses to
-//! work, a preloaded library is refused by their shared runtime, and a directory of wrappers in `PATH` shows in what a
-//! configure script finds.
+//! The first process of a command installs a filter on itself, which all its descendants inherit. From then on each
+//! `execve` of theirs waits until the holder of the listener permits it. All other system calls keep their speed. Other
+//! methods change the behaviour of tests: under `ptrace` the leak checker of sanitizers refuses to work; their shared
+//! runtime refuses a preloaded library; and a directory of wrappers in `PATH` is visible to a configure script.
 //!
-//! A process can have one such filter only, so that a test which makes one itself is not to be watched. Without
-//! privileges the filter takes the right of setuid programs away; see [`Listener::takes_privileges`].
+//! A process can have only one such filter, so a test that installs one itself cannot be watched. Without privileges,
+//! the filter disables the rights of setuid programs; see [`Listener::takes_privileges`].
 //!
 //! Source: `seccomp(2)`, `seccomp_unotify(2)`.
 
@@ -27,7 +26,7 @@ use rustix::net::RecvAncillaryMessage;
 use rustix::net::RecvFlags;
 use rustix::net::recvmsg;
 
-/// The architecture of this program, as the kernel names it for filters; `None` where the filter is not written for it.
+/// The kernel's number of this program's architecture, for filters; `None` if the filter does not support it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xc000_003e)
 } else if cfg!(target_arch = "aarch64") {
@@ -39,44 +38,43 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// `execve` and `execveat` of 32-bit programs on the same machine.
 const OF_32_BIT: [u32; 2] = if cfg!(target_arch = "x86_64") { [11, 358] } else { [11, 387] };
 
-/// Of a descriptor, in bytes.
+/// The size of a descriptor, in bytes.
 const SIZE_OF_FD: u32 = RawFd::BITS / 8;
 
-/// The longest path that the kernel takes.
+/// The maximum length of a path in the kernel.
 const MAX_PATH: usize = 4096;
 
-/// A filter; the same for every command.
+/// A filter, the same for every command.
 pub(super) struct Filter {
     instructions: Vec<libc::sock_filter>,
 }
 
-/// The byte that the child sends with the listener: whether setuid programs lost their right.
+/// The byte that the child sends with the listener: whether setuid programs have lost their rights.
 const TAKES_PRIVILEGES: u8 = 1;
 
 /// Why there is no listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoListener {
-    /// The process runs without a filter, as if nobody had wanted one.
+    /// The process runs without a filter, unchanged.
     Refused,
-    /// The process runs without a filter, and setuid programs without their right all the same.
+    /// The process runs without a filter, but setuid programs have lost their rights.
     Harmed,
 }
 
 impl Filter {
-    /// The filter; `None` on machines that it is not written for.
+    /// The filter; `None` on unsupported machines.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
     )]
     pub(super) fn new() -> Option<Self> {
-        /// Where a filter finds the number of a system call, the architecture, and the lower half of the second
-        /// argument.
+        /// Offsets of the number of a system call, the architecture, and the lower half of the second argument.
         const NUMBER: u32 = 0;
         const KIND: u32 = 4;
         const SECOND: u32 = 24;
         let make = |code: u32, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
         let load = |at| make(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, at);
-        // Both skip so many instructions if it is otherwise.
+        // Both skip this number of instructions if the comparison fails.
         let is = |k, n_skipped| make(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, n_skipped, k);
         let has = |k, n_skipped| make(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, n_skipped, k);
         let end = |k| make(libc::BPF_RET | libc::BPF_K, 0, k);
@@ -105,25 +103,26 @@ impl Filter {
         Some(Self { instructions })
     }
 
-    /// As the kernel takes it; it points into the filter.
+    /// The form for the kernel; it points into the filter.
     pub(super) fn program(&mut self) -> libc::sock_fprog {
         let len = u16::try_from(self.instructions.len()).expect("there are 18");
         libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
     }
 }
 
-/// Puts the filter on the calling process and sends its listener through `socket`, to [`Listener::receive`]. If the
-/// kernel does not want that, the process goes on without.
+/// Installs the filter on the calling process and sends its listener through `socket`, to [`Listener::receive`]. If the
+/// kernel refuses, the process continues without it.
 ///
 /// # Safety
 ///
-/// Only system calls, so it may be called between `vfork` and `exec`. `program` is that of a living [`Filter`].
+/// It makes only system calls, so it may be called between `vfork` and `exec`. `program` is that of a living
+/// [`Filter`].
 #[expect(unsafe_code, reason = "no safe interface of these system calls works without an allocation")]
 pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
-    // SAFETY: the flags are numbers; the kernel reads the program that the caller vouches for.
+    // SAFETY: the flags are numbers; the caller guarantees a valid program.
     let listen = || unsafe {
         let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-        // A signal must not end a wait that the process does not know of; older kernels do not know the flag.
+        // A signal must not end a wait that the process does not know about; older kernels do not have the flag.
         for more in [libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0] {
             let listener = libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags | more, program);
             if listener >= 0 || *libc::__errno_location() != libc::EINVAL {
@@ -132,7 +131,7 @@ pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
         }
         -1
     };
-    // SAFETY: plain system calls; the message points to what lives until it is sent.
+    // SAFETY: plain system calls; the message points to data that lives until it is sent.
     unsafe {
         let mut byte = 0_u8;
         let mut listener = listen();
@@ -162,25 +161,25 @@ pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
         (*header).cmsg_len = libc::CMSG_LEN(SIZE_OF_FD) as _;
         libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(listener);
         libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL);
-        // The other copy is closed when the process becomes another program.
+        // The other copy is closed when the process executes another program.
     }
 }
 
-/// The other end of a filter: who holds it decides when programs start, and must not drop it before all processes with
-/// the filter have ended (none of them could start a program then).
+/// The other end of a filter: its holder permits programs to start. It must not be dropped before all processes with
+/// the filter have ended, because none of them could start a program then.
 pub(super) struct Listener {
     fd: OwnedFd,
-    /// Whether setuid programs run without their right because of the filter.
+    /// Whether setuid programs run without their rights because of the filter.
     pub(super) takes_privileges: bool,
 }
 
-/// A process that waits, mostly to be another program.
+/// A waiting process, usually one that executes a program.
 pub(super) struct Request {
     id: u64,
     pub(super) pid: u32,
-    /// Whether it wants a listener of its own, which it cannot have beside this one.
+    /// Whether it requests a listener of its own, which is impossible beside this one.
     pub(super) is_for_listener: bool,
-    /// The descriptor that the path is relative to; `None` for the current directory.
+    /// The descriptor to which the path is relative; `None` for the current directory.
     pub(super) at: Option<RawFd>,
     path: u64,
 }
@@ -210,10 +209,10 @@ impl Listener {
         &self.fd
     }
 
-    /// The next process that waits; `None` if it was killed meanwhile.
+    /// The next waiting process; `None` if it was killed in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     pub(super) fn next(&self) -> Option<Request> {
-        // SAFETY: the kernel wants the structure to be zero, fills it in, and takes nothing else.
+        // SAFETY: the kernel needs a zeroed structure, fills it in, and writes nothing else.
         let request = unsafe {
             let mut request: libc::seccomp_notif = mem::zeroed();
             (libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) == 0)
@@ -235,20 +234,20 @@ impl Listener {
         })
     }
 
-    /// The path that the process asks for, as it wrote it; `None` if its memory must not be read, or it was killed
-    /// meanwhile.
+    /// The path that the process wants to execute, as written; `None` if its memory must not be read, or it was killed
+    /// in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     pub(super) fn path(&self, request: &Request) -> Option<OsString> {
         let pid = libc::pid_t::try_from(request.pid).ok()?;
         let mut path = Vec::new();
-        // What lies behind the end of a page need not be there.
+        // Memory after the end of a page may be missing.
         while path.len() < MAX_PATH {
             let at = usize::try_from(request.path).ok()?.checked_add(path.len())?;
             let mut bytes = [0_u8; 256];
             let wanted = (256 - at % 256).min(MAX_PATH - path.len());
             let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: wanted };
             let theirs = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: wanted };
-            // SAFETY: the kernel writes at most `wanted` bytes, which are there.
+            // SAFETY: the kernel writes at most `wanted` bytes, which exist.
             let read = unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
             let read = usize::try_from(read).ok().filter(|read| *read == wanted)?;
             match bytes[..read].iter().position(|byte| *byte == 0) {
@@ -262,14 +261,14 @@ impl Listener {
         None
     }
 
-    /// Whether the process still waits; if not, its number may be another's by now.
+    /// Whether the process still waits; if not, another process may have its number now.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     fn is_waiting(&self, request: &Request) -> bool {
         // SAFETY: the kernel reads a number.
         unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const request.id) == 0 }
     }
 
-    /// Lets the process go on as if nobody had asked. One that was killed meanwhile is no error.
+    /// Lets the process continue unchanged. It is no error if it was killed in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     #[expect(clippy::cast_possible_truncation, reason = "the flag is 1")]
     pub(super) fn let_pass(&self, request: &Request) {

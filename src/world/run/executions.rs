@@ -1,7 +1,7 @@
-//! Which programs the commands of a hunt execute: all of them, also for a moment, by whatever process of theirs.
+//! Records all programs that the commands of a hunt execute, in any of their processes.
 //!
-//! [`Executions`] is shared by all commands of a hunt; [`follow`] watches one command. See
-//! [`exec_filter`](super::exec_filter) for the means.
+//! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`exec_filter`](super::exec_filter)
+//! for the method.
 
 use std::collections::BTreeSet;
 use std::collections::HashSet;
@@ -35,10 +35,10 @@ use super::exec_filter::Listener;
 use super::exec_filter::NoListener;
 use super::exec_filter::Request;
 
-/// The longest first line of a script that names its interpreter, in bytes; as in the kernel.
+/// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;
 
-/// What was executed so far.
+/// The programs executed so far.
 #[derive(Debug, Default)]
 pub struct Executions {
     seen: Mutex<Seen>,
@@ -46,7 +46,7 @@ pub struct Executions {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Paths that were looked at.
+    /// Paths that were already examined.
     known: HashSet<PathBuf>,
     programs: BTreeSet<PathBuf>,
     has_gaps: bool,
@@ -54,7 +54,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Watching would change what the test does.
+    /// Watching would change the behaviour of the test.
     fn give_up(&mut self) {
         (self.is_harmful, self.has_gaps) = (true, true);
     }
@@ -65,29 +65,29 @@ impl Executions {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The programs so far, and the interpreters of those that are scripts: absolute paths, links not followed.
+    /// The programs so far, and the interpreters of scripts: absolute paths, links not resolved.
     pub fn programs(&self) -> BTreeSet<PathBuf> {
         self.lock().programs.clone()
     }
 
-    /// Whether some program was not seen: the kernel does not offer this, or a process may not be looked at.
+    /// Whether some program may be missing: the kernel does not support the filter, or a process may not be examined.
     pub fn has_gaps(&self) -> bool {
         self.lock().has_gaps
     }
 
-    /// Whether watching would change what a test does, so that the command has to be ended and run again without. That
-    /// is so once a program is to be executed that gets rights which it cannot get while it is watched (`sudo`,
-    /// `ping`), or one wants to watch others by the same means (`podman`).
+    /// Whether watching would change the behaviour of a test, so the command must be ended and run again without it.
+    /// This is the case if a program needs rights that it cannot get while it is watched (`sudo`, `ping`), or wants to
+    /// install such a filter itself (`podman`).
     pub fn is_harmful(&self) -> bool {
         self.lock().is_harmful
     }
 
-    /// Takes in a path that a process is about to execute.
+    /// Adds a path that a process is about to execute.
     pub(in crate::world) fn take_in(&self, path: PathBuf, takes_privileges: bool) {
         if !self.lock().known.insert(path.clone()) {
             return;
         }
-        // What is not there is no error: shells try the directories of `PATH` in turn.
+        // A missing file is no error: shells try the directories of `PATH` in turn.
         let Ok(metadata) = fs::metadata(&path) else {
             self.lock().known.remove(&path);
             return;
@@ -106,13 +106,13 @@ impl Executions {
     }
 }
 
-/// Whether a program runs with other rights than who starts it.
+/// Whether a program runs with other rights than its caller.
 fn gets_rights(path: &Path, metadata: &fs::Metadata) -> bool {
     let is_setuid = metadata.mode() & (libc::S_ISUID | libc::S_ISGID) != 0;
     is_setuid || rustix::fs::getxattr(path, "security.capability", &mut [0_u8; 64][..]).is_ok()
 }
 
-/// What the kernel starts for a script.
+/// The program that the kernel starts for a script.
 fn interpreter(path: &Path) -> Option<PathBuf> {
     let mut line = Vec::new();
     File::open(path).ok()?.take(MAX_FIRST_LINE).read_to_end(&mut line).ok()?;
@@ -121,21 +121,21 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(name)))
 }
 
-/// What the first process of a command needs to be watched.
+/// The data with which the first process of a command starts to be watched.
 pub(super) struct Bait {
     pub(super) filter: Filter,
-    /// Where it sends the listener.
+    /// The socket for the listener.
     pub(super) socket: OwnedFd,
 }
 
-/// Watches one command until it is dropped, which must not be before all processes of the command have ended.
+/// Watches one command until it is dropped. It must not be dropped before all processes of the command have ended.
 pub(super) struct Following {
     /// Closed to end the thread.
     stop: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Prepares to watch a command; `None`, and a gap, where that cannot be had.
+/// Prepares to watch a command; `None`, and a gap, if that is not possible.
 pub(super) fn follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
     let following = try_follow(executions);
     if following.is_none() {
@@ -157,12 +157,12 @@ fn try_follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
 impl Drop for Following {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // It cannot panic, and if it did there would be nothing to do about it.
+        // It cannot panic, and if it did, nothing could be done about it.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Lets every program of a command start, and writes it down before.
+/// Records every program of a command, and permits it to start.
 fn serve(socket: &OwnedFd, stopped: &OwnedFd, executions: &Executions) {
     use std::os::fd::AsFd as _;
     let listener = match Listener::receive(socket.as_fd()) {
@@ -185,7 +185,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, executions: &Executions) {
                 Some(path) => executions.take_in(path, listener.takes_privileges),
                 None => executions.lock().has_gaps = true,
             }
-            // What would run without its rights waits for its end.
+            // A program that would run without its rights waits until it is killed.
             if !executions.is_harmful() {
                 listener.let_pass(&request);
             }
@@ -195,7 +195,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, executions: &Executions) {
     }
 }
 
-/// The absolute path that a process asks for; `None` if it cannot be said, or is one of another root directory.
+/// The absolute path that a process wants to execute; `None` if unknown, or below another root directory.
 fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
     let path = PathBuf::from(listener.path(request)?);
     let of_process = PathBuf::from(format!("/proc/{}", request.pid));
@@ -207,7 +207,7 @@ fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
     }
     let base = request.at.map_or_else(|| of_process.join("cwd"), |at| of_process.join(format!("fd/{at}")));
     let base = fs::read_link(base).ok()?;
-    // An empty path stands for the descriptor itself.
+    // An empty path means the descriptor itself.
     Some(if path.as_os_str().is_empty() { base } else { base.join(path) })
 }
 

@@ -1,4 +1,4 @@
-//! The one line of an output that says best why the program failed.
+//! Finds the line of an output that best explains why the program failed.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,10 @@ use regex::RegexSet;
 use super::normalise::normalise;
 use super::normalise::without_colours;
 
-/// The normalised line of `output` that says best why it failed; `None` if there is no output but noise.
+/// The normalised line of `output` that best explains the failure; `None` if there is only noise.
 ///
-/// That is the first line of the most telling kind that occurs (a sanitizer's headline, an assertion, ..., any line
-/// with `failed` in it), else the last line that is not a runner's footer.
+/// It is the first line of the best kind that occurs (a sanitizer's headline, an assertion, ..., any line with
+/// `failed`), or else the last line that is not a runner's footer.
 pub fn failure_line(output: &str) -> Option<String> {
     telling_line(output).or_else(|| {
         let output = without_colours(output);
@@ -19,7 +19,7 @@ pub fn failure_line(output: &str) -> Option<String> {
     })
 }
 
-/// As [`failure_line`], but only a line that is known to tell a failure; never the last resort.
+/// As [`failure_line`], but only a line that is known to report a failure, without a fallback.
 pub(super) fn telling_line(output: &str) -> Option<String> {
     let output = without_colours(output);
     let lines: Vec<&str> = lines(&output).collect();
@@ -34,14 +34,14 @@ pub(super) fn telling_line(output: &str) -> Option<String> {
     }
     let (_, index) = best?;
     let line = match lines.get(index + 1) {
-        // The headline tells where, the next line what.
+        // The headline has the place, the next line the reason.
         Some(next) if HEADLINE.is_match(lines[index]) => next,
         _ => lines[index],
     };
     Some(normalise(line))
 }
 
-/// Whether a line is known to tell a failure.
+/// Whether a line is known to report a failure.
 pub fn is_telling(line: &str) -> bool {
     !is_noise(line) && TELLING.is_match(line)
 }
@@ -54,12 +54,12 @@ fn is_noise(line: &str) -> bool {
     NOISE.is_match(line)
 }
 
-/// Word boundaries are those of ASCII: the others would make every line that is not ASCII slow.
+/// Word boundaries are those of ASCII: others would make every line with non-ASCII text slow.
 fn compile(patterns: &[&str]) -> RegexSet {
     RegexSet::new(patterns.iter().map(|pattern| pattern.replace(r"\b", r"(?-u:\b)"))).expect("valid patterns")
 }
 
-/// Kinds of telling lines, the most telling first.
+/// Kinds of lines that report a failure, the best first.
 static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
     compile(&[
         // Sanitizers, valgrind, the allocator.
@@ -75,7 +75,7 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^(?:Uncaught |Unhandled )?[Ee]xception in thread |terminate called after throwing|^Unhandled exception",
         r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: |$)",
         r"^\s*Caused by: ",
-        // What compilers and linkers say.
+        // Messages of compilers and linkers.
         r"^[^\s:]+:\d+(?::\d+)?: (?:fatal )?error: |^error\[E\d+\]: |: undefined reference to |^[^\s:]+\.java:\d+: error: ",
         // One failed check, as test frameworks report it.
         r"(?i)\bexpected\b.*\b(?:got|but|actual|was|received|found|instead)\b|\b(?:got|actual|was|received)\b.*\bexpected\b",
@@ -91,13 +91,13 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// Lines that say where something failed and leave it to the next line to say what.
+/// Lines with the place of a failure whose reason is in the next line.
 static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\bpanicked at .*:\d+:\d+:$|[Ee]xpected equality of these values:$|: Failure$")
         .expect("a valid pattern")
 });
 
-/// What runners, build tools and shells add to every failure.
+/// Lines that runners, build tools and shells add to every failure.
 static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
     compile(&[
         r"^\S*make(?:\[\d+\])?: (?:\*\*\* \[|\*\*\* Waiting|Entering|Leaving|Target .* not remade|Nothing to be done|.* is up to date|.*\(ignored\)$)",
@@ -108,7 +108,7 @@ static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^\[(?:ERROR|INFO)\] *(?:$|-{3,}|BUILD |Total time|Finished at|Final Memory|Re-run Maven|To see the full stack|For more information|\[Help \d|-> \[Help|After correcting|Please refer|Failed to execute goal .*surefire|There are test failures|Tests run: |Results:|Failures:? *$|mvn <)",
         r"^\* (?:What went wrong|Try|Get more help)|^> (?:Run with|Get more help|There were failing tests)|^BUILD FAILED|^FAILURE: Build failed|^\d+ actionable task|^Execution failed for task",
         r"^=+ .*(?:failed|passed|error|FAILURES|ERRORS|short test summary|test session).* =+$|^={3,}$|^-{3,}$|^_{3,}.*_{3,}$|^#{3,}$|^(?:FAILED|OK) \((?:failures|errors|skipped)=",
-        // Lua: the message stands before the traceback, not behind it.
+        // Lua: the message precedes the traceback.
         r"^stack traceback:$|^\s*\[C\]: in \S|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
         r"^npm (?:ERR!|error)|^Traceback \(most recent call last\)|^During handling of|^\s+at \S+\(.*\)$|^\s+at .*:\d+:\d+\)?$|^goroutine \d|^\s+\.\.\. \d+ more",
         r"^# (?:TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): |^See \S*test-suite\.log|^\[\.\.\. \d+ bytes cut \.\.\.\]$|^1\.\.\d+$",

@@ -1,9 +1,9 @@
 //! Starts a program without copying this process.
 //!
-//! A fork copies the page tables of a process that holds a whole history, and makes it fault on each page that it
-//! writes afterwards; both cost milliseconds a probe. `posix_spawn` copies nothing, but cannot ask that the child die
-//! with its parent. So the child is made as `posix_spawn` makes it: it borrows the memory of its parent, which waits,
-//! until it is another program (`vfork`).
+//! A fork copies the page tables of a process that has a whole history in memory, and causes a page fault for each page
+//! that is written afterwards. Both cost milliseconds for each probe. `posix_spawn` copies nothing, but cannot make the
+//! child die with its parent. So the child is created as `posix_spawn` does it: it borrows the memory of its parent,
+//! which waits until the child executes the program (`vfork`).
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
@@ -23,13 +23,13 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use super::exec_filter;
 use super::executions::Bait;
 
-/// Bytes of the child's stack; it calls a dozen system calls.
+/// Bytes of the child's stack; it makes a dozen system calls.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Where programs are looked for without a `PATH`, as the C library does.
+/// The directories of programs without a `PATH`, as in the C library.
 const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
 
-/// What runs programs that no kernel can read, as shells do.
+/// The shell that runs files which the kernel cannot execute, as shells do.
 const SHELL: &CStr = c"/bin/sh";
 
 /// Signals of the kernel: 1 to 64.
@@ -37,14 +37,14 @@ const N_SIGNALS: c_int = 64;
 
 /// Starts a program in a session of its own, which dies with the thread that starts it.
 ///
-/// - `words`: the program and its arguments; not empty. Without a slash the program is looked for in `PATH` of
-///   `environment`, relative ones from `directory`.
-/// - `environment`: all of it; of two with one name the later counts.
-/// - `output`: what both output streams become. Input is empty, no signal is blocked or ignored that was not ignored
-///   for this process, but `SIGPIPE`, which Rust ignores.
-/// - `bait`: what the child needs so that the programs that it executes are seen.
+/// - `words`: the program and its arguments; not empty. A program without a slash is searched in `PATH` of
+///   `environment`, relative entries from `directory`.
+/// - `environment`: all of it; of two variables with one name the later one counts.
+/// - `output`: becomes both output streams. Input is empty. No signal is blocked, and only those are ignored that this
+///   process ignores, without `SIGPIPE`, which Rust ignores.
+/// - `bait`: the data for watching the programs that the child executes.
 ///
-/// The child is the caller's to [`wait`] for. Errors: what hindered the start, with its code.
+/// The caller must [`wait`] for the child. Errors: the reason why it could not start, with its code.
 pub(super) fn launch(
     words: &[&OsStr],
     directory: &Path,
@@ -100,7 +100,7 @@ pub(super) fn wait(pid: Pid) -> io::Result<ExitStatus> {
     }
 }
 
-/// The files that a program of this name may be, in order.
+/// The possible files of a program name, in order.
 fn candidates(program: &[u8], path: &[u8]) -> io::Result<Vec<CString>> {
     if program.contains(&b'/') || program.is_empty() {
         return Ok(vec![CString::new(program)?]);
@@ -117,21 +117,21 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// What the child needs; all of it is made before, because the child must not allocate.
+/// The data of the child; all of it is prepared before, because the child must not allocate.
 struct Plan {
-    /// The filter, null for none, and where its listener is sent.
+    /// The filter, null for none, and the socket for its listener.
     filter: (*const libc::sock_fprog, RawFd),
-    /// To be tried in order; ends with a null, as the others.
+    /// The programs to try, in order; ends with a null, as the others.
     programs: *const *const c_char,
     argv: *mut *const c_char,
-    /// The second is for the child to fill in.
+    /// The child fills in the second element.
     argv_of_shell: *mut *const c_char,
     environment: *mut *const c_char,
     directory: *const c_char,
     input: RawFd,
     output: RawFd,
     parent: Pid,
-    /// The code of the error that ended the child before it was another program; 0 if there was none.
+    /// The code of the error that ended the child before it executed the program; 0 if there was none.
     failed: c_int,
 }
 
@@ -142,10 +142,9 @@ struct Plan {
 fn share_memory_with_child(plan: &mut Plan) -> io::Result<Pid> {
     let mut stack = Vec::<u128>::with_capacity(STACK_BYTES / size_of::<u128>());
     let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
-    // SAFETY: `plan` and all it points to, and the stack, live until the child no longer uses this memory, because with
-    // `CLONE_VFORK` this thread waits for that. The child changes nothing but `plan`, `argv_of_shell`, its stack and
-    // `errno`. All signals are blocked until it has dropped the handlers of this process, so that none of them runs in
-    // it.
+    // SAFETY: `plan`, all its data and the stack live until the child no longer uses this memory, because with
+    // `CLONE_VFORK` this thread waits for that. The child changes only `plan`, `argv_of_shell`, its stack and `errno`.
+    // All signals are blocked until it has removed the handlers of this process, so that none of them runs in it.
     unsafe {
         let mut all = mem::zeroed();
         let mut before = mem::zeroed();
@@ -161,9 +160,9 @@ fn share_memory_with_child(plan: &mut Plan) -> io::Result<Pid> {
 
 #[expect(unsafe_code, reason = "called by the kernel on a stack of its own")]
 extern "C" fn in_child(plan: *mut c_void) -> c_int {
-    // SAFETY: the caller of `clone` gave a `Plan` that nobody else uses meanwhile.
+    // SAFETY: the caller of `clone` passed a `Plan` that nothing else uses at the same time.
     let plan = unsafe { &mut *plan.cast::<Plan>() };
-    // SAFETY: only system calls on what the plan holds; nothing is allocated and no lock is taken.
+    // SAFETY: only system calls on data of the plan; nothing is allocated and no lock is taken.
     plan.failed = unsafe { become_program(plan) }.raw_os_error();
     127
 }
@@ -175,7 +174,7 @@ unsafe fn become_program(plan: &Plan) -> Errno {
     let prepare = || -> Result<(), Errno> {
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the request was made.
+        // The parent may have died before this request.
         if rustix::process::getppid() != Some(plan.parent) {
             return Err(Errno::SRCH);
         }
@@ -189,7 +188,7 @@ unsafe fn become_program(plan: &Plan) -> Errno {
             if libc::chdir(plan.directory) < 0 {
                 return Err(errno());
             }
-            // Some signals cannot be asked for; these have no handler here.
+            // The handlers of some signals cannot be read; these have none here.
             for signal in 1..=N_SIGNALS {
                 let mut action: libc::sigaction = mem::zeroed();
                 let is_known = libc::sigaction(signal, ptr::null(), &raw mut action) == 0;
@@ -209,10 +208,10 @@ unsafe fn become_program(plan: &Plan) -> Errno {
     }
     let (filter, socket) = plan.filter;
     if !filter.is_null() {
-        // SAFETY: whoever made the plan holds the filter.
+        // SAFETY: the creator of the plan holds the filter.
         unsafe { exec_filter::install(filter, socket) };
     }
-    // As shells do: another directory may have it, but what may not be executed is said rather than what is not there.
+    // As in shells: another directory may have it, but a permission error is reported rather than a missing file.
     let mut failed = Errno::NOENT;
     let mut program = plan.programs;
     // SAFETY: all arrays end with a null; the one for the shell has room for the program.
@@ -243,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    /// How a program ended that was started in `directory` with this `PATH`, and what it said.
+    /// The ending and the output of a program that was started in `directory` with this `PATH`.
     fn run(words: &[&str], directory: &Path, path: Option<&str>) -> io::Result<(ExitStatus, String)> {
         let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
         let environment: Vec<(OsString, OsString)> =

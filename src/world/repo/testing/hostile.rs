@@ -1,4 +1,4 @@
-//! Trees made to do harm.
+//! Hostile trees.
 
 use std::fs;
 
@@ -128,7 +128,7 @@ fn a_link_that_the_test_puts_in_the_way_is_never_followed() {
     plant(&bench);
     assert_eq!(bench.settle().tampered, [b"x/g".to_vec(), b"x/y/f".to_vec()]);
     assert_eq!(bench.picture(), older);
-    // Even a move that comes without a settlement stays inside.
+    // Even a move without a settlement before it stays inside.
     plant(&bench);
     bench.go(&files(&[("x/y/f", "2")]));
     plant(&bench);

@@ -24,7 +24,7 @@ use crate::world::repo::settle::Settled;
 use crate::world::repo::worktree::Worktree;
 use crate::world::repo::write::Moved;
 
-/// A fresh repository that sees no configuration but its own.
+/// A new repository that sees only its own configuration.
 pub struct Sandbox {
     directory: TempDir,
 }
@@ -59,12 +59,12 @@ impl Sandbox {
         git2::Repository::open(self.directory.path()).unwrap()
     }
 
-    /// Runs git; exit code 1 (as of `check-ignore`) is no failure.
+    /// Runs git; exit code 1 (for example of `check-ignore`) is no failure.
     pub fn git(&self, arguments: &[&str]) -> String {
         self.git_with_input(arguments, b"")
     }
 
-    /// Runs git with something to read.
+    /// Runs git with this input.
     pub fn git_with_input(&self, arguments: &[&str], input: &[u8]) -> String {
         let mut command = Command::new("git");
         command.args(["-c", "core.safecrlf=false"]).args(arguments).current_dir(self.directory.path());
@@ -78,7 +78,7 @@ impl Sandbox {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Puts regular files into the index without any conversion; returns their tree.
+    /// Adds regular files to the index without any conversion; returns their tree.
     pub fn stage(&self, files: &[(String, Vec<u8>)]) -> TreeId {
         let repository = self.repository();
         let mut input = Vec::new();
@@ -90,7 +90,7 @@ impl Sandbox {
     }
 }
 
-/// A leaf of a tree to be made.
+/// A leaf of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leaf {
     File(Vec<u8>),
@@ -107,7 +107,7 @@ pub fn files(files: &[(&str, &str)]) -> Leaves {
     files.iter().map(|(path, content)| (path.as_bytes().to_vec(), Leaf::File(content.as_bytes().to_vec()))).collect()
 }
 
-/// Writes the trees of these leaves, however odd their names are.
+/// Writes the trees of these leaves, with any names.
 pub fn tree_of(repository: &git2::Repository, leaves: &Leaves) -> TreeId {
     let mut entries = BTreeMap::new();
     let mut below: BTreeMap<Vec<u8>, Leaves> = BTreeMap::new();
@@ -194,7 +194,7 @@ impl Bench {
         Self { repository: sandbox.repository(), sandbox, worktree, outside }
     }
 
-    /// The directory that holds the worktree.
+    /// The directory above the worktree.
     pub fn outside(&self) -> &Path {
         self.outside.path()
     }
@@ -213,7 +213,7 @@ impl Bench {
         tree_of(&self.repository, leaves)
     }
 
-    /// Moves to a tree that must be taken.
+    /// Moves to a tree that must be accepted.
     #[track_caller]
     pub fn go(&mut self, leaves: &Leaves) -> Moved {
         let tree_id = self.tree(leaves);
@@ -230,7 +230,7 @@ impl Bench {
         self.worktree.settle(&self.repository, None).unwrap()
     }
 
-    /// After a probe that was killed, which began when the file system's clock showed this.
+    /// Settles after a probe that was killed and that began at this time of the file system's clock.
     pub fn settle_cut(&mut self, cut_ns: i128) -> Settled {
         self.worktree.settle(&self.repository, Some(cut_ns)).unwrap()
     }

@@ -12,7 +12,7 @@ use crate::world::repo::stat::{Directory, Node};
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files, picture};
 use crate::world::repo::write::Moved;
 
-/// What stands in the place of a file that Git LFS keeps elsewhere.
+/// The pointer in place of a file that Git LFS stores elsewhere.
 const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
 
 fn ordinary() -> Leaves {
@@ -52,7 +52,7 @@ fn the_files_are_those_of_git_checkout_index() {
     assert_eq!(moved, Moved { n_written: 13, n_removed: 0 });
 }
 
-/// More leaves than one thread writes or looks at: `n` in one directory, and as many below others.
+/// More leaves than one thread writes or examines: `n` in one directory, and as many below others.
 pub fn many(n: usize) -> Leaves {
     let leaf = |number: usize| match number % 5 {
         0 => Leaf::Executable(format!("run {number}").into()),
@@ -72,7 +72,7 @@ fn many_files_are_written_at_once_as_one_by_one() {
     assert_eq!(bench.go(&leaves), Moved { n_written: 1401, n_removed: 0 });
     assert_eq!(bench.picture(), leaves);
     assert!(bench.worktree.notices().contains(&Notice::LfsPointer { path: b"large".into() }));
-    // What the record says of them is how they look, and what they hold.
+    // The record has their state and their content.
     let written = bench.worktree.written().clone();
     assert_eq!(bench.settle(), Settled::default());
     let record = |directory: &Directory, name: &[u8]| match &directory.entries[name] {
@@ -96,7 +96,7 @@ fn a_damaged_object_among_many_is_named() {
     leaves.insert(b"3/damaged".into(), Leaf::File(content.clone()));
     let tree = bench.tree(&leaves);
     let id = bench.repository.blob(&content).unwrap().to_string();
-    // Its header, which the survey before the move reads, is whole.
+    // Its header, which the survey before the move reads, is complete.
     let object = bench.sandbox.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
     let bytes = fs::read(&object).unwrap();
     fs::remove_file(&object).unwrap();
@@ -207,7 +207,7 @@ fn random_leaves() -> impl Strategy<Value = Leaves> {
     prop::collection::btree_map("[abc](/[abc]){0,3}", leaf, 1..10).prop_map(|map| {
         let mut leaves = Leaves::new();
         for (path, leaf) in map {
-            // A path below another leaf is left out.
+            // A path below another leaf is dropped.
             if !path.match_indices('/').any(|(at, _)| leaves.contains_key(&path.as_bytes()[..at])) {
                 leaves.insert(path.into_bytes(), leaf);
             }

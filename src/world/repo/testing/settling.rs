@@ -1,4 +1,4 @@
-//! What a probe leaves behind, and what is left of that.
+//! Settling: the files that a probe leaves, and those that stay.
 
 use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -70,7 +70,7 @@ fn among_many_files_each_that_was_changed_is_found() {
     let leaves = many(1500);
     bench.go(&leaves);
     let changed = ["0/1/1498", "1/1/1", "flat/0", "flat/1497", "flat/2"];
-    // Until every file but those written last is known to be as it was.
+    // Until every file but those written last is known to be unchanged.
     settle_until_known(&mut bench, "flat/3", "flat");
     for path in changed {
         fs::remove_file(bench.path(path)).unwrap();
@@ -164,7 +164,7 @@ fn gitignore_added_late() {
     bench.go(&late);
     bench.write("src/x.o", "product");
     assert_eq!(bench.settle(), Settled::default());
-    // Back before the rule: the product must not be seen by a probe there.
+    // Back to before the rule: a probe there must not see the product.
     bench.go(&early);
     assert_eq!(bench.picture(), early);
 }
@@ -191,7 +191,7 @@ fn a_directory_deeper_than_any_path_is_removed() {
     assert_eq!(bench.picture(), files(&[("x", "1")]));
 }
 
-/// Locks directories, as the owner and, where the system lets us, without the rights of the superuser.
+/// Locks directories, as the owner and, if the system allows it, without the rights of the superuser.
 #[test]
 fn directories_without_permissions_are_opened_by_their_owner() {
     let sandbox_mode = |bench: &Bench, path: &str, mode| {
@@ -241,7 +241,7 @@ fn what_a_killed_build_wrote_goes_and_what_was_built_before_stays() {
         bench.write(path, "built");
     }
     bench.settle();
-    // The clock of the file system stands still for some milliseconds.
+    // The clock of the file system has ticks of some milliseconds.
     let ctime_ns = |bench: &Bench, path: &str| {
         let metadata = fs::metadata(bench.path(path)).unwrap();
         i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
@@ -264,7 +264,7 @@ fn what_a_killed_build_wrote_goes_and_what_was_built_before_stays() {
     }
 }
 
-/// Settles until every directory of the tree is older than the clock's last tick that is known to have passed.
+/// Settles until every directory of the tree is older than the last clock tick that is known to have passed.
 fn settle_until_known(bench: &mut Bench, touched: &str, looked_at: &str) {
     loop {
         fs::File::options()
@@ -298,7 +298,7 @@ fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
         Node::Directory(directory) => directory.settled.is_some(),
         _ => panic!("it is a directory"),
     };
-    // What `d/new` holds beside the product may be anything next time.
+    // The other entries of `d/new` can be different next time.
     assert!(!settled(&bench, b"d"));
     fs::remove_dir_all(bench.path("d/new")).unwrap();
     expected.remove(&b"d/new/x.o"[..]);

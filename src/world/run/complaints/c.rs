@@ -1,30 +1,30 @@
-//! Checks of C and C++: a unit is compiled as the build compiles it, to nowhere, with warnings on.
+//! Checks of C and C++: a unit is compiled with the build's options, with warnings and without output.
 
 use crate::world::run::compile_database::CompileDatabase;
 use crate::world::run::complaints::compiles::Compiles;
 use crate::world::run::complaints::extension;
 use crate::world::run::complaints::quoted;
 
-/// How many units are checked at most, and how long their commands are together.
+/// The maximum number of checked units, and of bytes in all their commands.
 pub const MAX_UNITS: usize = 40;
 const MAX_BYTES: usize = 60 << 10;
 
-/// What is said to the compiler of a source that changed, behind its own options.
+/// Additional options for a changed source.
 ///
-/// `-S -O1` and not `-fsyntax-only`: whether a variable is read before it is set is seen by the optimiser of gcc alone.
-/// It takes what compiling takes, so much for a few sources and too much for all that include a header: 4,000 lines of
-/// C in 1.7 seconds, not in 0.03.
+/// `-S -O1` and not `-fsyntax-only`, because only gcc's optimiser finds reads of unset variables. It takes as long as
+/// compiling, so it is used for a few sources and not for all that include a header: 4,000 lines of C in 1.7 seconds,
+/// not in 0.03.
 const THOROUGH: &str = "-S -O1 -o /dev/null -Wall -Wextra -fno-diagnostics-show-caret -fdiagnostics-color=never";
 
-/// What is said to the compiler of a source that did not change itself.
+/// Additional options for an unchanged source.
 const QUICK: &str = "-fsyntax-only -Wall -Wextra -fno-diagnostics-show-caret -fdiagnostics-color=never";
 
-/// Whether a path is that of a source of C or C++.
+/// Whether a path has the extension of a C or C++ source.
 pub fn is_source(path: &[u8]) -> bool {
     extension(path).is_some_and(|extension| ["c", "cc", "cpp", "cxx", "c++", "C", "CC"].contains(&extension))
 }
 
-/// Whether a path is that of a file that such sources include.
+/// Whether a path has the extension of a header.
 pub fn is_header(path: &[u8]) -> bool {
     const HEADERS: [&str; 10] = ["h", "hh", "hpp", "hxx", "h++", "H", "inc", "def", "ipp", "tbl"];
     extension(path).is_some_and(|extension| HEADERS.contains(&extension))
@@ -35,16 +35,16 @@ pub fn is_header(path: &[u8]) -> bool {
 pub struct Unit {
     /// The source, relative to the top.
     pub path: Vec<u8>,
-    /// Where the command is run, relative to the top.
+    /// The working directory of the command, relative to the top.
     pub directory: String,
-    /// For the shell.
+    /// The command, for the shell.
     pub command: Vec<u8>,
 }
 
-/// The checks of `sources`, those that the database knows by its commands, the others as they were seen; also those of
-/// which nothing is known. At most 40.
+/// The checks of `sources`: with the commands of the database, or else as the build was seen to compile them; and the
+/// sources for which neither is known. At most 40.
 ///
-/// - `n_changed`: how many sources, the first ones, changed themselves, and are looked at more thoroughly.
+/// - `n_changed`: the number of changed sources at the beginning of `sources`; these are checked more thoroughly.
 pub fn units(
     (sources, n_changed): (&[Vec<u8>], usize),
     database: Option<&CompileDatabase>,
@@ -71,8 +71,7 @@ pub fn units(
     (units, unknown)
 }
 
-/// Adds the checks to a line. Each prints what it says once, without positions, so that it fits into what is kept of
-/// output.
+/// Adds the checks to a line. Each prints every message once, without positions, so that the output stays short.
 pub(super) fn append(text: &mut Vec<u8>, units: &[Unit]) {
     if units.is_empty() {
         return;

@@ -1,8 +1,8 @@
-//! How a build calls its compilers, seen by links that stand in front of `PATH` under the compilers' names.
+//! Finds out how a build calls its compilers, with links under the compilers' names at the front of `PATH`.
 //!
-//! Each link leads to this program, which [notes](note) the call in the file that `IDD_COMPILES` names and lets the
-//! real compiler do it. After the build the link `idd-compiles` [lists](list) what was noted, short enough for the
-//! bounded output of a probe: so it is an observation as any other, and a resumed hunt knows it without a build.
+//! Each link leads to this program, which [logs](note) the call in the file in `IDD_COMPILES` and runs the real
+//! compiler. After the build, the link `idd-compiles` [lists](list) the calls, short enough for the limited output of a
+//! probe. So the list is a normal observation, and a resumed hunt knows it without a build.
 //!
 //! A compiler that a build calls by an absolute path is not seen.
 
@@ -26,19 +26,19 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The variable that names the file to the compilers' links.
+/// The variable with the log file, for the compilers' links.
 pub const VARIABLE: &str = "IDD_COMPILES";
 
-/// The variable that names the directory of the links.
+/// The variable with the directory of the links.
 pub const LINKS: &str = "IDD_COMPILES_BIN";
 
-/// The name of the link that lists what was noted.
+/// The name of the link that lists the calls.
 pub const LISTER: &str = "idd-compiles";
 
-/// What stands for the worktree in what is printed; see the sandbox.
+/// The text for the worktree in output; see the sandbox.
 const WORKTREE: &str = "<worktree>";
 
-/// Options with a value in the next word that is part of how a source is read.
+/// Options with a value in the next word that affect how a source is read.
 const KEPT_WITH_VALUE: [&str; 17] = [
     "-I",
     "-D",
@@ -59,7 +59,7 @@ const KEPT_WITH_VALUE: [&str; 17] = [
     "--param",
 ];
 
-/// Options with a value in the next word that are left out.
+/// Options with a value in the next word that are dropped.
 const LEFT_OUT_WITH_VALUE: [&str; 16] = [
     "-o",
     "-MF",
@@ -79,7 +79,7 @@ const LEFT_OUT_WITH_VALUE: [&str; 16] = [
     "-dumpbase",
 ];
 
-/// Options that are left out.
+/// Options that are dropped.
 const LEFT_OUT: [&str; 18] = [
     "-c",
     "-w",
@@ -101,8 +101,8 @@ const LEFT_OUT: [&str; 18] = [
     "--coverage",
 ];
 
-/// Beginnings of options that are left out: those of linker and optimiser, those that write files, and those that
-/// silence.
+/// Prefixes of options that are dropped: options of linker and optimiser, options that write files, and options that
+/// disable warnings.
 const LEFT_OUT_BEGINNINGS: [&str; 19] = [
     "-o",
     "-M",
@@ -129,17 +129,17 @@ const LEFT_OUT_BEGINNINGS: [&str; 19] = [
 const NOTHING_COMPILED: [&str; 9] =
     ["-E", "-S", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine", "-###"];
 
-/// One call, as it is noted: a line of JSON.
+/// One logged call: a line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Call {
-    /// Directory, compiler, and its options without what says nothing about how sources are read.
+    /// Directory, compiler, and its options that affect how sources are read.
     words: Vec<String>,
     sources: Vec<String>,
 }
 
-/// The options and the sources of a call; `None` if it compiles no source of C or C++, or only tries the compiler out.
+/// The options and the sources of a call; `None` if it compiles no source of C or C++, or only tests the compiler.
 ///
-/// What silences a compiler is left out: what both ends have is no complaint anyway.
+/// Options that disable warnings are dropped: a warning at both ends does not count anyway.
 fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
     let mut call = Call { words: vec![directory.to_str()?.to_owned(), compiler.to_owned()], sources: Vec::new() };
     let mut words = words.iter();
@@ -166,11 +166,11 @@ fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
     (!is_trial && !call.sources.is_empty()).then_some(call)
 }
 
-/// Notes a call in `file`, and makes it: the result is the compiler's exit code. What cannot be noted is compiled all
-/// the same.
+/// Logs a call in `file`, and runs it; the result is the compiler's exit code. If logging fails, the call is run
+/// anyway.
 ///
 /// - `name`: the link that was called.
-/// - `path`: where compilers are looked for, without the links.
+/// - `path`: the directories of compilers, without the links.
 pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
     let mut expanded = Vec::new();
     for word in words {
@@ -191,7 +191,7 @@ pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&
     process::relay(program.as_os_str(), &words, directory, &[("PATH".into(), path.to_owned())])
 }
 
-/// What was noted in `file`, for [`Compiles::read`]: each source once, options that several have once.
+/// The calls in `file`, for [`Compiles::read`]: each source once, common options once.
 pub fn list(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let mut first: BTreeMap<String, Call> = BTreeMap::new();
@@ -200,7 +200,7 @@ pub fn list(file: &Path) -> String {
             let place = Path::new(&call.words[0]).join(source);
             let place = place.to_string_lossy().into_owned();
             let one = Call { words: call.words.clone(), sources: vec![source.clone()] };
-            // Of a source that is compiled in several ways the same one each time, whatever was compiled first.
+            // If a source is compiled in several ways, the choice does not depend on the order of compilation.
             let known = first.entry(place).or_insert_with(|| one.clone());
             if one.words < known.words {
                 *known = one;
@@ -222,7 +222,7 @@ pub fn list(file: &Path) -> String {
     text + "@idd end\n"
 }
 
-/// Puts links to `program` into the new directory `links`, under the names of all compilers in `path`.
+/// Creates links to `program` in the new directory `links`, under the names of all compilers in `path`.
 pub fn prepare(program: &Path, links: &Path, path: &OsStr) -> io::Result<()> {
     fs::create_dir_all(links)?;
     let mut names = vec![OsString::from(LISTER)];
@@ -241,9 +241,9 @@ pub fn prepare(program: &Path, links: &Path, path: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
-/// The shell line that builds with the links in front of `PATH`, and prints nothing but what was seen.
+/// The shell line that builds with the links at the front of `PATH`, and prints only the list of calls.
 ///
-/// - `builds`: lines for the shell. The next one is run only if nothing was compiled by those before.
+/// - `builds`: lines for the shell. Each is run only if the previous ones compiled nothing.
 pub fn line(builds: &[&OsStr]) -> OsString {
     use std::os::unix::ffi::OsStringExt;
     let mut text = format!(
@@ -272,12 +272,12 @@ struct Seen {
     directory: String,
     /// Compiler and options, for the shell.
     command: Vec<u8>,
-    /// As it is named there, for the shell.
+    /// Its name in the call, for the shell.
     source: Vec<u8>,
 }
 
 impl Compiles {
-    /// Reads what was listed; of output that was cut, what is whole. `None` if the listing was never made.
+    /// Reads the list of calls; of cut output, the complete part. `None` if there is no list.
     pub fn read(output: &str) -> Option<Self> {
         let mut compiles = Self::default();
         let mut words: Option<Vec<String>> = None;
@@ -322,7 +322,7 @@ fn seen(words: &[String], source: &str) -> Option<(Vec<u8>, Seen)> {
     Some((path.into_bytes(), Seen { directory, command, source: in_worktree(source) }))
 }
 
-/// A word for the shell, in which the worktree is the one that it runs in.
+/// A word for the shell, with the worktree replaced by the current one.
 fn in_worktree(word: &str) -> Vec<u8> {
     let parts: Vec<Vec<u8>> = word.split(WORKTREE).map(|part| quoted(part.as_bytes())).collect();
     parts.join(&b"\"$IDD_WORKTREE\""[..])

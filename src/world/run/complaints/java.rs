@@ -1,7 +1,7 @@
-//! Checks of Java: `javac -Xlint:all` of the changed files, among the classes that the build made.
+//! Checks of Java: `javac -Xlint:all` of the changed files, with the classes that the build made.
 //!
-//! What cannot be resolved (a library that is not in the checkout, say) cannot be resolved at the ends of a change
-//! either, and so is no new complaint; the analysis goes on behind such errors.
+//! A name that cannot be resolved (of a library outside of the checkout, for example) cannot be resolved at the ends of
+//! a change either, so it is no new warning. The analysis continues after such errors.
 
 use crate::world::record::arguments::words_of;
 use crate::world::run::complaints::append_present;
@@ -9,17 +9,17 @@ use crate::world::run::complaints::quoted;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// What a build says that matters for every source.
+/// The options of a build that matter for every source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Class paths, as they are written.
+    /// Class paths, as written.
     pub class_paths: Vec<String>,
     /// Options of the compiler, each with its value.
     pub words: Vec<String>,
 }
 
 impl Options {
-    /// Reads the line of a build. What the shell would have to expand is passed over.
+    /// Reads the line of a build. Words that the shell would expand are skipped.
     pub fn of(line: &OsStr) -> Self {
         let words: Vec<String> =
             words_of(line.as_bytes()).into_iter().filter_map(|word| word.into_string().ok()).collect();
@@ -45,11 +45,11 @@ impl Options {
     }
 }
 
-/// Finds, from the paths of all `.java` and `.class` files, the directories of sources (`S`) and of classes (`C`): a
-/// directory of classes is what is left of the path of a class when the path of its source below its directory of
-/// sources is taken off.
+/// Finds the directories of sources (`S`) and of classes (`C`) from the paths of all `.java` and `.class` files. A
+/// directory of classes is the path of a class without the path of its source below the directory of sources.
 ///
-/// `packages` has the directories of sources of the changed files, divided by `:`; others are known by Maven's names.
+/// `packages` has the directories of sources of the changed files, separated by `:`; others are recognised by Maven's
+/// names.
 const ROOTS: &str = r#"
 BEGIN { n_roots = split(roots, root, ":") }
 /\.java$/ { source[++n] = $0; next }
@@ -84,7 +84,7 @@ END {
 }
 "#;
 
-/// One diagnostic in a line, without its position: its headline, and which symbol is meant.
+/// Joins each diagnostic into one line, without its position: its headline, and its symbol.
 const TOLD: &str = r#"
 function tell() { if (head != "") print head; head = "" }
 /^ +symbol: / { if (head != "") { sub(/^ +symbol: +/, ""); gsub(/ +/, " "); head = head " " $0 } next }
@@ -94,7 +94,7 @@ END { tell() }
 
 /// Adds the check of `files` to a line.
 ///
-/// The names of the packages are read in the worktree, because a file may have another one in each tree.
+/// The names of the packages are read in the worktree, because a file can have another package in each tree.
 pub(super) fn append(text: &mut Vec<u8>, files: &[Vec<u8>], options: &Options) {
     if files.is_empty() {
         return;

@@ -1,14 +1,13 @@
-//! Complaints: what compilers and interpreters say against a tree, with warnings on, whatever the build's own flags
-//! are.
+//! Complaints: the warnings of compilers and interpreters for a tree, with warnings enabled, whatever the build's own
+//! flags are.
 //!
-//! [`line`](fn@line) writes one shell line that checks the named files of whatever tree lies in `IDD_WORKTREE`;
-//! [`Heard::read`] takes its output apart. Both are pure. [`c`], [`java`] and [`python`] know the checkers,
-//! [`compiles`] sees how a build calls its compilers. Nothing here knows of trees or baselines; see
-//! `cli::session::complaints`.
+//! [`line`](fn@line) writes one shell line that checks the named files of the tree in `IDD_WORKTREE`; [`Heard::read`]
+//! reads its output. Both are pure. [`c`], [`java`] and [`python`] know the checkers, [`compiles`] finds out how a
+//! build calls its compilers. Nothing here knows trees or baselines.
 //!
-//! The line prints one diagnostic in a line and marks of its own, which begin with `@idd`:
+//! The line prints each diagnostic in one line, and marks of its own that begin with `@idd`:
 //! ```text
-//! @idd in c build/sub        what follows was said by this checker, in this directory
+//! @idd in c build/sub        the following lines are from this checker, in this directory
 //! part.c: warning: unused variable 'x' [-Wunused-variable]
 //! @idd failed java           the checker could not do its work
 //! @idd end                   the line was run to its end
@@ -31,14 +30,14 @@ use std::sync::LazyLock;
 
 pub use crate::world::run::compile_database::quoted;
 
-/// Who checks a file.
+/// The checker of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Checker {
     /// The compiler of C or C++.
     C,
     /// `javac`.
     Java,
-    /// `python3`, with a script of ours.
+    /// `python3`, with our script.
     Python,
     /// The build itself.
     Build,
@@ -47,7 +46,7 @@ pub enum Checker {
 impl Checker {
     const ALL: [Self; 4] = [Self::C, Self::Java, Self::Python, Self::Build];
 
-    /// The stable word for it, as in the marks.
+    /// The stable word for it, as used in the marks.
     pub fn word(self) -> &'static str {
         match self {
             Self::C => "c",
@@ -57,10 +56,10 @@ impl Checker {
         }
     }
 
-    /// Who checks the file at `path`, by its extension; `None` if nobody does.
+    /// The checker of the file at `path`, by its extension; `None` if there is none.
     ///
-    /// The build is asked about languages whose compilers print `warning:` and `error:`, not about each text that
-    /// changed: asking takes a whole build.
+    /// The build is the checker only for languages whose compilers print `warning:` and `error:`, not for every changed
+    /// text, because it takes a whole build.
     pub fn of(path: &[u8]) -> Option<Self> {
         const BUILT: [&str; 38] = [
             "S", "ada", "adb", "ads", "asm", "cs", "cu", "d", "elm", "erl", "ex", "f", "f03", "f08", "f90", "f95",
@@ -77,23 +76,23 @@ impl Checker {
     }
 }
 
-/// What follows the last dot of a path's last component.
+/// The text after the last dot of a path's last component.
 fn extension(path: &[u8]) -> Option<&str> {
     Path::new(OsStr::from_bytes(path)).extension()?.to_str()
 }
 
-/// What is checked.
+/// The files to check.
 #[derive(Debug, Clone, Default)]
 pub struct Checks<'c> {
     /// Units of C and C++.
     pub units: Vec<c::Unit>,
     /// Sources of Java, relative to the top.
     pub java: Vec<Vec<u8>>,
-    /// What the build says of Java.
+    /// The build's options for Java.
     pub java_options: java::Options,
     /// Sources of Python, relative to the top.
     pub python: Vec<Vec<u8>>,
-    /// A command that builds all, if the build is asked.
+    /// A command that builds everything, if the build is a checker.
     pub build: Option<&'c OsStr>,
 }
 
@@ -104,7 +103,7 @@ impl Checks<'_> {
     }
 }
 
-/// The shell line that makes these checks in the worktree `IDD_WORKTREE`; a file that is not there is passed over.
+/// The shell line of these checks in the worktree `IDD_WORKTREE`; a missing file is skipped.
 pub fn line(checks: &Checks<'_>) -> OsString {
     let mut text = b"LC_ALL=C; export LC_ALL; unset LANGUAGE; cd \"$IDD_WORKTREE\" || exit\n".to_vec();
     c::append(&mut text, &checks.units);
@@ -119,7 +118,7 @@ pub fn line(checks: &Checks<'_>) -> OsString {
     OsString::from_vec(text)
 }
 
-/// The words that make the positional parameters those of `files` that are there.
+/// The words that set the positional parameters to the existing files of `files`.
 fn append_present(text: &mut Vec<u8>, files: &[Vec<u8>]) {
     text.extend(b"set --\nfor idd_file in");
     for file in files {
@@ -129,19 +128,19 @@ fn append_present(text: &mut Vec<u8>, files: &[Vec<u8>]) {
     text.extend(b"; do test -f \"$idd_file\" && set -- \"$@\" \"$idd_file\"; done\n");
 }
 
-/// What checkers said of one tree.
+/// The result of the checkers for one tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heard {
     /// Each complaint once: file, relative to the top, and text, without positions.
     pub complaints: BTreeSet<(Checker, String)>,
-    /// Who could not do its work.
+    /// The checkers that failed.
     pub failed: BTreeSet<Checker>,
-    /// Whether something was not found that a build may make.
+    /// Whether a file was missing that a build may make.
     pub is_lacking: bool,
 }
 
 impl Heard {
-    /// Takes the output of a line apart. Of output that was cut nothing is believed: every checker failed.
+    /// Reads the output of a line. If the output was cut, every checker counts as failed.
     pub fn read(output: &str) -> Self {
         let mut heard = Self::default();
         let mut place: Option<(Checker, &str)> = None;
@@ -177,7 +176,7 @@ fn is_cut(line: &str) -> bool {
     line.starts_with("[... ") && line.ends_with(" bytes cut ...]")
 }
 
-/// Whether something is missing that products of a build could supply.
+/// Whether a message is about a missing file that a build could make.
 fn is_lack(text: &str) -> bool {
     ["No such file or directory", "file not found", "cannot find symbol", " does not exist"]
         .iter()
@@ -199,13 +198,13 @@ fn complaint(checker: Checker, directory: &str, line: &str) -> Option<String> {
         None if file.starts_with('/') => return None,
         None => plain(&format!("{directory}/{file}"))?,
     };
-    // A tool that speaks of itself (`cc1: warning: ...`) has no extension.
+    // If a tool prints its own name (`cc1: warning: ...`), there is no extension.
     extension(file.as_bytes())?;
     let text = text.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit()).trim();
     Some(format!("{file}: {}", without_positions(text)).chars().take(MAX_CHARS).collect())
 }
 
-/// A path without `.` and `..`; `None` if it leads out of where it begins.
+/// A path without `.` and `..`; `None` if it leads out of its start.
 fn plain(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {

@@ -1,9 +1,9 @@
-//! Checks of Python, by a script of ours: what the interpreter says only when a line is run.
+//! Checks of Python with our own script: errors that the interpreter reports only when a line runs.
 
 use crate::world::run::complaints::append_present;
 use crate::world::run::complaints::quoted;
 
-/// What is run; its first lines say what it reports.
+/// The script; its first lines list what it reports.
 const CHECK: &str = include_str!("check.py");
 
 /// Adds the check of `files` to a line.
@@ -24,7 +24,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::fs;
 
-    /// What is said of a source, without its path; `None` if there is no Python here.
+    /// The messages about a source, without its path; `None` if there is no Python here.
     fn said(source: &str) -> Option<Vec<String>> {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("a.py"), source).unwrap();
