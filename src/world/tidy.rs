@@ -1,5 +1,5 @@
-//! What a hunt keeps in the git directory is files and directories: whatever else stands there is set aside before it
-//! is used.
+//! Checks the types of the files of a hunt in the git directory: anything other than a file or directory is set aside
+//! before it is used.
 //!
 //! A symbolic link would lead writing elsewhere, a FIFO would make reading wait, and a file in the place of a directory
 //! would stop every hunt.
@@ -10,18 +10,18 @@ use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Something that was set aside.
+/// An entry that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
-    /// Where it stood.
+    /// Its old path.
     pub path: PathBuf,
-    /// What it is, such as "a symbolic link".
+    /// Its kind, such as "a symbolic link".
     pub what: &'static str,
-    /// Where it is now.
+    /// Its new path.
     pub kept: PathBuf,
 }
 
-/// Why something could not be set aside.
+/// Why an entry could not be set aside.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to set `{}` aside, which is {what}", path.display())]
 pub struct TidyError {
@@ -36,11 +36,11 @@ enum Kind {
     File,
     /// Either.
     Any,
-    /// Somebody else's: it is not looked into.
+    /// It belongs to others, and is not examined.
     Foreign,
 }
 
-/// Sets aside what cannot be used below `idd_directory`, or in its place; nothing happens if it does not exist.
+/// Sets aside unusable entries below `idd_directory`, or in its place; does nothing if it does not exist.
 ///
 /// Cost: lists all directories below it.
 pub fn tidy(idd_directory: &Path) -> Result<Vec<SetAside>, TidyError> {
@@ -53,7 +53,8 @@ pub fn tidy(idd_directory: &Path) -> Result<Vec<SetAside>, TidyError> {
 }
 
 fn below(directory: &Path, names: &mut Vec<String>, top: &Path, found: &mut Vec<SetAside>) -> Result<(), TidyError> {
-    // What cannot be listed is told by who needs it; what is gone in the meantime was somebody's temporary file.
+    // A directory that cannot be listed is reported by its user. An entry that is gone in the meantime was a temporary
+    // file.
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let Ok(file_type) = entry.file_type() else { continue };
         names.push(entry.file_name().to_string_lossy().into_owned());
@@ -67,7 +68,7 @@ fn below(directory: &Path, names: &mut Vec<String>, top: &Path, found: &mut Vec<
     Ok(())
 }
 
-/// What may stand at a place, by the names of the directories on the way to it and its own.
+/// The allowed kind of entry at a place, by the names on the path to it.
 fn expected(names: &[&str]) -> Kind {
     match names {
         [name] if name.contains(".damaged-") => Kind::Foreign,
@@ -100,7 +101,8 @@ fn is_usable(
         _ => "neither a file nor a directory",
     };
     let failed = |source| TidyError { path: path.to_owned(), what, source };
-    // Beside the directory itself, and in it, where `gc` finds them once they are old.
+    // The directory itself is moved beside its old place; other entries are moved into it, where `gc` finds them when
+    // they are old.
     let place = if path == top { top.parent().unwrap_or(top) } else { top };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for n in 0_u32.. {

@@ -1,9 +1,9 @@
-//! Running commands: one probe's processes from start to the last descendant, and what their output means.
+//! Running commands: the processes of one probe from start to the last descendant, and the meaning of their output.
 //!
-//! Start at [`process::run`], which runs one command and leaves nothing behind; [`classify::classify`] says what the
-//! observation made of it means for one hunt. Only `process` (and `launch` for it) starts programs, only
-//! `process_table`, `survivors` and `executions` look at other processes; everything that judges output (`classify`,
-//! `complaints`, `failure_line`, `normalise`, `table`) is pure. Nothing here knows of revisions, trees or the cache.
+//! Start at [`process::run`], which runs one command and leaves no process; [`classify::classify`] computes the outcome
+//! of its observation for one hunt. Only `process` (with `launch`) starts programs; only `process_table`, `survivors`
+//! and `executions` examine other processes. The modules that judge output (`classify`, `complaints`, `failure_line`,
+//! `normalise`, `table`) are pure. Nothing here knows revisions, trees or the cache.
 
 use std::io;
 use std::time::Duration;
@@ -49,12 +49,13 @@ pub use survivors::this_process;
 
 /// The processor time of all commands that have ended so far.
 ///
-/// Children that nobody waited for are not in it.
+/// Without children that no process waited for.
 pub fn time_of_commands() -> Duration {
     process_table::time_of_ended_children()
 }
 
-/// Why a command could not be run; that it fails, hangs or does not exist is an answer, not one of these.
+/// Why a command could not be run. A command that fails, hangs or does not exist is an answer, and not one of these
+/// errors.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The machine refused to start it (no processes, memory or file handles left). The caller stops the hunt.
@@ -62,15 +63,15 @@ pub enum RunError {
     Spawn {
         /// The program, or the shell line.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// How it ended is not known; everything it started was ended. The caller may run it again.
+    /// Its ending is unknown; everything it started was killed. The caller may run it again.
     #[error("failed to learn how the command `{program}` ended")]
     Wait {
         /// The program, or the shell line.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

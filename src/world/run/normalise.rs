@@ -1,17 +1,18 @@
-//! Lines without what differs between two runs of the same program.
+//! Removes the parts of a line that differ between two runs of the same program.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Longer lines differ only in what nobody reads.
+/// Longer lines are cut here.
 const MAX_CHARS: usize = 400;
 
-/// Removes from `line` what depends on place, time and machine, so that two runs of one failure give equal lines.
+/// Removes the parts of `line` that depend on place, time and machine, so that two runs of one failure have equal
+/// lines.
 ///
 /// - Paths become `<path>`, numbers `N`, addresses `<address>`, times and dates `<time>`, durations `<duration>`,
-///   random names `<id>`; colours and control characters vanish, blanks become one space. Words stay.
+///   random names `<id>`. Colours and control characters are removed, blanks become one space. Words stay.
 /// - A digit inside a word stays (`utf8`, `test_3`), unless the word ends in five digits or more.
 /// - Applying it twice changes nothing more. The result has no line break and at most 400 characters.
 pub fn normalise(line: &str) -> String {
@@ -38,7 +39,7 @@ pub fn normalise(line: &str) -> String {
     }
 }
 
-/// Removes the escape sequences by which programs colour what they say.
+/// Removes the escape sequences of colours.
 pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
     static COLOUR: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
@@ -50,7 +51,7 @@ pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
 /// In the order of application: the longer and more special forms first.
 static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
-        // A core file depends on the limits of the machine.
+        // Whether a core file is written depends on the limits of the machine.
         (r" ?\(core dumped\)", ""),
         (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "<id>"),
         (r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2})\b)?)?", "<time>"),
@@ -80,7 +81,7 @@ static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     ]
     .into_iter()
     .map(|(pattern, replacement)| {
-        // Word boundaries of ASCII: the others would make every line that is not ASCII slow.
+        // Word boundaries of ASCII: others would make every line with non-ASCII text slow.
         let pattern = pattern.replace(r"\b", r"(?-u:\b)");
         (Regex::new(&pattern).expect("a valid pattern"), replacement)
     })

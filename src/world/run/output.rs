@@ -1,15 +1,15 @@
-//! Output of any length in constant memory: its head and its tail.
+//! Stores output of any length in constant memory: its head and its tail.
 
 use std::collections::VecDeque;
 
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 const MAX_TAIL_BYTES: usize = 96 * 1024;
-/// How far a cut looks for an end of line, so that no half line is taken for a message.
+/// The distance in which a cut searches a line end, so that no half line looks like a message.
 const MAX_LINE_BYTES: usize = 4 * 1024;
-/// Room for the line that marks the cut.
+/// Space for the line that marks the cut.
 const MARK_BYTES: usize = 64;
 
-/// The first 32 KiB and the last 96 KiB of what was written to it.
+/// The first 32 KiB and the last 96 KiB of the written bytes.
 #[derive(Debug, Default)]
 pub(super) struct BoundedOutput {
     head: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct BoundedOutput {
 }
 
 impl BoundedOutput {
-    /// Appends `bytes`; what lies between head and tail is forgotten.
+    /// Appends `bytes`; the part between head and tail is dropped.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let (for_head, rest) = bytes.split_at(bytes.len().min(MAX_HEAD_BYTES - self.head.len()));
         self.head.extend_from_slice(for_head);
@@ -29,7 +29,7 @@ impl BoundedOutput {
         self.n_dropped += skipped.len() + n_evicted;
     }
 
-    /// The output, at most 128 KiB; a cut is made at ends of lines and marked by a line `[... n bytes cut ...]`.
+    /// The output, at most 128 KiB. A cut is at line ends, and marked by a line `[... n bytes cut ...]`.
     pub(super) fn finish(self) -> Vec<u8> {
         let Self { mut head, tail, mut n_dropped } = self;
         let mut tail = Vec::from(tail);

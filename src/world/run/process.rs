@@ -1,8 +1,8 @@
-//! One command, run and ended whole.
+//! Runs one command, with all its processes.
 //!
-//! [`run`] starts a command in its own session, keeps a bounded part of its output, and returns when it has ended, was
-//! interrupted, or its time is up; then nothing that it started is alive any more. This is the only place that
-//! starts programs. What the ending means is not known here; see [`classify`](super::classify).
+//! [`run`] starts a command in its own session, stores a limited part of its output, and returns when the command has
+//! ended, was interrupted, or has reached its time limit. Then none of its processes is alive. Only this module starts
+//! programs. It does not know the meaning of an ending; see [`classify`](super::classify).
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -40,20 +40,20 @@ use super::survivors::Survivors;
 use crate::outcome::Ending;
 use crate::outcome::Reason;
 
-/// A command and everything it is given.
+/// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What to run.
+    /// The words of the command.
     pub words: Words,
-    /// Where; relative programs are looked up from here.
+    /// Its working directory; relative programs are searched from here.
     pub directory: PathBuf,
-    /// The complete environment; nothing is inherited, only `IDD_PROBE` is added.
+    /// The complete environment: nothing is inherited, and only `IDD_PROBE` is added.
     pub environment: Vec<(OsString, OsString)>,
-    /// When it is cut.
+    /// The time limit.
     pub limit: Duration,
 }
 
-/// The two ways of writing a command.
+/// The two forms of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Words {
     /// A line for `/bin/sh -c`.
@@ -71,46 +71,46 @@ impl Words {
     }
 }
 
-/// How a command ended and what it said.
+/// The ending of a command, and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// How it ended. A shell line whose command died of signal n ends with exit code 128 + n.
+    /// Its ending. If the command of a shell line died of signal n, the shell's exit code is 128 + n.
     pub ending: Ending,
     /// Wall time until the command itself ended.
     pub duration: Duration,
-    /// Standard output and error as they came, at most 128 KiB (see [`crate::outcome::Observation::output`]).
+    /// Standard output and error in their order, at most 128 KiB (see [`crate::outcome::Observation::output`]).
     pub output: Vec<u8>,
-    /// Whether it was ended because of [`Watch::is_interrupted`]; `ending` then says nothing about the command.
+    /// Whether it was killed because of [`Watch::is_interrupted`]; then `ending` says nothing about the command.
     pub cancelled: bool,
 }
 
-/// Whoever has to know about a command while it runs.
+/// An observer of a running command.
 pub trait Watch {
     /// Called once, before the start.
     fn starting(&mut self) {}
 
-    /// Where it is written down which programs the command executes; `None` if nobody wants to know.
+    /// The record of the programs that the command executes; `None` if it is not needed.
     fn executions(&self) -> Option<Arc<Executions>> {
         None
     }
 
-    /// Called once, directly after the start: what [`kill_leftover`](super::kill_leftover) needs should this process
-    /// die.
+    /// Called once, directly after the start, with the data that [`kill_leftover`](super::kill_leftover) needs if this
+    /// process dies.
     fn started(&mut self, group: ProcessGroup);
 
-    /// Whether to end the command now; asked at least every 50 ms.
+    /// Whether to kill the command now; called at least every 50 ms.
     fn is_interrupted(&self) -> bool;
 
-    /// Called once, when the command has ended or is to be cut, before what it left behind is ended.
+    /// Called once, when the command has ended or is about to be killed, before its remaining processes are killed.
     fn ended(&mut self) {}
 }
 
-/// Runs `command` to its end and ends everything that it left behind.
+/// Runs `command` to its end, and kills all its remaining processes.
 ///
 /// - Standard input is empty; standard output and error are one stream.
 /// - A missing program gives `Exit(127)`, one that cannot be executed `Exit(126)`, with a line in the output; a missing
 ///   directory gives `NotRun(TestAbsent)`.
-/// - At the limit, and when interrupted, everything is killed without a warning.
+/// - At the time limit, and when interrupted, all processes are killed with `SIGKILL`.
 /// - Must not be called from a thread that ends before the call returns: the command dies with its thread.
 pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     let begin = Instant::now();
@@ -122,7 +122,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     }
     let program = command.words.program();
     watch.starting();
-    // Dropped when all that was started has ended.
+    // Dropped when all started processes have ended.
     let (_following, bait) = watch.executions().as_ref().and_then(executions::follow).unzip();
     let (child, survivors, reader) = match start(command, bait) {
         Ok(started) => started,
@@ -141,7 +141,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     let duration = begin.elapsed();
     watch.ended();
 
-    // The first process is not reaped yet, so its number is still its own. It may be gone, or privileged.
+    // The first process is not reaped yet, so its number is still its own. It may have ended, or be privileged.
     let _ = rustix::process::kill_process_group(child, Signal::KILL);
     let is_dead = stream.wait_for_death();
     survivors.end_all();
@@ -163,7 +163,7 @@ fn ending_of(status: ExitStatus) -> Ending {
     }
 }
 
-/// Starts `command`; what hinders that is passed on as the system said it.
+/// Starts `command`; errors of the system are returned unchanged.
 fn start(command: &Command, bait: Option<Bait>) -> io::Result<(Pid, Survivors, PipeReader)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&reader, true)?;
@@ -179,7 +179,7 @@ fn start(command: &Command, bait: Option<Bait>) -> io::Result<(Pid, Survivors, P
     Ok((child, survivors, reader))
 }
 
-/// What a shell would exit with if it were told to run such a program; `None` if the program is not to blame.
+/// The exit code of a shell for such a program; `None` if the error is not caused by the program.
 fn exit_code_of_shells(error: &io::Error) -> Option<i32> {
     match Errno::from_io_error(error)? {
         Errno::NOENT => Some(127),
@@ -196,7 +196,7 @@ fn exit_code_of_shells(error: &io::Error) -> Option<i32> {
     }
 }
 
-/// What a program said that was run for its answer, such as git.
+/// The output of a program that was run for its answer, such as git.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
     /// Its exit code; `None` if a signal ended it.
@@ -209,7 +209,7 @@ pub struct Captured {
 
 /// Runs a program that is no probe and ends by itself; standard input is empty.
 ///
-/// - `environment`: added to, and in the place of, what this process was given.
+/// - `environment`: added to the environment of this process; wins over it.
 pub fn capture(
     program: &OsStr,
     words: &[&OsStr],
@@ -226,10 +226,9 @@ pub fn capture(
     Ok(Captured { code: output.status.code(), stdout: output.stdout, stderr: output.stderr })
 }
 
-/// Runs a program that takes the place of this one: its streams are ours, and the result is its exit code (128 + n for
-/// signal n).
+/// Runs a program in place of this one, with our streams; the result is its exit code (128 + n for signal n).
 ///
-/// - `environment`: added to, and in the place of, what this process was given.
+/// - `environment`: added to the environment of this process; wins over it.
 pub fn relay(
     program: &OsStr,
     words: &[&OsStr],
@@ -241,20 +240,20 @@ pub fn relay(
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
 }
 
-/// Where what a program prints goes.
+/// The destination of a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     /// To our standard output.
     Here,
-    /// To our standard error, because the other holds an answer.
+    /// To our standard error, because our standard output has an answer.
     ToStderr,
 }
 
-/// Runs a program of the user's that reads `input`, of which it need not read all; returns its exit code (128 + n for
+/// Runs a program of the user that reads `input`, but need not read all of it; returns its exit code (128 + n for
 /// signal n).
 ///
-/// - `environment`: added to, and in the place of, what this process was given.
-/// - `limit`: after this time, or once that is set, it is ended with what it started in its group, and `None` returned.
+/// - `environment`: added to the environment of this process; wins over it.
+/// - `limit`: after this time, or when the flag is set, it is killed with its process group, and `None` is returned.
 ///   Without a limit it stays in our group, so that it can read keys.
 pub fn feed(
     program: &OsStr,
@@ -262,7 +261,7 @@ pub fn feed(
     (directory, environment): (&Path, &[(OsString, OsString)]),
     (input, printed, limit): (Vec<u8>, Printed, Option<(Duration, &AtomicBool)>),
 ) -> io::Result<Option<i32>> {
-    /// Between two looks at a program that may be ended.
+    /// The interval of checks of a program with a limit.
     const POLL: Duration = Duration::from_millis(20);
     let variables = environment.iter().map(|(name, value)| (name, value));
     let mut command = std::process::Command::new(program);
@@ -276,7 +275,7 @@ pub fn feed(
     let mut child = command.spawn()?;
     let (stdin, group) = (child.stdin.take(), Pid::from_child(&child));
     let begin = Instant::now();
-    // Who never reads keeps nobody else waiting.
+    // A program that never reads delays nothing else.
     let fed = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
     let status = match limit {
         None => child.wait()?,
@@ -285,7 +284,7 @@ pub fn feed(
                 break status;
             }
             if begin.elapsed() >= limit || is_interrupted.load(Ordering::Relaxed) {
-                // It may be gone already.
+                // It may have ended already.
                 let _ = rustix::process::kill_process_group(group, Signal::KILL);
                 child.wait()?;
                 return Ok(None);
@@ -293,7 +292,7 @@ pub fn feed(
             thread::sleep(POLL);
         },
     };
-    // What it left running may hold the other end, and what it did not read it did not want.
+    // Its descendants can hold the other end, and it did not need the unread input.
     if fed.is_finished()
         && let Err(error) = fed.join().expect("writing does not panic")
         && error.kind() != ErrorKind::BrokenPipe
@@ -334,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Leaves a file behind before the start.
+    /// Creates a file before the start.
     struct Marker<'f>(&'f Path);
 
     impl Watch for Marker<'_> {
@@ -379,7 +378,7 @@ mod tests {
         run_words(Words::Shell(line.into()))
     }
 
-    /// Less than the limit of a command and than any [`nap`], more than a busy machine needs for anything else.
+    /// Less than the limit of a command and than any [`nap`], and more than a busy machine needs for anything else.
     const SOON: Duration = Duration::from_secs(15);
 
     /// A duration for `sleep` that only one test uses.
@@ -562,7 +561,7 @@ mod tests {
         });
     }
 
-    /// What a killed `git-idd` leaves: a probe that nobody follows, and all `n_naps` of its children.
+    /// The state after `git-idd` was killed: a running probe, and all `n_naps` of its children.
     fn leave(line: &str, nap: &str, n_naps: usize) -> (Pid, Survivors) {
         let (child, survivors, _) = start(&command(Words::Shell(line.into()), 0), None).unwrap();
         let begin = Instant::now();

@@ -1,7 +1,6 @@
-//! The system's process table, as `/proc` shows it.
+//! The system's process table, from `/proc`.
 //!
-//! Everything here is a snapshot that may be old when it is read: a process is named by its number *and* its start
-//! time.
+//! Everything here is a snapshot that can be outdated: a process is identified by its number *and* its start time.
 
 use std::fs;
 use std::fs::File;
@@ -12,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-/// How long a process may take to become another program before its environment is taken to be empty.
+/// The maximum time for `exec`; then an empty environment counts as empty.
 const MAX_EXEC: Duration = Duration::from_secs(1);
 
 /// One line of the process table.
@@ -33,7 +32,7 @@ pub(super) fn read(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Reads `/proc/<pid>/stat`; the program's name, second and in parentheses, may hold anything.
+/// Reads `/proc/<pid>/stat`. The program's name, second and in parentheses, can contain anything.
 fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     fn number<T: FromStr>(field: &str) -> Option<T> {
         field.parse().ok()
@@ -54,12 +53,12 @@ fn fields_after_name(stat: &[u8]) -> Option<Vec<&str>> {
     Some(str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace().collect())
 }
 
-/// Every process that can be seen.
+/// Every visible process.
 pub(super) fn all() -> Vec<Process> {
     numbered_entries("/proc").into_iter().filter_map(read).collect()
 }
 
-/// The processor time of this process' children that have ended, and of theirs; zero if the system does not tell.
+/// The processor time of the ended children of this process, and of theirs; zero if the system does not report it.
 pub(super) fn time_of_ended_children() -> Duration {
     const USER: usize = 13;
     const SYSTEM: usize = 14;
@@ -70,9 +69,9 @@ pub(super) fn time_of_ended_children() -> Duration {
         / u32::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100)
 }
 
-/// The numbers of the children of `pid`; children that start or end meanwhile may be missing.
+/// The numbers of the children of `pid`; children that start or end at the same time may be missing.
 ///
-/// Costs one read per thread of `pid` where the kernel lists children, else a walk over the whole table.
+/// Costs one read for each thread of `pid` if the kernel lists children, else a walk over the whole table.
 pub(super) fn children(pid: i32) -> Vec<i32> {
     let mut children = Vec::new();
     for thread in numbered_entries(&format!("/proc/{pid}/task")) {
@@ -81,16 +80,16 @@ pub(super) fn children(pid: i32) -> Vec<i32> {
             Err(_) if fs::exists(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or(false) => {
                 return all().iter().filter(|process| process.parent == pid).map(|process| process.pid).collect();
             }
-            // The thread has ended meanwhile; its children went to another one.
+            // The thread has ended in the meantime; its children went to another one.
             Err(_) => {}
         }
     }
     children
 }
 
-/// The value that `variable` had when the process was started; `None` also when it may not be asked.
+/// The value of `variable` when the process was started; `None` also if it may not be read.
 ///
-/// A process that is just becoming another program (`exec`) shows nothing for a moment; that is waited for.
+/// During `exec` a process shows nothing for a moment; this function waits for that.
 pub(super) fn environment_value(pid: i32, variable: &str) -> Option<String> {
     let deadline = Instant::now() + MAX_EXEC;
     let mut environment = environment(pid).ok()?;
@@ -104,8 +103,7 @@ pub(super) fn environment_value(pid: i32, variable: &str) -> Option<String> {
     })
 }
 
-/// Reads as much at once as there usually is: what is read in pieces ends early if the process meanwhile becomes
-/// another program.
+/// Reads everything at once if possible: reading in pieces ends early if the process calls `exec` in the meantime.
 fn environment(pid: i32) -> io::Result<Vec<u8>> {
     let mut file = File::open(format!("/proc/{pid}/environ"))?;
     let mut environment = Vec::new();
@@ -119,7 +117,7 @@ fn environment(pid: i32) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether the process has an empty environment, or no memory at all: it has ended, or is one of the kernel's.
+/// Whether the process has an empty environment, or no memory at all: it has ended, or belongs to the kernel.
 fn is_without_environment(pid: i32) -> bool {
     const VIRTUAL_SIZE: usize = 20;
     const BEGIN_OF_CODE: usize = 23;
@@ -128,7 +126,7 @@ fn is_without_environment(pid: i32) -> bool {
     let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else { return true };
     let fields = fields_after_name(&stat).unwrap_or_default();
     let field = |index: usize| fields.get(index).copied().unwrap_or("0");
-    // The kernel tells where the code is when the environment is complete, not before.
+    // The kernel shows the code address only when the environment is complete.
     let is_started = field(BEGIN_OF_CODE) != "0";
     field(VIRTUAL_SIZE) == "0" || is_started && field(BEGIN_OF_ENVIRONMENT) == field(END_OF_ENVIRONMENT)
 }
@@ -158,7 +156,7 @@ mod tests {
     #[test]
     fn a_process_that_becomes_one_program_after_another_always_has_its_environment() {
         let script = r#"[ "$2" = 0 ] && exec sleep 100; exec sh -c "$1" sh "$1" $(($2 - 1))"#;
-        // Given a group, a child is forked, and so has no moment at which it shows the memory of its parent.
+        // With a group, a child is forked, so it never shows the memory of its parent.
         let group = rustix::process::getgid().as_raw();
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", script, "sh", script, "100"]).env("IDD_PROBE", "7").gid(group);

@@ -1,4 +1,4 @@
-//! The product of a build: the files that the user says the test depends on, as one digest.
+//! The product of a build: the files that `--artifact` names, as one digest.
 
 use crate::world::repo::files;
 use rustix::fs::FileType;
@@ -8,24 +8,24 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
 
-/// A directory in a product that is deeper than this makes it unknown.
+/// If a directory in a product is deeper, the product is unknown.
 const MAX_DEPTH: usize = 64;
 
-/// So much of a file is held at once.
+/// The size of a read.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// The digest of a product: names, contents and executable bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product(pub [u8; 32]);
 
-/// The product that `paths` make up; `None` if it is not known byte for byte.
+/// The product of `paths`; `None` if it is not known byte for byte.
 ///
-/// - `worktree`: the directory that the paths are relative to.
-/// - `paths`: files, or directories with all that is in them. The order counts.
-/// - Result: `None` if a path is not there or cannot be read, and wherever bytes could come from elsewhere: a path that
-///   leads over a link or onto another mount, a link out of a named directory, a pipe or device.
+/// - `worktree`: the directory to which the paths are relative.
+/// - `paths`: files, or directories with all their content. The order counts.
+/// - Result: `None` if a path is missing or unreadable, or if bytes could come from elsewhere: a path through a link or
+///   onto another mount, a link out of a named directory, a pipe or device.
 ///
-/// Times and owners do not count. Cost: reads all the bytes, and holds none of them.
+/// Times and owners do not count. Cost: reads all the bytes, and stores none of them.
 pub fn product(worktree: BorrowedFd<'_>, paths: &[Vec<u8>]) -> Option<Product> {
     let mut sha256 = Sha256::new();
     for path in paths {
@@ -36,7 +36,7 @@ pub fn product(worktree: BorrowedFd<'_>, paths: &[Vec<u8>]) -> Option<Product> {
             parent = files::open_directory(parent.as_fd(), part).ok()?;
         }
         let file_type = files::look(parent.as_fd(), name).ok()??.file_type;
-        // What a named link leads to is no part of the name's own bytes.
+        // The target of a named link is not part of the name's own bytes.
         if file_type == FileType::Symlink {
             return None;
         }
@@ -87,7 +87,7 @@ fn add(sha256: &mut Sha256, place: (BorrowedFd<'_>, &[u8]), file_type: FileType,
     Some(())
 }
 
-/// Bytes behind their length, so that no two lists of fields are one.
+/// Bytes after their length, so that different lists of fields have different digests.
 fn field(sha256: &mut Sha256, bytes: &[u8]) {
     sha256.update((bytes.len() as u64).to_le_bytes());
     sha256.update(bytes);
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// The product of these paths after `change` was made to a directory that always begins alike.
+    /// The product of these paths after `change` was applied to a directory that is always the same before.
     fn product_after(paths: &[&str], change: impl Fn(&std::path::Path)) -> Option<Product> {
         let directory = tempfile::tempdir().unwrap();
         let top = directory.path();

@@ -1,7 +1,7 @@
 //! A worker's sandbox: a worktree outside the user's tree in which one probe runs at a time.
 //!
 //! A sandbox is a directory with `tree` (the worktree), `tmp` (TMPDIR) and `home`. It is not a confinement: a test runs
-//! with the user's rights. What it changed in the worktree is put back after each probe.
+//! with the user's rights. Its changes in the worktree are undone after each probe.
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
@@ -38,35 +38,35 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The same for every probe of a hunt.
+/// The part that is the same for every probe of a hunt.
 #[derive(Debug, Clone)]
 pub struct Commands {
-    /// What writes the generated files of a tree anew, and which they are.
+    /// How generated files are written.
     pub regeneration: Option<Regeneration>,
     /// The `--build` command.
     pub build: Option<Words>,
     /// The test command.
     pub test: Words,
-    /// What the build makes and the test depends on, relative to the top of the worktree; empty if that is not known.
+    /// The artifacts, relative to the top of the worktree; empty if unknown.
     pub artifacts: Vec<Vec<u8>>,
-    /// The directory to run in, relative to the top of the worktree.
+    /// The working directory, relative to the top of the worktree.
     pub directory: PathBuf,
-    /// The environment without what differs between sandboxes; no `GIT_*` in it.
+    /// The environment, without variables that differ between sandboxes and without `GIT_*`.
     pub environment: Vec<(OsString, OsString)>,
     /// Whether HOME is a directory of the sandbox.
     pub is_home_isolated: bool,
 }
 
-/// How the generated files of a tree are written anew.
+/// How the generated files of a tree are written.
 #[derive(Debug, Clone)]
 pub struct Regeneration {
-    /// What is run, before the build.
+    /// The command, which runs before the build.
     pub command: Words,
-    /// Which files it may change without being noticed for it.
+    /// The files that it may change without a report.
     pub divisions: Divisions,
 }
 
-/// When a build that fails with products of earlier builds in place is made again in a fresh worktree.
+/// When a build that fails beside products of earlier builds is repeated in a fresh worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rebuild {
     /// Never.
@@ -82,46 +82,46 @@ pub enum Rebuild {
 pub struct Job {
     /// The tree to test.
     pub tree: TreeId,
-    /// The commit, if the test is told.
+    /// The commit, if the test can read it.
     pub exposed_commit: Option<CommitId>,
-    /// The check before the build, which may spare it.
+    /// The precheck, which can make the build unnecessary.
     pub precheck: Option<Words>,
     /// Whether the worktree is written from nothing first.
     pub is_clean: bool,
-    /// When a failing build is made again in a fresh worktree.
+    /// When a failing build is repeated in a fresh worktree.
     pub rebuild: Rebuild,
     /// Time limit for each command.
     pub limit: Duration,
 }
 
-/// What a probe showed.
+/// The result of a probe.
 #[derive(Debug, Clone)]
 pub struct Probed {
-    /// What was seen; of an earlier test, if [`is_same_product`](Self::is_same_product).
+    /// The observation; that of an earlier test if [`is_same_product`](Self::is_same_product).
     pub observation: Observation,
-    /// What was tested, if that is known.
+    /// The tested product, if known.
     pub product: Option<Product>,
     /// Whether the test was not run, because another probe had the same product.
     pub is_same_product: bool,
-    /// The line that a build failed with while products of earlier builds were in place, but not in a fresh worktree.
+    /// The failure line of a build that failed beside products of earlier builds, but not in a fresh worktree.
     pub stale: Option<String>,
 }
 
-/// What the test showed of a product.
+/// The known test result of a product.
 pub type Known<'k> = &'k dyn Fn(&Product) -> Option<Observation>;
 
-/// What stops the work.
+/// An error that ends the work.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The sandbox directory cannot be made or emptied.
+    /// The sandbox directory cannot be created or emptied.
     #[error("failed to prepare the sandbox `{}`", path.display())]
     Prepare {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// There is no thread to be had.
+    /// A thread cannot be started.
     #[error("failed to start a worker")]
     Worker {
         /// Why it failed.
@@ -138,7 +138,7 @@ pub enum SandboxError {
     Repo(#[from] RepoError),
 }
 
-/// A worker's place.
+/// A worker's directory.
 pub struct Sandbox {
     directory: PathBuf,
     /// The directory above, opened before any test ran.
@@ -146,16 +146,16 @@ pub struct Sandbox {
     repository: repo::Repository,
     worktree: Worktree,
     is_fresh: bool,
-    /// What builds have failed with in fresh worktrees.
+    /// The failure lines of builds in fresh worktrees.
     believed: HashSet<String>,
     /// Its name among the worktrees of the private repository.
     link: String,
-    /// Where HEAD stands for every probe.
+    /// HEAD of every probe.
     head: CommitId,
 }
 
 impl Sandbox {
-    /// Makes an empty sandbox `name` below `root`, linked to the private repository.
+    /// Creates an empty sandbox `name` below `root`, linked to the private repository.
     pub fn create(root: &Path, name: &str, private: &Path, head: CommitId) -> Result<Self, SandboxError> {
         let directory = root.join(name);
         let prepared = |path: &Path| {
@@ -177,17 +177,17 @@ impl Sandbox {
         Ok(Self { directory, root, repository, worktree, is_fresh: true, believed: HashSet::new(), link, head })
     }
 
-    /// The directory that its commands run in.
+    /// The directory of its worktree.
     pub fn tree_directory(&self) -> PathBuf {
         self.directory.join("tree")
     }
 
-    /// What was noticed about the trees written so far, for one message to the user.
+    /// The notices about the trees written so far, for one message to the user.
     pub fn notices(&self) -> &BTreeSet<repo::Notice> {
         self.worktree.notices()
     }
 
-    /// As [`probe`](Self::probe), where nothing is known of products.
+    /// As [`probe`](Self::probe), without known products.
     pub fn observe(
         &mut self,
         job: &Job,
@@ -197,13 +197,13 @@ impl Sandbox {
         Ok(self.probe(job, commands, watch, &|_| None)?.map(|probed| probed.observation))
     }
 
-    /// Writes the tree, runs what writes its generated files, the check before the build, build and test, and puts back
-    /// what they changed. `None` if it was interrupted.
+    /// Writes the tree, runs the regeneration, the precheck, the build and the test, and undoes their changes. `None`
+    /// if it was interrupted.
     ///
-    /// - `known`: asked between build and test if the product is known; what it answers stands for the test. A fresh
-    ///   worktree is always tested.
+    /// - `known`: called between build and test if the product is known; a result replaces the test. In a fresh
+    ///   worktree the test always runs.
     ///
-    /// Cost: a second build, in a fresh worktree, where [`Job::rebuild`] asks for it.
+    /// Cost: a second build, in a fresh worktree, if [`Job::rebuild`] asks for it.
     pub fn probe(
         &mut self,
         job: &Job,
@@ -299,7 +299,7 @@ impl Sandbox {
         let mut seen = match ran {
             Ok(ran) if ran.cancelled => return Ok(None),
             Ok(ran) => Observation { duration, ..observation(job, stage, ran.ending, self.readable(&ran.output)) },
-            // With the time that it took then, should somebody ask with another limit.
+            // With the duration of that test, for queries with another limit.
             Err(earlier) => Observation { is_clean: false, ..earlier },
         };
         let is_expected = |path: &Vec<u8>| {
@@ -337,8 +337,8 @@ impl Sandbox {
         Ok(process::run(&Command { words: words.clone(), directory, environment, limit: job.limit }, watch)?)
     }
 
-    /// Makes the directories of the sandbox again what they were, and TMPDIR empty: a test may have put links in their
-    /// place, and what those lead to is not ours.
+    /// Restores the directories of the sandbox, and empties TMPDIR. A test may have replaced them by links; the targets
+    /// of these links are not changed.
     fn restore(&self) -> Result<(), SandboxError> {
         let failed = |source: io::Error| SandboxError::Prepare { path: self.directory.clone(), source };
         let (Some(above), Some(name)) = (self.directory.parent(), self.directory.file_name()) else {
@@ -356,13 +356,13 @@ impl Sandbox {
         }
         let temporary = repo::files::make_directory(directory.as_fd(), b"tmp").map_err(failed)?;
         for (name, _) in repo::files::list(temporary.as_fd()).map_err(failed)? {
-            // What another user made there (a test run as root, say) may stay: it is not ours to judge.
+            // A file of another user (of a test that runs as root, for example) may stay.
             let _ = repo::files::remove(temporary.as_fd(), &name);
         }
         Ok(())
     }
 
-    /// What the clock of the file system shows now; it may differ from the machine's, and stands still between ticks.
+    /// The present time of the file system's clock. It can differ from the machine's clock, and advances in ticks.
     fn clock_ns(&self) -> Result<i128, SandboxError> {
         let path = self.directory.join("tmp");
         let failed = |source: io::Error| SandboxError::Prepare { path: path.clone(), source };
@@ -382,7 +382,7 @@ impl Sandbox {
     }
 }
 
-/// The normalised line that a build failed with, be it one that the test makes; `None` if no build failed.
+/// The normalised failure line of a build, also of one inside the test; `None` if no build failed.
 fn build_failure(observation: &Observation) -> Option<String> {
     let Observation { stage, ending, output, .. } = observation;
     let is_failing = matches!(ending, Ending::Exit(1..) | Ending::Signal(_));
@@ -411,9 +411,9 @@ fn link_name(root: &Path, name: &str) -> String {
     format!("{}-{name}", root.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Removes a directory of sandboxes and their links in the private repository; what cannot be removed stays.
+/// Removes a directory of sandboxes and their links in the private repository; entries that cannot be removed stay.
 pub fn remove(root: &Path, private: &Path) {
-    // Not `remove_dir_all`, which goes into whatever a test has mounted.
+    // Not `remove_dir_all`, which enters mounts of a test.
     if let (Some(above), Some(name)) = (root.parent(), root.file_name())
         && let Ok(above) = File::open(above)
     {

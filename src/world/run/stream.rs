@@ -1,4 +1,4 @@
-//! Following a running command: its output and its end, without a busy loop.
+//! Follows a running command: its output and its end, without a busy loop.
 
 use std::io::ErrorKind;
 use std::io::PipeReader;
@@ -20,13 +20,13 @@ use rustix::process::WaitIdOptions;
 use super::output::BoundedOutput;
 use super::process::Watch;
 
-/// How long an interrupt may go unseen.
+/// The maximum delay of an interrupt.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(50);
-/// How often to look where the kernel cannot tell that a process has ended.
+/// The interval of checks if the kernel cannot report the end of a process.
 const FALLBACK_PERIOD: Duration = Duration::from_millis(5);
-/// How long a killed command may take to die.
+/// The maximum time for a killed command to die.
 const MAX_DYING: Duration = Duration::from_secs(5);
-/// The most that a pipe can hold for an unprivileged user, so the most that may be left in it at the end.
+/// The maximum size of a pipe for an unprivileged user, and so of the unread output at the end.
 const MAX_PIPE_BYTES: usize = 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -37,7 +37,7 @@ pub(super) enum Cut {
     Interrupt,
 }
 
-/// The two things to wait for: output, and the end of the first process.
+/// The two events to wait for: output, and the end of the first process.
 pub(super) struct Stream {
     /// `None` once all writers have closed it.
     reader: Option<PipeReader>,
@@ -55,7 +55,7 @@ impl Stream {
         Self { reader: Some(reader), pid, handle, output: BoundedOutput::default(), chunk: vec![0; CHUNK_BYTES] }
     }
 
-    /// Collects output until the process has ended (`None`) or has to be.
+    /// Collects output until the process has ended (`None`) or must be killed.
     pub(super) fn follow(&mut self, begin: Instant, limit: Duration, watch: &dyn Watch) -> Option<Cut> {
         loop {
             if self.has_ended() {
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// Whether the process has ended; it stays to be reaped.
+    /// Whether the process has ended; it is not reaped yet.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         // An error means that there is no such child any more.
@@ -93,7 +93,7 @@ impl Stream {
         }
     }
 
-    /// Reads what is there, at most one chunk; returns how much it was.
+    /// Reads available output, at most one chunk; returns its size.
     fn read(&mut self) -> usize {
         let Some(reader) = &mut self.reader else { return 0 };
         match reader.read(&mut self.chunk) {
@@ -109,7 +109,7 @@ impl Stream {
         }
     }
 
-    /// Reads what was written before everybody was killed; does not wait, and does not follow a writer that survived.
+    /// Reads the output from before the kill; does not wait, and ignores a writer that survived.
     pub(super) fn drain(&mut self) {
         let mut n_bytes = 0;
         while n_bytes < MAX_PIPE_BYTES {
@@ -120,7 +120,7 @@ impl Stream {
         }
     }
 
-    /// Waits for a killed process; `false` if it cannot be killed (it belongs to another user by now, or the kernel
+    /// Waits for a killed process; `false` if it cannot be killed (it belongs to another user now, or the kernel
     /// hangs).
     pub(super) fn wait_for_death(&mut self) -> bool {
         let begin = Instant::now();
@@ -134,12 +134,12 @@ impl Stream {
         true
     }
 
-    /// All that was read, bounded.
+    /// The whole output, bounded.
     pub(super) fn finish(self) -> Vec<u8> {
         self.output.finish()
     }
 
-    /// As on a kernel that has no process handles.
+    /// For tests: as on a kernel without process handles.
     #[cfg(test)]
     pub(super) fn without_handle(self) -> Self {
         Self { handle: None, ..self }

@@ -1,9 +1,9 @@
-//! What outlives a command: finding and ending every process that a probe started.
+//! Finds and kills the processes that outlive a command.
 //!
-//! This process is made a subreaper: a descendant whose parents have ended becomes its child, whatever the descendant
-//! did to its group or session. So everything a finished command left behind hangs below this process. With several
-//! probes at once each tree has to be told apart, by (in this order) its session, the variable [`MARKER`] in its
-//! environment, and its age; see [`Survivors::end_all`].
+//! This process becomes a subreaper: a descendant whose parents have ended becomes its child, whatever its group or
+//! session. So all remaining processes of a finished command are below this process. With several probes at once,
+//! processes are assigned by (in this order) their session, the variable [`MARKER`] in their environment, and their
+//! age; see [`Survivors::end_all`].
 
 use std::io;
 use std::sync::Mutex;
@@ -26,15 +26,16 @@ use super::process_table::Process;
 /// The environment variable that marks every process of a probe: `<pid of git-idd>-<number of the probe>`.
 pub(super) const MARKER: &str = "IDD_PROBE";
 
-/// How long to wait for killed processes to vanish; longer only where the kernel or a privileged program refuses.
+/// The maximum time to wait for killed processes to end. It is reached only if the kernel or a privileged program
+/// refuses.
 const MAX_PATIENCE: Duration = Duration::from_secs(3);
 
-/// A process, and the group and session that it leads if it is a probe's first one; stable across processes.
+/// A process, with the group and session that it leads if it is a probe's first one; stable across processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProcessGroup {
     /// Its number, which the system may give to another process later.
     pub pid: i32,
-    /// When it was started, in clock ticks since the machine was started.
+    /// Its start time, in clock ticks since the machine was started.
     pub start_time: u64,
 }
 
@@ -58,15 +59,15 @@ fn running() -> MutexGuard<'static, Vec<Running>> {
 }
 
 impl Survivors {
-    /// Starts a probe's first process with `spawn`, which is given the value of [`MARKER`].
+    /// Starts a probe's first process with `spawn`, which receives the value of [`MARKER`].
     ///
-    /// One at a time: so no other probe takes the new process for an orphan, and no program that was just written is
-    /// held open for writing by a child of another thread that has not come to its `exec` yet ("text file busy").
+    /// Only one at a time: so no other probe treats the new process as an orphan, and no newly written program is open
+    /// for writing in a child of another thread before its `exec` ("text file busy").
     pub(super) fn start(spawn: impl FnOnce(&str) -> io::Result<Pid>) -> io::Result<(Pid, Self)> {
         static SUBREAPER: Once = Once::new();
         static N_PROBES: AtomicU64 = AtomicU64::new(0);
         SUBREAPER.call_once(|| {
-            // Without it, what left its session is out of reach, everything else is ended all the same.
+            // Without it, processes that left their session cannot be found; all others are killed anyway.
             let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         });
 
@@ -83,14 +84,13 @@ impl Survivors {
 
     /// Kills everything that this probe started and that is still alive, and reaps it.
     ///
-    /// The first process must have ended; it is left for its starter to reap. An orphan that nobody can claim (it
-    /// cleared its environment and made its own session) is ended with the last probe that is old enough to have
-    /// started it.
+    /// The first process must have ended; its starter reaps it. An orphan that cannot be assigned (it cleared its
+    /// environment and created its own session) is killed with the last probe that is old enough to have started it.
     pub(super) fn end_all(&self) {
         let deadline = Instant::now() + MAX_PATIENCE;
         let mut pause = Duration::from_micros(200);
         let mut n_quiet = 0;
-        // Twice, because a list of children that is read while one of them ends may miss another.
+        // Twice, because a list of children can miss one if another ends while it is read.
         while n_quiet < 2 && Instant::now() < deadline {
             if self.sweep() == 0 {
                 n_quiet += 1;
@@ -102,7 +102,7 @@ impl Survivors {
         }
     }
 
-    /// Signals all living processes of this probe; returns how many there were.
+    /// Signals all living processes of this probe; returns their number.
     fn sweep(&self) -> usize {
         let running = running();
         let own = Running { group: self.group, marker: self.marker.clone() };
@@ -131,7 +131,8 @@ impl Drop for Survivors {
     }
 }
 
-/// The children of this process that it did not start itself: they have their own session and are no probe's first.
+/// The children of this process that it did not start itself: they have their own session and are no probe's first
+/// process.
 fn orphans(running: &[Running]) -> Vec<Process> {
     let own_session = own_session();
     process_table::children(rustix::process::getpid().as_raw_pid())
@@ -142,7 +143,7 @@ fn orphans(running: &[Running]) -> Vec<Process> {
         .collect()
 }
 
-/// The session of this process: 0 if it is led from outside the process namespace, as in many containers.
+/// The session of this process: 0 if its leader is outside of the process namespace, as in many containers.
 ///
 /// Read from the process table, since `getsid` cannot express 0 in rustix.
 fn own_session() -> i32 {
@@ -168,9 +169,9 @@ fn claimant<'a>(process: &Process, running: &'a [Running]) -> Option<&'a Running
     })
 }
 
-/// Whether the orphan is not older than the probe, and every other running probe began after the orphan did.
+/// Whether the orphan is not older than the probe, and every other running probe began after the orphan.
 ///
-/// Older are children of whoever became this process by `exec`: no probe started them.
+/// Older orphans are children of a process that became this one by `exec`: no probe started them.
 fn is_nobody_elses(orphan_start_time: u64, own: &Running, running: &[Running]) -> bool {
     orphan_start_time >= own.group.start_time
         && running.iter().filter(|probe| *probe != own).all(|probe| orphan_start_time < probe.group.start_time)
@@ -185,14 +186,14 @@ fn reap(pid: i32) -> bool {
         .is_some_and(|pid| matches!(rustix::process::waitpid(Some(pid), WaitOptions::NOHANG), Ok(Some(_)) | Err(_)))
 }
 
-/// Kills by group, which also catches members that are being forked at this moment.
+/// Kills by group, which includes members that are being forked at this moment.
 fn end_groups(processes: &[Process]) {
     let mut groups: Vec<i32> = processes.iter().map(|process| process.group).collect();
     groups.sort_unstable();
     groups.dedup();
-    // To the system, "group 1" means every process there is.
+    // For the system, "group 1" means every process.
     for group in groups.into_iter().filter(|group| *group > 1).filter_map(Pid::from_raw) {
-        // What has ended meanwhile or is privileged cannot be helped.
+        // Processes that have ended or are privileged are left.
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
 }
@@ -203,14 +204,14 @@ pub fn this_process() -> ProcessGroup {
     ProcessGroup { pid, start_time: process_table::read(pid).map_or(0, |process| process.start_time) }
 }
 
-/// Ends what is left of a probe whose `git-idd` was killed; returns whether there was anything.
+/// Kills the rest of a probe whose `git-idd` was killed; returns whether there was anything.
 ///
-/// - `group`: as given to [`Watch::started`](super::process::Watch::started). If its number belongs to another process
-///   by now (the start time differs), nothing is touched.
-/// - The first process dies together with its `git-idd`; what is left in its session is recognised by number and
-///   marker, what left the session by the same marker.
+/// - `group`: the argument of [`Watch::started`](super::process::Watch::started). If its number now belongs to another
+///   process (the start time differs), nothing is done.
+/// - The first process dies together with its `git-idd`. The rest of its session is recognised by number and marker,
+///   processes outside of the session by the same marker.
 ///
-/// Returns when they are gone, at the latest after 3 s.
+/// Returns when they have ended, after at most 3 s.
 pub fn kill_leftover(group: ProcessGroup) -> bool {
     let processes = process_table::all();
     let leader = processes.iter().find(|process| process.pid == group.pid);
@@ -230,11 +231,11 @@ pub fn kill_leftover(group: ProcessGroup) -> bool {
     })
 }
 
-/// Ends everything that any probe of a killed `git-idd` left, also daemons that left their session.
+/// Kills everything that any probe of a killed `git-idd` left, including daemons that left their session.
 ///
-/// - `owner`: what [`this_process`] was there. If it is still running, nothing is touched.
+/// - `owner`: the value of [`this_process`] there. If it is still running, nothing is done.
 ///
-/// Returns whether there was anything, when it is gone, at the latest after 3 s.
+/// Returns whether there was anything, when it has ended, after at most 3 s.
 pub fn kill_leftovers_of(owner: ProcessGroup) -> bool {
     let is_owner_alive =
         process_table::read(owner.pid).is_some_and(|process| identity(&process) == owner && !process.is_zombie);

@@ -1,16 +1,17 @@
-//! What compilers, linkers and build tools say when a build fails; what sanitizers, allocators and assertions say.
+//! Messages of compilers, linkers and build tools when a build fails; messages of sanitizers, allocators and
+//! assertions.
 //!
-//! Data only. A row of [`BUILD_FAILURES`] must fire on its tool's own message and on nothing that a test program is
-//! likely to print; so patterns are anchored at the start of a line and ask for the tool's exact form (a source file
-//! *and* a position, an object file as the target, ...). `^` and `$` match at lines. The tests hold, for each
-//! row, texts on which it fires and texts on which no row may.
+//! Data only. A row of [`BUILD_FAILURES`] must match its tool's own message, and nothing that a test program is likely
+//! to print. So patterns are anchored at the start of a line and need the tool's exact form (a source file *and* a
+//! position, an object file as the target, ...). `^` and `$` match at lines. The tests have, for each row, texts that
+//! it must match and texts that no row may match.
 
 use std::sync::LazyLock;
 
 use regex::RegexSet;
 use regex::RegexSetBuilder;
 
-/// One tool's ways of saying that a build failed.
+/// The messages of one tool about a failed build.
 struct Row {
     tool: &'static str,
     pattern: &'static str,
@@ -124,7 +125,7 @@ const BUILD_FAILURES: &[Row] = &[
         tool: "python: native extension",
         pattern: r"^\s*error: (?:command '\S*(?:gcc|g\+\+|cc|clang|clang\+\+|ld|cl\.exe)(?:-[\d.]+)?' failed|Microsoft Visual C\+\+)",
     },
-    // A module that cannot be compiled; one that cannot be imported is an answer of the program.
+    // A module that cannot be compiled. One that cannot be imported is an answer of the program.
     Row {
         tool: "python",
         pattern: r"^\s*File \x22[^\x22]+\.pyw?\x22, line \d+\n(?:.*\n){0,3}\s*(?:SyntaxError|IndentationError|TabError): ",
@@ -135,14 +136,14 @@ const BUILD_FAILURES: &[Row] = &[
     },
 ];
 
-/// The tool whose complaint about a build is in `output`, if there is one.
+/// The tool whose message about a failed build is in `output`, if there is one.
 pub(super) fn failed_builder(output: &str) -> Option<&'static str> {
     static PATTERNS: LazyLock<RegexSet> =
         LazyLock::new(|| compile(&BUILD_FAILURES.iter().map(|row| row.pattern).collect::<Vec<_>>()));
     PATTERNS.matches(output).iter().next().map(|index| BUILD_FAILURES[index].tool)
 }
 
-/// Whether a build tool misses a file that it has no rule for.
+/// Whether a build tool reports a missing file without a rule.
 pub(super) fn misses_a_file(output: &str) -> bool {
     static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
         compile(&[
@@ -184,7 +185,7 @@ pub(super) fn reports_assertion(output: &str) -> bool {
     PATTERNS.is_match(output)
 }
 
-/// Word boundaries are those of ASCII: the others would make output that is not ASCII slow.
+/// Word boundaries are those of ASCII: others would make output with non-ASCII text slow.
 fn compile(patterns: &[&str]) -> RegexSet {
     let patterns = patterns.iter().map(|pattern| pattern.replace(r"\b", r"(?-u:\b)"));
     RegexSetBuilder::new(patterns).multi_line(true).build().expect("valid patterns")
@@ -194,7 +195,7 @@ fn compile(patterns: &[&str]) -> RegexSet {
 mod tests {
     use super::*;
 
-    /// Rows of the table, and what their tools say.
+    /// Rows of the table, and messages of their tools.
     const FIRES: &[(&str, &[&str])] = &[
         (
             "gcc, clang",
@@ -414,9 +415,9 @@ mod tests {
         ),
     ];
 
-    /// What tests and their runners say, each close to a row.
+    /// Messages of tests and their runners that are similar to a row.
     const SILENT: &[&str] = &[
-        // Close to compilers.
+        // Similar to compilers.
         "parser.c:12: expected error: unknown token\n",
         "FAIL: main.c:12:5: error: foo was not reported\n",
         "  main.c:12:5: error: indented expected diagnostic\n",
@@ -431,14 +432,14 @@ mod tests {
         "x.f90:3:5: Error in test\n",
         "f(3): error\n",
         "grammar test 12.3: error: not parsed\n",
-        // Close to linkers.
+        // Similar to linkers.
         "expected \"undefined reference to `foo'\" in the message\n",
         "checker: test 3: undefined reference to chapter 2\n",
         "world: error: no such country\n",
         "Undefined symbols: none\n",
         "multiple definition of the word 'x' in dictionary\n",
         "cannot find -l option in help\n",
-        // Close to build tools that also run tests.
+        // Similar to build tools that also run tests.
         "make: *** [Makefile:3: check] Error 1\n",
         "make[2]: *** [test-suite.log] Error 1\n",
         "make: *** [Makefile:9: t/run.sh] Error 134\n",
@@ -454,7 +455,7 @@ mod tests {
         "configure: WARNING: unrecognized options: --foo\n",
         "scons: building terminated because of errors.\n",
         "test configure: error: handling ... FAILED\n",
-        // Close to languages' own tools.
+        // Similar to languages' own tools.
         "error: test failed, to rerun pass `--lib`\n",
         "error: 1 target failed:\n    `--test idd`\n",
         "thread 'a' panicked at src/lib.rs:3:5:\nerror: could not read\n",

@@ -1,5 +1,5 @@
-//! What a result depends on beside the tree: the environment that tools read. What the tools are is the matter of
-//! [`tools`](crate::world::tools).
+//! The environment that a result depends on, in addition to the tree. [`tools`](crate::world::tools) handles the
+//! programs.
 
 use crate::world::tools::modules;
 use sha2::Digest;
@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// The tools that count as executed where it is not seen what is: compilers, interpreters, and what runs them.
+/// The tools that count as executed if executions cannot be seen: compilers, interpreters, and programs that run them.
 const TOOLS: [&str; 27] = [
     "cc", "gcc", "g++", "c++", "clang", "clang++", "ld", "as", "make", "cmake", "ninja", "javac", "java", "rustc",
     "cargo", "go", "python", "python3", "node", "perl", "ruby", "php", "lua", "sh", "bash", "sed", "awk",
@@ -40,8 +40,8 @@ const VARIABLES: [&str; 18] = [
     "RUSTFLAGS",
 ];
 
-/// Variables that only name directories and files: they count by what is there. `PATH` counts by the programs that are
-/// found in it.
+/// Variables that only name directories and files: the content of these counts. For `PATH`, the programs that are found
+/// in it count.
 const PLACES: [&str; 17] = [
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -62,7 +62,7 @@ const PLACES: [&str; 17] = [
     "GOROOT",
 ];
 
-/// The names of the tools that count as executed where it is not seen what is: a fixed list, and the words of the
+/// The names of the tools that count as executed if executions cannot be seen: a fixed list, and the words of the
 /// commands.
 pub fn audited<'w>(words: impl IntoIterator<Item = &'w OsStr>) -> Vec<String> {
     let words = words.into_iter().filter_map(|word| Some(Path::new(word).file_name()?.to_str()?.to_owned()));
@@ -75,9 +75,9 @@ pub fn platform() -> Vec<u8> {
     [uname.sysname().to_bytes(), b" ", uname.machine().to_bytes()].concat()
 }
 
-/// The variables that a result depends on: a fixed list, and those that the user names. Of variables that name
-/// directories it has what is there, and of `PATH` only its relative directories, which are others in each checkout,
-/// with their order among the absolute ones.
+/// The variables that a result depends on: a fixed list, and the user's own. A variable that names directories has a
+/// digest of their content. `PATH` has only its relative directories, which differ in each checkout, with their order
+/// among the absolute ones.
 pub fn listed(environment: &[(OsString, OsString)], more: &[String]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let is_place = |name: &&str| *name == "PATH" || PLACES.contains(name);
     let names = VARIABLES.into_iter().chain(more.iter().map(String::as_str).filter(|name| !is_place(name)));
@@ -87,7 +87,7 @@ pub fn listed(environment: &[(OsString, OsString)], more: &[String]) -> BTreeMap
     names.filter_map(value).chain(PLACES.into_iter().filter_map(resolved)).chain(path()).collect()
 }
 
-/// The relative directories of a search path, a `/` for those between them; `None` if there are only absolute ones.
+/// The relative directories of a search path, with a `/` for those between them; `None` if all are absolute.
 fn relative(path: &OsStr) -> Option<Vec<u8>> {
     let mut parts: Vec<&[u8]> = path.as_bytes().split(|byte| *byte == b':').collect();
     parts.iter_mut().filter(|part| part.starts_with(b"/")).for_each(|part| *part = b"/");
@@ -107,21 +107,21 @@ pub fn file_digest(path: &Path) -> Option<Vec<u8>> {
     Some(Sha256::digest(fs::read(path).ok()?).to_vec())
 }
 
-/// Whether no directory of `PATH` has the program `name`. Where a directory of it is relative, or `PATH` is not set,
-/// nobody can say: then it is not missing.
+/// Whether no directory of `PATH` has the program `name`. False if a directory of it is relative, or `PATH` is not set,
+/// because then it is unknown.
 pub fn is_missing(environment: &[(OsString, OsString)], name: &str) -> bool {
     let Some(path) = variable(environment, "PATH") else { return false };
     let is_absolute = path.as_bytes().split(|byte| *byte == b':').all(|directory| directory.starts_with(b"/"));
     is_absolute && find(&path, name).is_none()
 }
 
-/// Where a program may lie: in each absolute directory of `PATH`, in its order.
+/// The possible paths of a program: in each absolute directory of `PATH`, in its order.
 pub fn places<'p>(path: &'p OsStr, tool: &'p str) -> impl Iterator<Item = PathBuf> + 'p {
     let directories = path.as_bytes().split(|byte| *byte == b':').filter(|directory| directory.starts_with(b"/"));
     directories.map(move |directory| Path::new(OsStr::from_bytes(directory)).join(tool))
 }
 
-/// The first of this name in the directories of `path`, links followed.
+/// The first program of this name in the directories of `path`, links resolved.
 pub(super) fn find(path: &OsStr, tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     path.as_bytes().split(|byte| *byte == b':').find_map(|directory| {
         let place = fs::canonicalize(Path::new(OsStr::from_bytes(directory)).join(tool)).ok()?;

@@ -1,18 +1,17 @@
-//! The tools of a test: what programs outside of the tree its commands execute, and whether they are still what they
-//! were.
+//! The tools of a test: the programs outside of the tree that its commands execute, and whether they have changed.
 //!
-//! Every observation names the set of programs ([`Toolset`]) that the hunt had executed when it was made; it answers
-//! another hunt only as long as each of them is found where it was found, is the same file, and finds the same modules.
-//! So a set is not asked for before it is known, and what a hunt executes late (in a revision that passes, say) belongs
-//! to what it observed from then on. `PATH` has no say of its own: a name in it counts by what it leads to.
+//! Every observation names the set of programs ([`Toolset`]) that the hunt had executed by then. It answers another
+//! hunt only while each of these programs is found at the same place, is the same file, and finds the same modules. So
+//! a set is never asked for before it is known; a program that a hunt executes late (in a revision that passes, for
+//! example) counts for later observations. `PATH` itself does not count, only the programs that are found in it.
 //!
 //! Not seen: programs that run in another root directory, libraries and headers that are no module of an
-//! [interpreter](modules), and data files. What a hunt itself makes outside of its checkouts and executes is no tool:
+//! [interpreter](modules), and data files. A program that the hunt itself makes outside of its checkouts is no tool:
 //! see [`Tools::take_in`].
 //!
 //! Source: the manifests of ccache and the checked dependencies of tup. Deviation: there every result has a list of its
-//! own; here it is that of the hunt so far, because in a checkout that keeps its products a result rests on what
-//! earlier runs built.
+//! own. Here it is the list of the hunt so far, because in a checkout that keeps its products a result depends on
+//! earlier builds.
 
 pub mod modules;
 mod program;
@@ -36,20 +35,20 @@ use std::time::Duration;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
-/// What a hunt starts with.
+/// The context of a hunt.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// Where sets are kept, for every hunt of the repository.
+    /// The directory of all sets of the repository.
     pub directory: PathBuf,
     /// The environment of the commands.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where the checkouts are: what lies there is no tool.
+    /// The directory of the checkouts: programs there are no tools.
     pub root: PathBuf,
     /// When the hunt started.
     pub started: SystemTime,
-    /// Names of programs that count as executed where not all of them are seen.
+    /// Names of programs that count as executed if executions cannot be seen.
     pub audited: Vec<String>,
-    /// The set that the hunt had when it was stopped, if it is resumed.
+    /// If the hunt is resumed, the set that it had when it was stopped.
     pub earlier: Option<String>,
 }
 
@@ -58,28 +57,28 @@ pub struct Setting {
 pub struct Tools {
     setting: Setting,
     executions: Arc<Executions>,
-    /// What was looked at already.
+    /// Paths that were already examined.
     known: BTreeSet<PathBuf>,
     toolset: Toolset,
-    /// It stands in for compilers, but results do not depend on it.
+    /// It replaces compilers, but results do not depend on it.
     this_program: Option<PathBuf>,
-    /// The name of the set as it is now, once it is kept.
+    /// The name of the present set, once it is stored.
     id: Option<String>,
     judged: HashMap<String, Judged>,
 }
 
-/// What was found out about a set.
+/// The result of comparing a set.
 #[derive(Debug)]
 struct Judged {
     toolset: Toolset,
-    /// What is not as it was when the hunt started.
+    /// A difference from the start of the hunt.
     change: Option<Change>,
-    /// What this hunt executes instead, and how many programs it had executed when that was looked at.
+    /// A program that this hunt executes instead, and the number of executed programs at the time of this comparison.
     replaced: (usize, Option<Change>),
 }
 
 impl Tools {
-    /// No tool is known yet.
+    /// Without any tool.
     pub fn new(setting: Setting) -> Self {
         let root = fs::canonicalize(&setting.root).unwrap_or_else(|_| setting.root.clone());
         let earlier = setting.earlier.as_ref().and_then(|id| Toolset::read(&setting.directory, id));
@@ -95,12 +94,12 @@ impl Tools {
         }
     }
 
-    /// Where commands write down what they execute.
+    /// The record of executed programs.
     pub fn executions(&self) -> Arc<Executions> {
         Arc::clone(&self.executions)
     }
 
-    /// The name of the set of all tools so far, which is kept from now on; `None` if it cannot be kept.
+    /// The name of the set of all tools so far, which is stored; `None` if it cannot be stored.
     pub fn current(&mut self) -> Option<String> {
         for place in self.executions.programs() {
             if self.known.insert(place.clone()) {
@@ -120,8 +119,8 @@ impl Tools {
         self.id.clone()
     }
 
-    /// Takes a program in that was executed, if it is a tool: not one of a checkout, and not one that was made since
-    /// the hunt started.
+    /// Adds an executed program, if it is a tool: not one of a checkout, and not one that was made since the hunt
+    /// started.
     fn take_in(&mut self, place: &Path) {
         let Ok(file) = fs::canonicalize(place) else { return };
         let Ok(metadata) = fs::metadata(&file) else { return };
@@ -133,7 +132,7 @@ impl Tools {
         if is_ours || changed >= started {
             return;
         }
-        // Links of ours lead to what is elsewhere.
+        // Our links lead to programs elsewhere.
         let place = if place.starts_with(&self.setting.root) { &file } else { place };
         let program = Program::executed(place, &self.setting.environment);
         if program.is_some_and(|program| self.toolset.programs.insert(program)) {
@@ -141,10 +140,10 @@ impl Tools {
         }
     }
 
-    /// Why what was observed with the set of this name does not count now; `None` if it counts.
+    /// Why observations with the set of this name do not count now; `None` if they count.
     ///
-    /// - That is so if a program of the set is not what it was, or if this hunt executes another program in its place,
-    ///   as where a wrapper chooses among versions.
+    /// They do not count if a program of the set has changed, or if this hunt executes another program in its place (a
+    /// wrapper that chooses a version, for example).
     pub fn change(&mut self, id: &str) -> Option<Change> {
         let Setting { directory, environment, .. } = &self.setting;
         let judged = self.judged.entry(id.to_owned()).or_insert_with(|| {
@@ -161,12 +160,12 @@ impl Tools {
     }
 }
 
-/// Where the sets of a repository are kept.
+/// The directory of the sets of a repository.
 pub fn directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("toolsets")
 }
 
-/// Why what was observed with this set does not count now; `None` if it counts. See [`Tools::change`].
+/// Why observations with this set do not count now; `None` if they count. See [`Tools::change`].
 ///
 /// - `directory`: see [`Setting::directory`].
 pub fn change(directory: &Path, id: &str, environment: &[(OsString, OsString)]) -> Option<Change> {

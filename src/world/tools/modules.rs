@@ -1,10 +1,10 @@
-//! What an interpreter finds outside of the tree: its modules, as far as names, sizes and times of change tell.
+//! The modules that an interpreter finds outside of the tree, by names, sizes and times of change.
 //!
-//! Directories are guessed from where the interpreter lies; nothing is run. Of each, names are read some levels deep,
-//! and of files sizes and times of change; at most [`MAX_ENTRIES`] of an interpreter. So a package that is installed,
-//! removed or replaced is seen, and a file that is edited deep inside one is not; nor what a module reads elsewhere
-//! (`.pth` files and links to a project under development are seen, not what they lead to). Compiled files that an
-//! interpreter writes while it runs do not count.
+//! Directories are guessed from the place of the interpreter; nothing is run. Names are read some levels deep, with
+//! sizes and times of change of files; at most [`MAX_ENTRIES`] for an interpreter. So an installed, removed or replaced
+//! package is noticed, but an edited file deep inside of one is not; and `.pth` files and links to a project under
+//! development are noticed, but not their targets. Compiled files that an interpreter writes while it runs do not
+//! count.
 
 use crate::world::cache::Key;
 use crate::world::files;
@@ -20,20 +20,20 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// How many entries of directories are read for one interpreter or variable.
+/// The maximum number of directory entries for one interpreter or variable.
 const MAX_ENTRIES: usize = 20_000;
 
-/// How deep the directories of a variable are read.
+/// The number of levels that are read in the directories of a variable.
 const DEPTH_OF_VARIABLES: usize = 2;
 
-/// Where the modules of one kind of interpreter lie, each with how many levels are read.
+/// The directories of modules of one kind of interpreter, each with the number of levels to read.
 struct Kind {
-    /// The beginning of the name of the interpreter.
+    /// The prefix of the interpreter's name.
     name: &'static str,
-    /// Below the directory above the interpreter's own; `*` stands for a name of any length. Below `/usr/local` too,
-    /// for one in `/usr`.
+    /// Below the parent of the interpreter's directory; `*` matches any name. For an interpreter in `/usr` also below
+    /// `/usr/local`.
     below: &'static [(&'static str, usize)],
-    /// For one in `/usr`: absolute.
+    /// For an interpreter in `/usr`: absolute.
     of_system: &'static [(&'static str, usize)],
     /// Below the home directory.
     of_home: &'static [(&'static str, usize)],
@@ -61,7 +61,7 @@ const KINDS: [Kind; 10] = [
         name: "node",
         below: &[("lib/node_modules", 2), ("lib/node_modules/@*", 2)],
         of_system: &[("/usr/share/nodejs", 2), ("/usr/lib/nodejs", 2), ("/node_modules", 2)],
-        // Two of them above the checkouts, where it looks in turn.
+        // Two of them are above the checkouts, where it searches too.
         of_home: &[(".node_modules", 2), (".node_libraries", 2), ("node_modules", 2), (".cache/node_modules", 2)],
     },
     Kind {
@@ -96,10 +96,10 @@ const KINDS: [Kind; 10] = [
     Kind { name: "rustc", below: &[("lib", 1), ("lib/rustlib", 2)], of_system: &[], of_home: &[] },
 ];
 
-/// A digest of the modules of an interpreter; `None` if the program is none.
+/// A digest of the modules of an interpreter; `None` if the program is no interpreter.
 ///
-/// - `place`, `file`: the program with links not followed, and followed; a virtual environment of Python lies around
-///   the former.
+/// - `place`, `file`: the program with links unresolved, and resolved; a virtual environment of Python is around the
+///   former.
 pub(super) fn digest(place: &Path, file: &Path, environment: &[(OsString, OsString)]) -> Option<String> {
     let roots = roots(place, file, environment)?;
     let mut listing = Listing::new();
@@ -110,12 +110,12 @@ pub(super) fn digest(place: &Path, file: &Path, environment: &[(OsString, OsStri
     Some(listing.finish())
 }
 
-/// Directories and files, in the order they are looked at.
+/// Directories and files, in the order of examination.
 fn roots(place: &Path, file: &Path, environment: &[(OsString, OsString)]) -> Option<Vec<(PathBuf, usize)>> {
     let name = file.file_name()?.to_string_lossy();
     let is_of = |kind: &&Kind| {
         let rest = name.strip_prefix(kind.name);
-        // `nodejs`, `javac` and `python3.12` are; `gofmt` and `perldoc` are none.
+        // `nodejs`, `javac` and `python3.12` match; `gofmt` and `perldoc` do not.
         rest.is_some_and(|rest| {
             matches!(rest, "" | "js" | "c") || rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == '-')
         })
@@ -153,7 +153,7 @@ fn roots(place: &Path, file: &Path, environment: &[(OsString, OsString)]) -> Opt
     Some(roots)
 }
 
-/// The paths below `root` that a pattern of names stands for, in the order of their names.
+/// The paths below `root` that match a pattern of names, in the order of their names.
 fn expanded(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut paths = vec![root.to_owned()];
     for part in pattern.split('/') {
@@ -176,16 +176,15 @@ fn expanded(root: &Path, pattern: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// What a variable stands for that only names directories and files: a digest of what is there, in its order; `None` if
-/// nothing is.
+/// The value of a variable that only names directories and files: a digest of their content, in its order; `None` if
+/// there is none.
 ///
-/// - Relative ones are other directories in each checkout, and stand for themselves. Absolute ones that are not there
-///   do not count.
+/// Relative paths are other directories in each checkout, so their text counts. Missing absolute ones do not count.
 pub fn resolved(value: &OsStr) -> Option<String> {
     let mut listing = Listing::new();
     let mut is_any = false;
     for part in value.as_bytes().split(|byte| *byte == b':').filter(|_| !value.is_empty()) {
-        // A class path may stand for all archives of a directory.
+        // A class path can name all archives of a directory.
         let part = part.strip_suffix(b"/*").unwrap_or(part);
         let path = Path::new(OsStr::from_bytes(part));
         if path.is_relative() {
@@ -212,8 +211,8 @@ impl Listing {
         Self { sha256: Sha256::new(), n_left: MAX_ENTRIES }
     }
 
-    /// Takes a file in, or a directory and `depth` levels of what is in it; level by level, so that one large package
-    /// does not hide the others.
+    /// Adds a file, or a directory with `depth` levels of its content; level by level, so that one large package does
+    /// not hide the others.
     fn read(&mut self, root: &Path, depth: usize) {
         let mut queue = VecDeque::from([(root.to_owned(), Vec::new(), 0)]);
         while let Some((path, name, level)) = queue.pop_front() {
@@ -226,7 +225,7 @@ impl Listing {
                 self.entry(&name, [1, size, metadata.mtime(), metadata.mtime_nsec()]);
                 continue;
             }
-            // The time of a directory changes with what interpreters write into it.
+            // The time of a directory changes when interpreters write into it.
             self.entry(&name, [2, 0, 0, 0]);
             if level == depth {
                 continue;

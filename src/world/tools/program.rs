@@ -1,4 +1,4 @@
-//! One program, and what makes it another one.
+//! One program, and its identity.
 
 use crate::world::journal::path_text;
 use crate::world::run::toolchain;
@@ -12,15 +12,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// A program outside of the tree: how it is found, and what is there.
+/// A program outside of the tree: how it is found, and its file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Program {
-    /// Whether it is found by its name, in the directories of `PATH`.
+    /// Whether it is found by name, in the directories of `PATH`.
     is_named: bool,
-    /// Where it is found; links not followed.
+    /// Its path, links not resolved.
     #[serde(with = "path_text")]
     place: PathBuf,
-    /// The file itself.
+    /// The path of the file, links resolved.
     #[serde(with = "path_text")]
     file: PathBuf,
     /// Its inode, size in bytes, and time of change in seconds and nanoseconds since 1970.
@@ -30,14 +30,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// What is executed as `place`, an absolute path; `None` if nothing is there.
+    /// The program at `place`, an absolute path; `None` if it does not exist.
     pub(super) fn executed(place: &Path, environment: &[(OsString, OsString)]) -> Option<Self> {
         let at_place = Self::at(place, environment)?;
         let named = place.file_name().and_then(|name| Self::named(name.to_str()?, environment));
         Some(named.filter(|named| named.file == at_place.file).unwrap_or(at_place))
     }
 
-    /// What `PATH` has under this name; `None` if there is nothing.
+    /// The program of this name in `PATH`; `None` if there is none.
     pub(super) fn named(name: &str, environment: &[(OsString, OsString)]) -> Option<Self> {
         let path = toolchain::variable(environment, "PATH")?;
         let place = toolchain::places(&path, name).find(|place| is_program(place))?;
@@ -52,7 +52,7 @@ impl Program {
         Some(Self { is_named: false, place: place.to_owned(), file, identity, modules })
     }
 
-    /// Where it is found; links not followed.
+    /// Its path, links not resolved.
     pub fn place(&self) -> &Path {
         &self.place
     }
@@ -61,7 +61,7 @@ impl Program {
         self.place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The name without a version: programs that share it stand in for each other.
+    /// The name without a version: programs with the same one can replace each other.
     pub(super) fn family(&self) -> String {
         let name = self.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         match name.trim_end_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '.' | '-')) {
@@ -70,12 +70,12 @@ impl Program {
         }
     }
 
-    /// Whether both are the same file as it was.
+    /// Whether both are the same unchanged file.
     pub(super) fn is_file_of(&self, other: &Self) -> bool {
         (&self.file, self.identity) == (&other.file, other.identity)
     }
 
-    /// What is different now; `None` if nothing is.
+    /// The present difference; `None` if there is none.
     pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<Change> {
         let now = match self.place.file_name().and_then(|name| name.to_str()).filter(|_| self.is_named) {
             Some(name) => Self::named(name, environment),
@@ -91,7 +91,7 @@ impl Program {
         Some(self.with(how))
     }
 
-    /// That `other` is executed instead.
+    /// The change that `other` is executed instead.
     pub(super) fn replaced_by(&self, other: &Self) -> Change {
         self.with(How::Elsewhere(other.place.clone()))
     }
@@ -105,10 +105,10 @@ fn is_program(place: &Path) -> bool {
     fs::metadata(place).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0)
 }
 
-/// Why earlier results are not used; as text, the program and what became of it. It may hold bytes of the user's.
+/// Why earlier results are not used; as text, the program and its change. It can contain bytes from the user.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
-    /// Name, place, and what became of it.
+    /// Name, place, and change.
     what: Option<(String, PathBuf, How)>,
 }
 
@@ -121,7 +121,7 @@ enum How {
 }
 
 impl Change {
-    /// It is not known what was executed then.
+    /// The executed programs of that time are unknown.
     pub(super) fn unknown() -> Self {
         Self { what: None }
     }

@@ -3,7 +3,7 @@ use super::*;
 use std::os::unix::fs::PermissionsExt as _;
 use tempfile::TempDir;
 
-/// A directory with programs in `bin`, and what hunts keep in `sets`.
+/// A directory with programs in `bin`, and the sets of hunts in `sets`.
 struct Bench {
     directory: TempDir,
 }
@@ -58,7 +58,7 @@ impl Bench {
         tools.current().unwrap()
     }
 
-    /// What a later hunt says of a set, having executed these programs.
+    /// The result for a set in a later hunt that executed these programs.
     fn said(&self, id: &str, path: &str, programs: &[&Path]) -> Option<String> {
         let mut tools = self.tools(path);
         execute(&tools, programs);
@@ -113,7 +113,7 @@ fn a_version_that_a_wrapper_chooses_is_another_program() {
     assert_eq!(bench.said(&id, "~/bin", &[&wrapper, &older]), None);
     let expected = "python3.11 (~/versions/3.11/bin/python3.11) is now ~/versions/3.12/bin/python3.12";
     assert_eq!(bench.said(&id, "~/bin", &[&wrapper, &newer]).as_deref(), Some(expected));
-    // One more than before is no other one.
+    // An additional program is no replacement.
     assert_eq!(bench.said(&id, "~/bin", &[&wrapper, &older, &newer]), None);
     let both = bench.set("~/bin", &[&wrapper, &older, &newer]);
     assert_eq!(bench.said(&both, "~/bin", &[&wrapper, &newer]), None);

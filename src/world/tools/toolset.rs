@@ -1,4 +1,4 @@
-//! A set of programs, kept under the digest of what it says: who finds it knows that it is whole.
+//! A set of programs, stored under the digest of its content, so that damage is noticed.
 
 use crate::world::cache::Key;
 use crate::world::files;
@@ -14,7 +14,7 @@ use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// No set is larger, in bytes.
+/// The maximum size of a set, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The programs that build and test executed.
@@ -22,37 +22,37 @@ const MAX_BYTES: u64 = 16 << 20;
 pub struct Toolset {
     /// The programs.
     pub programs: BTreeSet<Program>,
-    /// Whether not all that was executed could be seen, so that a list of common tools is among them.
+    /// Whether executions could not all be seen, so that it contains a list of common tools.
     pub is_guessed: bool,
 }
 
 impl Toolset {
-    /// Writes the set into `directory`, where it may be already, and returns its name there.
+    /// Writes the set into `directory`, if it is not there yet, and returns its name.
     pub(super) fn keep(&self, directory: &Path) -> io::Result<String> {
         let bytes = serde_json::to_vec(self)?;
         let id = id(&bytes);
         let path = path(directory, &id);
-        // Garbage collection goes by when it was used last.
+        // Garbage collection uses the time of the last use.
         if !files::touch(&path) {
             files::replace(&path, &bytes)?;
         }
         Ok(id)
     }
 
-    /// The set of this name; `None` if it is not there, or damaged.
+    /// The set of this name; `None` if it is missing or damaged.
     pub(super) fn read(directory: &Path, name: &str) -> Option<Self> {
-        // What is no digest may be the name of another file.
+        // A name that is no digest can be the name of another file.
         let key: Key = name.parse().ok()?;
         let bytes = files::bytes_up_to(&path(directory, &key.to_string()), MAX_BYTES).ok()?;
         serde_json::from_slice(&bytes).ok().filter(|_| id(&bytes) == name)
     }
 
-    /// The first program that is not what it was; `None` if all are.
+    /// The first program that has changed; `None` if there is none.
     pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<Change> {
         self.programs.iter().find_map(|program| program.change(environment))
     }
 
-    /// A program of this set that is not in `newer`, while another one of its family is, and not in this set.
+    /// A program of this set that is not in `newer`, if another one of its family is there, and not in this set.
     pub(super) fn replaced_in(&self, newer: &Self) -> Option<Change> {
         let lacks = |set: &Self, program: &Program| !set.programs.iter().any(|other| other.is_file_of(program));
         newer.programs.iter().filter(|program| lacks(self, program)).find_map(|program| {
