@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::process::Command;
 use std::rc::Rc;
 
 use git_idd::trace::machine::Machine;
@@ -12,6 +11,7 @@ use git_idd::trace::step::Step;
 use git_idd::world::record::store;
 
 use crate::fixture::Fixture;
+use crate::plain;
 
 /// Numbers that look like chance.
 struct Chance(u64);
@@ -162,9 +162,8 @@ fn check(clang: &str) {
     }
     let main = format!("int main(void)\n{{\n    unsigned x = 1;\n{calls}    return x == 0;\n}}\n");
     let fixture = Fixture::of(&format!("cat >a.c <<'END'\n{source}{main}END\ngit add a.c && git commit -qm one"));
-    let output = Command::new(env!("CARGO_BIN_EXE_git-idd"))
+    let output = plain::program(&fixture.repo())
         .args(["record", "--once", "--build", "$CC -w -o a a.c", "--", "./a"])
-        .current_dir(fixture.place().join("repo"))
         .env("IDD_CLANG", clang)
         .output()
         .unwrap();

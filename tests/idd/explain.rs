@@ -8,17 +8,14 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::fixture;
+use crate::plain::git;
+use crate::plain::idd;
 
 /// The program of Sumner and Zhang's Figure 1: both versions.
 fn figure() -> (String, String) {
     let case = fixture::root().join("scripts/benchmarks/chain/cases/figure1");
     let version = |name| fs::read_to_string(case.join(name)).unwrap();
     (version("good.c"), version("bad.c"))
-}
-
-fn git(place: &Path, words: &[&str]) {
-    let who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
-    assert!(Command::new("git").args(who).args(words).current_dir(place).status().unwrap().success(), "{words:?}");
 }
 
 /// A repository with two versions of `a.c`.
@@ -31,14 +28,6 @@ pub fn repository(good: &str, bad: &str) -> tempfile::TempDir {
         git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
     }
     place
-}
-
-pub fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
-    command.args(words).current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache"));
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
 /// What explains the difference of the two versions for a test.

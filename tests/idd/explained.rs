@@ -1,10 +1,10 @@
 //! What explanations say: names, values, instances, where they begin.
 
 use crate::explain::explained;
-use crate::explain::idd;
 use crate::explain::link;
 use crate::explain::links;
 use crate::explain::repository;
+use crate::plain::idd;
 
 /// What is printed for people about the difference of the two versions.
 fn said(good: &str, bad: &str, test: &str) -> String {

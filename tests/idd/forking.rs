@@ -7,15 +7,13 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use crate::plain;
 use serde_json::Value;
 
 /// A repository with two versions of `a.c`: in the second one `n` is 3, and not 2.
 fn repository(good: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
-    let git = |words: &[&str]| {
-        let who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
-        assert!(Command::new("git").args(who).args(words).current_dir(place.path()).status().unwrap().success());
-    };
+    let git = |words: &[&str]| plain::git(place.path(), words);
     git(&["init", "--quiet", "."]);
     for text in [good, &good.replace("n = 2", "n = 3")] {
         fs::write(place.path().join("a.c"), text).unwrap();
@@ -26,9 +24,8 @@ fn repository(good: &str) -> tempfile::TempDir {
 }
 
 fn explain(place: &Path, build: &str, test: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+    let mut command = plain::program(place);
     command.args(["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", build, "--", test]);
-    command.current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache"));
     command
 }
 

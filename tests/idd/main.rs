@@ -28,6 +28,7 @@ mod messages;
 mod nightly;
 mod page;
 mod places;
+mod plain;
 mod precheck;
 mod product;
 mod record;

@@ -5,12 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use crate::plain;
+use crate::plain::git;
 use serde_json::Value;
-
-fn git(place: &Path, words: &[&str]) {
-    let who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
-    assert!(Command::new("git").args(who).args(words).current_dir(place).status().unwrap().success(), "{words:?}");
-}
 
 /// Three revisions of a program that fails from the last one on; its test is in none of them.
 fn repository() -> tempfile::TempDir {
@@ -32,8 +29,8 @@ fn repository() -> tempfile::TempDir {
 }
 
 fn command(place: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
-    command.args(words).current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache")).env_remove("IDD_CLANG");
+    let mut command = plain::program(place);
+    command.args(words).env_remove("IDD_CLANG");
     command
 }
 

@@ -1,7 +1,9 @@
 //! Recording: the real binary over real compilers.
 
+use crate::plain;
+use crate::plain::git;
+use crate::plain::idd;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 const TORTURE: &str = include_str!("record/torture.c");
@@ -14,21 +16,8 @@ fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
     }
     git(place.path(), &["init", "--quiet", "."]);
     git(place.path(), &["add", "."]);
-    git(place.path(), &["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "All"]);
+    git(place.path(), &["commit", "--quiet", "-m", "All"]);
     place
-}
-
-fn git(place: &Path, words: &[&str]) {
-    assert!(Command::new("git").args(words).current_dir(place).status().unwrap().success(), "{words:?}");
-}
-
-/// What the program says to stdout and stderr, and its exit code.
-fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
-    command.args(words).current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache"));
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
 #[test]
@@ -272,7 +261,7 @@ fn a_source_of_any_name_is_recorded() {
     fs::write(place.path().join("Makefile"), "a: \n\tcc -o a *.c\n").unwrap();
     git(place.path(), &["init", "--quiet", "."]);
     git(place.path(), &["add", "."]);
-    git(place.path(), &["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "All"]);
+    git(place.path(), &["commit", "--quiet", "-m", "All"]);
     let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "make", "--", "./a"]);
     assert_eq!(code, Some(0), "{said}{progress}");
     assert!(said.contains("exit code 4") && said.contains("instrumented: 1, compiled as they are: 0"), "{said}");
@@ -291,9 +280,8 @@ fn what_a_killed_record_leaves_ends_with_the_next_one() {
             .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
             .any(|words| words == line.as_bytes())
     };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+    let mut command = plain::program(place.path());
     command.args(["record", "--once", "--", &format!("sleep {seconds} & sleep {seconds}; true")]);
-    command.current_dir(place.path()).env("XDG_CACHE_HOME", place.path().join(".git/cache"));
     let mut killed = command.spawn().unwrap();
     while !is_alive() {
         assert!(killed.try_wait().unwrap().is_none());
@@ -525,7 +513,7 @@ fn more_processes_are_recorded_than_files_may_be_open() {
     command.args(["-c", "ulimit -S -n 60; exec \"$0\" record --once --build 'cc -o p p.c' -- \"$1\""]);
     command.args([env!("CARGO_BIN_EXE_git-idd"), test]);
     command.current_dir(place.path()).env("XDG_CACHE_HOME", place.path().join(".git/cache"));
-    let output = command.output().unwrap();
+    let output = plain::isolate(&mut command).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(line_with(&said, " 80: ").starts_with("* 80: ./p ("), "{said}");

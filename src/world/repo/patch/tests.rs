@@ -129,6 +129,7 @@ fn merged_by_git(texts: [&str; 3]) -> Option<Vec<u8>> {
         fs::write(directory.path().join(name), text).unwrap();
     }
     let mut git = Command::new("git");
+    git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     let output =
         git.args(["merge-file", "-p", "ours", "base", "theirs"]).current_dir(directory.path()).output().unwrap();
     output.status.success().then_some(output.stdout)

@@ -1,0 +1,32 @@
+//! Small repositories without a story, for tests of recordings and explanations. Neither git nor the program reads the
+//! configuration of whoever runs the tests.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Has a command read no configuration of git but that of the repository, and commit under a fixed name.
+pub fn isolate(command: &mut Command) -> &mut Command {
+    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.env("GIT_AUTHOR_NAME", "t").env("GIT_AUTHOR_EMAIL", "t@example.org");
+    command.env("GIT_COMMITTER_NAME", "t").env("GIT_COMMITTER_EMAIL", "t@example.org")
+}
+
+/// Runs git in `place`; fails the test if git fails.
+pub fn git(place: &Path, words: &[&str]) {
+    let mut command = Command::new("git");
+    assert!(isolate(command.args(words).current_dir(place)).status().unwrap().success(), "{words:?}");
+}
+
+/// The program in `place`, with its cache there.
+pub fn program(place: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+    isolate(command.current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache")));
+    command
+}
+
+/// What the program prints to stdout and stderr, and its exit code.
+pub fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
+    let output = program(place).args(words).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
