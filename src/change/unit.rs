@@ -53,7 +53,7 @@ impl UnitKind {
 /// The smallest part of a change that can be taken or left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// Index into [`ChangeSet::files`].
+    /// Index into [`ChangeSet::files`](crate::change::ChangeSet::files).
     pub file: usize,
     /// What it does there.
     pub kind: UnitKind,
@@ -68,7 +68,7 @@ pub enum Level {
     Unit,
     /// A maximal run of changed lines (no context lines between); any other unit stands alone.
     Hunk,
-    /// Every edit alone: a line, or what is an edit only together (see [`ChangeSet::with_whole_edits`]).
+    /// Every edit alone: a line, or units that are applied together (see [`with_whole_edits`](crate::change::ChangeSet::with_whole_edits)).
     Line,
     /// Every unit alone, and a replaced line as two of them.
     HalfLine,

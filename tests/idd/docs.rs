@@ -139,6 +139,30 @@ fn the_changelog_has_a_place_for_the_next_release() {
     assert!(read("CHANGELOG.md").contains("\n## [Unreleased]\n"));
 }
 
+/// The texts between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn every_name_in_the_walks_of_the_architecture_is_in_the_file_beside_it() {
+    let page = read("ARCHITECTURE.md");
+    let mut n_steps = 0;
+    for row in
+        page.lines().filter(|line| line.starts_with("| ") && line[2..].starts_with(|sign: char| sign.is_ascii_digit()))
+    {
+        let columns: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let [_, files, names] = columns[..] else { panic!("not three columns: {row}") };
+        let sources: String = quoted(files).iter().map(|file| read(&format!("src/{file}"))).collect();
+        for name in quoted(names) {
+            let last = name.rsplit("::").next().unwrap();
+            assert!(sources.contains(last), "`{name}` is not in {files}");
+            n_steps += 1;
+        }
+    }
+    assert!(n_steps > 60, "{n_steps} names");
+}
+
 /// The anchor that a page has for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim_start_matches('#').trim().to_lowercase();

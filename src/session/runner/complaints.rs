@@ -53,7 +53,7 @@ impl Runner<'_> {
     ///
     /// The files are checked that differ between `tree` and the nearest of `baseline` (all others are as there), and, of C and C++, at most 40 sources, among them
     /// those that include a changed header: by its name without the directory, through any number of headers. What cannot be
-    /// checked is in [`Complaining::unchecked`].
+    /// checked is in [`Complaining::unchecked`](crate::session::runner::complaining::Complaining::unchecked).
     ///
     /// Cost: none if no file that can be checked differs. Else the tree is built and checked where it was built last, and if
     /// something is complained of, so is each of `baseline`, once for each set of files; and once for a hunt a clean build to see
