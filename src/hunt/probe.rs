@@ -1,4 +1,4 @@
-//! A probe: a tree to test, and what is asked of it.
+//! A probe: a tree to test, and a question about it.
 
 use crate::hunt::event::Phase;
 use crate::revision::CommitId;

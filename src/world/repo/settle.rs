@@ -139,7 +139,9 @@ impl Settler<'_> {
         result
     }
 
-    /// Returns whether the remaining entry, if any, may stay with any content.
+    /// Removes an untracked entry, unless an ignore rule covers it.
+    ///
+    /// Result: whether the entry needs no examination next time: it was removed, or a rule covers it with all its content.
     fn untracked(
         &mut self,
         parent: BorrowedFd<'_>,

@@ -52,7 +52,8 @@ impl Toolset {
         self.programs.iter().find_map(|program| program.change(environment))
     }
 
-    /// A program of this set that is not in `newer`, if another one of its family is there, and not in this set.
+    /// The change if `newer` replaces a program of this set: it lacks the program, but has another one of its family that
+    /// this set does not have.
     pub(super) fn replaced_in(&self, newer: &Self) -> Option<Change> {
         let lacks = |set: &Self, program: &Program| !set.programs.iter().any(|other| other.is_file_of(program));
         newer.programs.iter().filter(|program| lacks(self, program)).find_map(|program| {

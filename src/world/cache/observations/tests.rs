@@ -131,7 +131,8 @@ fn two_hunts_at_once_share_what_they_observe_although_one_has_the_index() {
     }
 }
 
-/// The segment of a hunt with an incremental observation 1 and a clean one 2; another hunt has the incremental one 3.
+/// Two hunts: the first has an incremental observation with code 1 and a clean one with code 2, the second an incremental
+/// one with code 3. Returns the segment of the first.
 fn start_two(idd: &Path) -> Segment {
     let (mut segment, mut other) = (start(idd, "a"), start(idd, "b"));
     observe(&mut segment, 1, observation(1, false));
