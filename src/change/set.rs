@@ -300,9 +300,9 @@ impl ChangeSet {
     /// Two lists of groups of units that change with the same name, at any place: for example a function that gets a
     /// parameter, with all its callers.
     ///
-    /// The second list has one group for each name, larger ones last. The first list has the same groups, but those that
-    /// share a unit are joined. The lists are not partitions: a unit can be in no group, and in several groups of the
-    /// second list.
+    /// The second list has one group for each name, larger ones last. The first list has the same groups, but those
+    /// that share a unit are joined. The lists are not partitions: a unit can be in no group, and in several groups of
+    /// the second list.
     pub fn named_together(&self) -> &[Vec<Group>] {
         &self.named_together
     }

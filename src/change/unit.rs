@@ -1,4 +1,4 @@
-//! The units of a change: what one candidate has and another has not.
+//! The units of a change: the parts that distinguish one candidate from another.
 
 use crate::change::subset::UnitId;
 use crate::change::text_lines::Lines;
@@ -6,40 +6,39 @@ use crate::change::whole::Whole;
 use crate::syntax::Language;
 use std::ops::Range;
 
-/// What a unit does to its file.
+/// The effect of a unit on its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnitKind {
-    /// The file comes into being: empty if it is divided into lines, else with its content.
+    /// The file is created: empty if it is divided into lines, else with its content.
     Create,
-    /// The file goes; if it is divided into lines it must have lost them all.
+    /// The file is removed; if it is divided into lines, all its lines must be deleted.
     Remove,
     /// The file moves to its newer path; its other units apply at whichever path it has.
     Rename,
     /// The executable bit changes.
     Mode,
-    /// The content changes as a whole: a binary file, a link, a submodule, one of them becoming another, or a text that
-    /// a program writes.
+    /// The content changes as a whole: a binary file, a link, a submodule, a change between these, or a generated file.
     Whole,
-    /// A declaration moves to another place of its file; what changes inside it are units of their own.
+    /// A declaration moves to another place of its file; changes inside it are separate units.
     Move {
         /// Half-open, 0-based line numbers in the older file.
         from: Range<u32>,
         /// Half-open, 0-based line numbers in the newer file.
         to: Range<u32>,
-        /// The older line in front of which it arrives.
+        /// The older line before which it is inserted.
         at: u32,
     },
-    /// Older lines give way to newer lines: one deleted, one inserted, or one of each (a modified line).
+    /// Older lines are replaced by newer lines: one deleted, one inserted, or one of each (a modified line).
     Lines {
-        /// Half-open, 0-based line numbers in the older file; empty for an insertion, and then says where.
+        /// Half-open, 0-based line numbers in the older file; for an insertion the range is empty and gives the place.
         deleted: Range<u32>,
-        /// Half-open, 0-based line numbers in the newer file; empty for a deletion, and then says where.
+        /// Half-open, 0-based line numbers in the newer file; for a deletion the range is empty and gives the place.
         inserted: Range<u32>,
     },
 }
 
 impl UnitKind {
-    /// The older and the newer line that it changes; of a declaration that moves, its first older one.
+    /// The older and the newer line that it changes; for a moved declaration, its first older line.
     pub(super) fn place(&self) -> Option<(Option<u32>, Option<u32>)> {
         let first = |lines: &Range<u32>| (!lines.is_empty()).then_some(lines.start);
         match self {
@@ -50,12 +49,12 @@ impl UnitKind {
     }
 }
 
-/// The smallest part of a change that can be taken or left.
+/// The smallest part of a change that can be applied alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// Index into [`ChangeSet::files`](crate::change::ChangeSet::files).
     pub file: usize,
-    /// What it does there.
+    /// Its effect there.
     pub kind: UnitKind,
 }
 
@@ -64,23 +63,24 @@ pub struct Unit {
 pub enum Level {
     /// All units of one file.
     File,
-    /// What lies in one declaration; a hunk where the language of the file is not known.
+    /// The units of one declaration, or of one hunk if the language of the file is not known.
     Unit,
-    /// A maximal run of changed lines (no context lines between); any other unit stands alone.
+    /// A maximal run of changed lines without context lines; any other unit is a group of its own.
     Hunk,
-    /// Every edit alone: a line, or units that are applied together (see [`with_whole_edits`](crate::change::ChangeSet::with_whole_edits)).
+    /// Every edit alone: a line, or units that are applied together (see
+    /// [`with_whole_edits`](crate::change::ChangeSet::with_whole_edits)).
     Line,
     /// Every unit alone, and a replaced line as two of them.
     HalfLine,
 }
 
-/// What a unit is, and what is taken as one.
+/// The size of a unit, and which units are applied together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grain {
     /// A unit is a line, or a line and the one that replaces it.
     #[default]
     Lines,
-    /// The same, and units that are an edit only together are taken or left together.
+    /// The same, but the units of one edit are applied together.
     Edits,
     /// A replaced line is two units, a deletion and an insertion.
     HalfLines,

@@ -11,7 +11,7 @@ pub struct Probe {
     pub tree: TreeId,
     /// Its revision, for progress and for `IDD_COMMIT`.
     pub revision: CommitId,
-    /// What it is for.
+    /// Its purpose.
     pub phase: Phase,
     /// Whether the answer supports a claim, so only a run in a fresh worktree counts.
     pub is_claim: bool,

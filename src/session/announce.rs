@@ -1,4 +1,4 @@
-//! The first bad commit, as soon as it is proved: reported and kept while the hunt goes on.
+//! Reports and stores the first bad commit as soon as it is proved, while the hunt goes on.
 
 use crate::hunt::Board;
 use crate::hunt::drive::ProbeRunner;
@@ -23,19 +23,19 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
-/// The runner of a hunt that reports the first bad commit when it is proved.
+/// The runner of a hunt that also reports the first bad commit when it is proved.
 pub struct Announcing<'a, 'p> {
     /// The runner.
     pub runner: &'a mut Runner<'p>,
-    /// What the engine has learned.
+    /// The state of the engine.
     pub board: &'a RefCell<Board>,
-    /// What a report draws on.
+    /// The data for a report.
     pub sources: Sources<'a>,
     /// The repository.
     pub location: &'a Location,
     /// The commit that the journal has.
     pub kept: &'a mut Option<CommitId>,
-    /// The hunt, its journal, and when and after how many seconds of earlier runs it began.
+    /// The id of the hunt, its journal, the start of this run, and the seconds of earlier runs.
     pub hunt: (&'a str, &'a Path, Instant, f64),
 }
 
@@ -46,7 +46,7 @@ impl Announcing<'_, '_> {
             (board.finding.clone(), board.n_refused as u64)
         };
         found.conclusion = Conclusion::Culprit;
-        // What cannot be read shows again in the reduction.
+        // An unreadable tree shows again in the reduction.
         let Ok(mut report) = finding::report(&found, self.sources) else { return Ok(()) };
         let Some(commit) = found.first_bad else { return Ok(()) };
         let (id, log, begin, seconds_before) = self.hunt;
@@ -56,7 +56,7 @@ impl Announcing<'_, '_> {
         report.log = Some(Untrusted::from(log.to_string_lossy().as_ref()));
         self.runner.talk.finish();
         self.runner.talk.proved(&report, commit);
-        // The end is near, and a resumed hunt may know more already.
+        // The hunt ends soon, and a resumed hunt may know more already.
         if self.sources.plan.order.effort.until == Until::Commit || *self.kept == Some(commit) {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl Announcing<'_, '_> {
         // Numbers, ids and escaped texts can be written.
         let value = serde_json::to_value(report).unwrap_or_default();
         self.runner.append(&Record::Finding { value })?;
-        // The finding at the end says what hinders.
+        // The final finding reports the reason.
         let _ = saved::keep_refs(found, self.sources.store, self.location);
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! Certificates: made from the finding of a hunt, and verified on any clone.
+//! Certificates: made from the finding of a hunt, and verified in any clone.
 //!
-//! A hunt takes many runs to find something and at most six to prove it. Those are what a certificate holds; whoever gets it
-//! need not trust who made it, nor this program's search.
+//! A hunt takes many runs to find something, and at most six to prove it. A certificate contains those six. So its
+//! reader need not trust its author, nor this program's search.
 
 use crate::outcome::Ending;
 use crate::outcome::Outcome;
@@ -56,7 +56,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Makes the certificate of a finding. `limit`: what the hunt gave each command.
+/// Makes the certificate of a finding. `limit`: the time limit of each command of the hunt.
 pub fn make(
     report: &Report,
     plan: &SavedPlan,
@@ -112,7 +112,7 @@ pub fn make(
     })
 }
 
-/// The part of a command line that says what is run and what its result means.
+/// The part of a command line with the commands and the meaning of their results.
 fn options(order: &HuntOrder, limit: Duration) -> Vec<OsString> {
     let mut options: Vec<OsString> = Vec::new();
     let mut option = |name: &str, value: &OsStr| options.extend([name.into(), value.to_owned()]);
@@ -143,20 +143,21 @@ fn options(order: &HuntOrder, limit: Duration) -> Vec<OsString> {
     options
 }
 
-/// The trees that hunts made.
+/// The trees of candidates.
 pub fn store(location: &Location) -> Result<TreeStore, Failure> {
     let repository = private::open(&private::private_directory(&location.idd_directory()))?;
     TreeStore::new(repository, Held::default(), Vec::new()).map_err(Failure::from)
 }
 
-/// What a certificate turned out to be.
+/// The result of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// Every claim was seen.
+    /// Every claim holds.
     Valid,
-    /// It contradicts itself or the history, or what it says of a change was not seen though the revisions are as it says.
+    /// It contradicts itself or the history; or a claim about a change does not hold although the claims about
+    /// revisions do.
     Invalid,
-    /// A revision is missing, cannot be tested, or shows something else here.
+    /// A revision is missing, cannot be tested, or has another outcome here.
     NotReproducible,
 }
 
@@ -178,7 +179,7 @@ impl Verdict {
     }
 }
 
-/// How an attempt ends before there is a verdict on the runs.
+/// How a verification ends before all claims were run.
 enum End {
     Verdict(Verdict, String),
     Failure(Failure),
@@ -204,13 +205,13 @@ fn missing(why: impl Into<String>) -> End {
     End::Verdict(Verdict::NotReproducible, why.into())
 }
 
-/// Reads options and a test command as those of `git idd` are read; `None` if they are no order of a hunt.
+/// Reads options and a test command as `git idd` does; `None` if they are no order of a hunt.
 pub type Parse = dyn Fn(Vec<OsString>) -> Option<HuntOrder>;
 
-/// Replays a certificate: text for stdout, and the exit code (0 valid, 1 invalid, 5 not reproducible here).
+/// Verifies a certificate: text for stdout, and the exit code (0 valid, 1 invalid, 5 not reproducible here).
 ///
-/// Its commands are somebody else's: unless the user `is_agreed` with them they are shown, and nothing is run.
-/// Each claim is run once (`--repeat` times) in a checkout written from nothing. Cost: two to six runs.
+/// Its commands come from others: unless the user `is_agreed` with them, they are printed and nothing is run. Each
+/// claim is run once (`--repeat` times) in a checkout that is written from nothing. Cost: two to six runs.
 pub fn verify(
     bytes: &[u8],
     location: &Location,
@@ -238,9 +239,10 @@ fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
     Terminal.line(&order::to_line(words.map(Untrusted::as_bytes)).into())
 }
 
-/// What a valid certificate says, for whoever reads nothing else.
+/// The content of a valid certificate, for a reader who reads nothing else.
 ///
-/// The patches are made from the tested trees: those of the certificate may have text that applying them does not look at.
+/// The patches are made from the tested trees: those of the certificate can contain text that has no effect when they
+/// are applied.
 fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -> Result<String, RepoError> {
     let words = command_line(certificate.options.iter());
     let line = certificate.signature.line.as_ref().map(|line| format!(": {}", Terminal.line(line))).unwrap_or_default();
@@ -257,7 +259,7 @@ fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -
     Ok(text)
 }
 
-/// A change of a certificate, and the trees between which it must lead.
+/// A change of a certificate, and the two trees that it must connect.
 struct Change {
     name: &'static str,
     older: TreeId,
@@ -323,7 +325,7 @@ fn replay(
                 let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);
                 let seen = seen?;
                 let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
-                // The order of the roles makes this known before any claim about a change.
+                // In the order of roles, this is known before any claim about a change.
                 criteria.is_build_hunted |= *role == Role::BadFails && is_build_failure(&seen);
                 outcome = classify(&seen, &criteria);
                 if outcome != Outcome::Pass {
@@ -334,7 +336,8 @@ fn replay(
             let mark = if outcome == expected { "✓" } else { "✗" };
             let _ = writeln!(text, "{mark} {}: {outcome}", role.words());
             if outcome != expected {
-                // A revision that is not as it was may be due to this machine; then nothing can be said of changes.
+                // If a claim about a revision does not hold, this machine can be the reason; then nothing is known
+                // about changes.
                 let is_elsewhere = role.is_bare() || matches!(outcome, Outcome::Unresolved(_));
                 verdict = if is_elsewhere { Verdict::NotReproducible } else { Verdict::Invalid };
                 break;
@@ -367,7 +370,7 @@ fn applied(store: &TreeStore, tree: TreeId, patch: &Untrusted) -> Option<TreeId>
     if patch.is_empty() { Some(tree) } else { store.apply(tree, patch.as_bytes()).ok() }
 }
 
-/// Checks what the claims have to do with each other, with the history and with the changes; these are returned.
+/// Checks the relations of the claims to each other, to the history and to the changes; returns the changes.
 fn relations(
     certificate: &Certificate,
     trees: &BTreeMap<Role, TreeId>,
@@ -410,7 +413,7 @@ fn relations(
     Ok(changes)
 }
 
-/// What is run, and what its result means.
+/// The commands, and the meaning of their results.
 fn orders(
     certificate: &Certificate,
     user: &Repository,
@@ -451,7 +454,7 @@ fn orders(
     Ok((plan, criteria))
 }
 
-/// The signature from its form for people.
+/// The signature, from its printed form.
 fn signature(reported: &report::Signature) -> Option<Signature> {
     let number = |prefix: &str| reported.ending.strip_prefix(prefix)?.parse::<i32>().ok();
     let ending = match reported.ending.as_str() {

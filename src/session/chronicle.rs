@@ -1,14 +1,14 @@
-//! What the journal of a hunt keeps of its events besides its observations: verdicts, repairs, what came of each reduction, and what
-//! is left to do. It is there for reports; nothing is resumed from it.
+//! The records of events in the journal, besides observations: verdicts, repairs, results of reductions, and the
+//! remaining work. They are for reports; nothing is resumed from them.
 
 use crate::hunt::event::Event;
 use crate::session::estimate::Ahead;
 use crate::world::journal::Record;
 
-/// The records that keep an event.
+/// The records for an event.
 ///
-/// - `n_revisions`: how long the history is.
-/// - `n_jobs`: how many tests run at once.
+/// - `n_revisions`: the length of the history.
+/// - `n_jobs`: the number of tests that run at once.
 pub fn records(event: &Event, n_revisions: usize, n_jobs: usize) -> Vec<Record> {
     let told = match event {
         Event::Tested { revision, outcome, is_repaired } => {

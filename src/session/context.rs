@@ -1,4 +1,4 @@
-//! What the process was given: directory, environment, configuration.
+//! The context of the process: directory, environment, configuration.
 
 use crate::session::failure::Failure;
 use crate::world::repo::locate;
@@ -6,7 +6,7 @@ use crate::world::run::toolchain;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What this process was given.
+/// The context of this process.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The current directory.
@@ -18,20 +18,21 @@ pub struct Context {
 }
 
 impl Context {
-    /// Takes the environment of the process; the current directory is the one it was started in.
+    /// Takes the environment of the process; the current directory is that of its start.
     ///
-    /// The directory that `git` puts in front of `PATH` for what it starts is left out: `git idd` and `git-idd` see the same.
+    /// The directory that `git` adds to the front of `PATH` is removed, so `git idd` and `git-idd` have the same
+    /// `PATH`.
     pub fn new(mut environment: Vec<(OsString, OsString)>) -> Result<Self, Failure> {
         for (_, path) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
             let rest = std::env::split_paths(path).skip_while(|directory| directory.ends_with("git-core"));
-            // What was split can be joined.
+            // Parts of a split path can be joined.
             *path = std::env::join_paths(rest).unwrap_or_else(|_| path.clone());
         }
         let directory = std::env::current_dir()?;
         Ok(Self { directory, environment, configuration: Vec::new() })
     }
 
-    /// Reads the configuration of git that concerns this program. Cost: one run of git.
+    /// Reads the part of git's configuration that this program uses. Cost: one run of git.
     #[must_use]
     pub fn with_configuration(self) -> Self {
         let configuration = locate::configuration(&self.directory, &self.environment);

@@ -1,4 +1,4 @@
-//! How observations of a hunt are read, and for how long commands may run before that is known.
+//! The criteria for observations of a hunt, and the time limit of commands before it is measured.
 
 use crate::outcome::Signature;
 use crate::session::failure::Failure;
@@ -7,13 +7,13 @@ use crate::world::run::classify::Criteria;
 use crate::world::run::classify::SignatureMode;
 use std::time::Duration;
 
-/// The cap on the first run if the user gives no time limit.
+/// The time limit of the first run if the user gives none.
 pub const FIRST_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 /// The criteria of a hunt with this signature; `None` before the failure was reproduced.
 pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, Failure> {
     let regex = |text: &Option<String>| {
-        // The patterns are for lines, so `^` and `$` stand for their ends.
+        // The patterns match lines, so `^` and `$` match at line ends.
         let of_lines = |text| regex::RegexBuilder::new(text).multi_line(true).crlf(true).build();
         let compiled = text.as_deref().map(of_lines).transpose();
         compiled.map_err(Failure::from)
@@ -28,7 +28,7 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
     })
 }
 
-/// How failures are compared, as the user asks.
+/// How failures are compared, according to the order.
 pub fn mode(plan: &Plan) -> SignatureMode {
     use crate::session::order;
     match plan.order.test.signature {

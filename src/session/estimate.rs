@@ -1,4 +1,4 @@
-//! How long the rest may take: from measured probe times and what is left to ask. Nothing here reads a clock.
+//! Estimates the remaining time, from measured probe times and the remaining work. Nothing here reads a clock.
 
 use crate::hunt::event::Event;
 use crate::report::text::duration;
@@ -6,21 +6,21 @@ use crate::world::journal::AheadRecord;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many of the last runs say how long the next one takes: they are of one phase, mostly.
+/// The number of last runs from which the duration of the next is estimated: they are mostly of one phase.
 const WINDOW: usize = 31;
 
-/// Nothing is said from fewer runs than this.
+/// With fewer runs there is no estimate.
 const FEWEST: usize = 3;
 
-/// Less than this is not worth saying.
+/// A shorter time is not printed.
 const SHORTEST: Duration = Duration::from_secs(2);
 
-/// How long the last runs took, build and test together.
+/// The durations of the last runs, build and test together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pace(VecDeque<Duration>);
 
 impl Pace {
-    /// Takes one more run in.
+    /// Adds a run.
     pub fn add(&mut self, duration: Duration) {
         if self.0.len() == WINDOW {
             self.0.pop_front();
@@ -28,7 +28,7 @@ impl Pace {
         self.0.push_back(duration);
     }
 
-    /// The median; `None` of fewer than three.
+    /// The median; `None` for fewer than three runs.
     pub fn typical(&self) -> Option<Duration> {
         let mut durations: Vec<Duration> = self.0.iter().copied().collect();
         durations.sort_unstable();
@@ -36,30 +36,30 @@ impl Pace {
     }
 }
 
-/// What the search or a reduction still has before it, by the last thing that was told of it.
+/// The remaining work of the search or a reduction, from the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ahead {
-    /// A pass is looked for, `distance` steps back in a history of `n_revisions`.
+    /// The search for a pass, at a distance of `distance` steps in a history of `n_revisions`.
     Galloping {
         /// Steps from the bad revision.
         distance: u64,
-        /// Revisions there are.
+        /// The number of revisions.
         n_revisions: u64,
     },
     /// Revisions that may still be the culprit.
     Bisecting {
-        /// How many.
+        /// Their number.
         n_candidates: u64,
     },
     /// Units still in a set that is reduced.
     Reducing {
-        /// How many.
+        /// Their number.
         n_units: u64,
     },
 }
 
 impl Ahead {
-    /// What an event says of it; `None` if nothing.
+    /// The remaining work that an event reports; `None` if it reports none.
     pub fn of(event: &Event, n_revisions: usize) -> Option<Self> {
         match event {
             Event::Galloping { distance, .. } => {
@@ -71,11 +71,11 @@ impl Ahead {
         }
     }
 
-    /// Tests one after the other.
+    /// The number of tests, one after the other.
     ///
-    /// - Bisecting: those that are expected, the base-2 logarithm. Repairs come on top.
+    /// - Bisecting: the expected number, the base-2 logarithm. Repairs are not included.
     /// - Galloping: a bound, to the end of history and back to the culprit by halves.
-    /// - Reducing: a bound for one pass over the units, each asked about once. How many passes it takes is not known.
+    /// - Reducing: a bound for one pass over the units, with one test for each. The number of passes is unknown.
     pub fn n_tests(self) -> u64 {
         match self {
             Self::Bisecting { n_candidates } => halvings(n_candidates),
@@ -87,10 +87,10 @@ impl Ahead {
         }
     }
 
-    /// The time for them with so many jobs at once.
+    /// The time of these tests with this number of jobs.
     ///
-    /// `n` jobs get through log2(n + 1) steps of a search at a time, and through `n` units of a reduction at best, whose bound is
-    /// therefore that of one job.
+    /// `n` jobs complete log2(n + 1) steps of a search at a time, and at best `n` units of a reduction. So the bound
+    /// for a reduction is that of one job.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn time(self, n_jobs: usize, typical: Duration) -> Duration {
         let n_at_once = match self {
@@ -101,7 +101,7 @@ impl Ahead {
         Duration::try_from_secs_f64(typical.as_secs_f64() * (n_tests / n_at_once).ceil()).unwrap_or(Duration::MAX)
     }
 
-    /// "about 40 s", "at most 3 min 20 s" or "one pass over them at most 40 s"; empty if it is soon over, or if too little is known.
+    /// "about 40 s", "at most 3 min 20 s" or "one pass over them at most 40 s"; empty if the time is short or unknown.
     pub fn words(self, n_jobs: usize, pace: &Pace) -> String {
         let Some(time) = pace.typical().map(|typical| self.time(n_jobs, typical)).filter(|time| *time >= SHORTEST)
         else {
@@ -136,7 +136,7 @@ impl From<AheadRecord> for Ahead {
     }
 }
 
-/// How often so many can be halved until one is left.
+/// How often this number can be halved until one is left.
 fn halvings(n: u64) -> u64 {
     u64::from(n.max(1).next_power_of_two().trailing_zeros())
 }

@@ -1,4 +1,4 @@
-//! Why a command stops without a result.
+//! Errors: why a command stops without a result.
 
 use std::error::Error;
 use std::io;
@@ -26,7 +26,7 @@ pub struct Failure {
     pub status: Status,
     /// The chain of causes, in one line, lower case, without a full stop.
     pub message: Untrusted,
-    /// What to do about it.
+    /// Advice to the user.
     pub hint: Option<Untrusted>,
 }
 
@@ -41,19 +41,19 @@ impl Failure {
         Self::new(Status::Error, chain(error))
     }
 
-    /// Adds what to do about it.
+    /// Adds advice to the user.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Untrusted>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// What `error` of a report says about it.
+    /// The error for a report.
     pub fn error(&self) -> ErrorReport {
         ErrorReport { message: self.message.clone(), hint: self.hint.clone() }
     }
 
-    /// The report of a run that came to nothing else.
+    /// The report of a run that has no other result.
     pub fn report(&self) -> Report {
         Report { error: Some(self.error()), ..Report::new(self.status, self.status.meaning()) }
     }
@@ -86,7 +86,7 @@ causes!(
     regex::Error,
 );
 
-/// A failure to write or read a journal, with what to do about it.
+/// A failure to write or read a journal, with advice.
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let failure = Self::from_error(&error);
@@ -102,7 +102,7 @@ impl From<JournalError> for Failure {
     }
 }
 
-/// An error and its causes, in one line. A cause that its error repeats already is left out.
+/// An error and its causes, in one line. A cause whose text is already in its error is left out.
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

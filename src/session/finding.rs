@@ -1,4 +1,4 @@
-//! From what a hunt found, as ids, to the report that people and programs read.
+//! Turns a finding of ids into the report that people and programs read.
 
 use crate::change::trees::Rung;
 use crate::hunt::event::Phase;
@@ -29,7 +29,7 @@ use crate::world::repo::store::TreeStore;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-/// What the report draws on.
+/// The data for the report.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     /// The plan of the hunt.
@@ -40,18 +40,18 @@ pub struct Sources<'a> {
     pub history: &'a History,
     /// The trees.
     pub store: &'a TreeStore,
-    /// What was hunted, if that is known.
+    /// The hunted failure, if known.
     pub signature: Option<&'a Signature>,
-    /// What was learned beside the outcomes of the test, if anything was reduced yet.
+    /// Results other than outcomes of the test, if anything was reduced yet.
     pub beside: Option<&'a Beside>,
 }
 
-/// Writes a finding out: patches, names, sentences. Counts and times are added by the caller.
+/// The report of a finding: patches, names, sentences. The caller adds counts and times.
 pub fn report(finding: &Finding, sources: Sources<'_>) -> Result<Report, Failure> {
     sources.report(finding).map_err(Failure::from)
 }
 
-/// A share as it is reported: rounded down to thousandths, because more digits would be a claim.
+/// A share in a report: rounded down to thousandths, because more digits would claim too much.
 fn thousandths(share: f64) -> f64 {
     (share * 1000.0).floor() / 1000.0
 }
@@ -59,7 +59,7 @@ fn thousandths(share: f64) -> f64 {
 impl Sources<'_> {
     fn report(self, finding: &Finding) -> Result<Report, RepoError> {
         let status = status(finding.conclusion);
-        // Without a search nothing is known of the revisions between the two.
+        // Without a search, the revisions between the two are unknown.
         let searched = finding.first_bad.filter(|_| !self.plan.is_minimize);
         let first_bad = searched.map(|id| self.first_bad(id)).transpose()?;
         let culprit_lines = first_bad.as_ref().map_or(0, |first_bad| first_bad.lines);
@@ -111,7 +111,7 @@ impl Sources<'_> {
         })
     }
 
-    /// How to go on from a stage that was asked for.
+    /// How to continue after the requested stage.
     fn further(self, finding: &Finding) -> Option<Untrusted> {
         let until = self.plan.order.effort.until;
         let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
@@ -128,7 +128,7 @@ impl Sources<'_> {
         Some(Untrusted::from(format!("The hunt ended with the {word} (`--until {word}`); {next}.")))
     }
 
-    /// What a search that was stopped has seen: how far back it fails, and from where on it passes.
+    /// The result of an unfinished search: the oldest failure, and the newest pass.
     fn so_far(self, finding: &Finding) -> Option<Untrusted> {
         if !is_stopped(finding) || finding.first_bad.is_some() {
             return None;
@@ -149,7 +149,7 @@ impl Sources<'_> {
         Some(Untrusted::from(format!("Of the revisions tested so far the oldest that fails is {fails}, {passes}.")))
     }
 
-    /// What to know of files in the change that a program writes, each once.
+    /// Notes on generated files in the change, each once.
     fn generated(self, finding: &Finding) -> impl Iterator<Item = String> {
         let mut paths = BTreeSet::new();
         for change in finding.sufficient.iter().chain(&finding.necessary) {
@@ -278,7 +278,7 @@ impl Sources<'_> {
         })
     }
 
-    /// What is complained of with a fix.
+    /// New warnings with a fix.
     fn complaints(self, fix: &found::Fix) -> Vec<Untrusted> {
         let known = self.beside.and_then(|beside| beside.complaints.get(&fix.probed));
         known
@@ -329,7 +329,7 @@ fn is_stopped(finding: &Finding) -> bool {
     matches!(finding.conclusion, Conclusion::Budget | Conclusion::Interrupted)
 }
 
-/// The commits that may still be the first bad one, newest first: those of the range, and of a search that was stopped only those that
+/// The candidates for the first bad commit, newest first: those of the range; for an unfinished search only those that
 /// its verdicts leave.
 fn narrowed(finding: &Finding) -> &[CommitId] {
     let range = &finding.range[..];
@@ -342,7 +342,7 @@ fn narrowed(finding: &Finding) -> &[CommitId] {
     &range[fails..passes]
 }
 
-/// Edits as lines of a patch: what goes before what comes.
+/// Edits as lines of a patch: deletions before insertions.
 fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
     let mut edits: Vec<_> = edits.iter().filter(|edit| !edit.text.is_empty()).collect();
     edits.sort_by_key(|edit| edit.is_insertion);
@@ -357,7 +357,7 @@ fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
     lines
 }
 
-/// The status that a conclusion is reported as.
+/// The status of a conclusion.
 pub fn status(conclusion: Conclusion) -> Status {
     match conclusion {
         Conclusion::Found => Status::Found,
@@ -375,7 +375,7 @@ pub fn status(conclusion: Conclusion) -> Status {
 }
 
 impl Sources<'_> {
-    /// What is said of commits whose dates cannot be told.
+    /// A note on commits whose dates cannot be printed.
     fn undated(self, finding: &Finding) -> Option<Untrusted> {
         let named = [finding.first_bad, finding.last_good, Some(finding.bad)].into_iter().flatten();
         let undated = named.filter(|id| !Date::is_told(self.history.get(*id).author_time.0)).min();
@@ -399,14 +399,14 @@ fn notes(finding: &Finding) -> Vec<Untrusted> {
     notes
 }
 
-/// - `is_sample`: only some of the kept units were run again.
+/// - `is_sample`: whether only some of the units were run again.
 fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
     let is_unit = matches!(evidence.expected, found::Expected::NotFail | found::Expected::NotPass);
     let expected = match evidence.expected {
         found::Expected::Pass | found::Expected::NotFail => Outcome::Pass,
         found::Expected::Fail | found::Expected::NotPass => Outcome::Fail,
     };
-    // What is expected there is "anything but": shown as what was seen if that will do.
+    // The expectation is "anything but": it is printed as the outcome if the claim holds.
     let expected = if evidence.holds() { evidence.seen } else { expected };
     report::Evidence {
         claim: Untrusted::from(evidence.claim.as_str()),
@@ -419,7 +419,7 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
     }
 }
 
-/// How much a reversal takes back, as reports have it.
+/// The reversed part, as in reports.
 pub fn scope(scope: found::Scope) -> report::Scope {
     match scope {
         found::Scope::Lines => report::Scope::Lines,
@@ -430,7 +430,7 @@ pub fn scope(scope: found::Scope) -> report::Scope {
     }
 }
 
-/// Why none of the reversals of a finding is recommended.
+/// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
     let is_any = |is_it: fn(&found::Fix) -> bool| finding.fixes.iter().any(|fix| fix.is_complete && is_it(fix));
     if !finding.own_tests.is_empty() {
@@ -446,7 +446,7 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     }
 }
 
-/// A note as a sentence of its own; an id at its beginning stays as it is.
+/// A note as a sentence; an id at its beginning is unchanged.
 fn sentence_of(note: &str) -> String {
     let mut letters = note.chars();
     let is_id = note.split(' ').next().is_some_and(|word| word.contains(|letter: char| letter.is_ascii_digit()));
@@ -482,7 +482,7 @@ pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
     }
 }
 
-/// Why an outcome gives no verdict, as a hint.
+/// Advice for an outcome without a verdict.
 pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
     match reason {
         Reason::Build if has_build => {

@@ -1,7 +1,7 @@
-//! What is held: paths that keep the content of the user's working tree in every revision.
+//! Held paths: they have the content of the user's working tree in every revision.
 //!
-//! Held by itself is only the script that the test command runs; so the test is the one that the user has, in revisions
-//! that had another one or none.
+//! By default only the script of the test command is held. So every revision is tested with the user's version of the
+//! test, even if it has another one or none.
 
 use crate::change::Mode;
 use crate::change::trees::Trees as _;
@@ -33,10 +33,10 @@ use std::path::Path;
 const INTERPRETERS: [&str; 14] =
     ["sh", "bash", "dash", "ksh", "zsh", "python", "python2", "python3", "perl", "ruby", "node", "tclsh", "awk", "php"];
 
-/// The paths to hold, relative to the top: the script that is run, and those the user names.
+/// The paths to hold, relative to the top: the script of the test, and those that the user names.
 ///
-/// - `bad`: the failing revision; a script is held if it is part of it, or else if it is a text that git does not ignore.
-///   An ignored file is a product of the build: to hold it would test the same product in every revision.
+/// - `bad`: the failing revision. A script is held if it is part of it, or else if it is a text that git does not
+///   ignore. An ignored file is a product of the build: holding it would test the same product in every revision.
 pub fn held(
     command: &TestCommand,
     holding: &Holding,
@@ -72,7 +72,8 @@ pub fn held(
     Ok(held)
 }
 
-/// The files that a command names, as it names them, that are in the working tree alone and not held: no checkout has them.
+/// The files that a command names, as written, if only the working tree has them and they are not held: no checkout has
+/// them.
 pub fn missing(
     command: &TestCommand,
     held: &BTreeMap<Vec<u8>, OnDisk>,
@@ -85,7 +86,7 @@ pub fn missing(
         TestCommand::Shell(line) => simple_words(line).unwrap_or_default(),
     };
     let Some(top) = &location.top else { return Vec::new() };
-    // Some runners take a part of a file: `test_a.py::test_b`.
+    // Some test runners take a part of a file: `test_a.py::test_b`.
     let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
     let names = words.iter().skip(1).filter_map(file);
     let is_missing = |path: &Vec<u8>| {
@@ -98,7 +99,7 @@ pub fn missing(
     names.filter(|name| is_named(name).is_some_and(|path| is_missing(&path))).collect()
 }
 
-/// A file, as trees have it.
+/// A file in the form of trees.
 pub fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
     let mode = match file {
         OnDisk::File { is_executable: true, .. } => Mode::Executable,
@@ -108,7 +109,7 @@ pub fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
     (mode, file.bytes().to_vec())
 }
 
-/// Trees of revisions that are recorded or explained, with what is held in them.
+/// Adds held files to the trees of revisions that are recorded or explained.
 pub struct Holder {
     store: TreeStore,
     paths: Vec<Vec<u8>>,
@@ -116,7 +117,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Holds what a hunt from the revision `bad` would hold; needs the private repository.
+    /// Holds the same files as a hunt from the revision `bad`; needs the private repository.
     pub fn new(
         command: &TestCommand,
         holding: &Holding,
@@ -132,7 +133,7 @@ impl Holder {
         Ok(Self { store, paths, is_other: false })
     }
 
-    /// Puts what is held into trees, and says so if that changes any of them.
+    /// Adds the held files to trees, and reports it if that changes any of them.
     pub fn held(mut self, trees: &mut [&mut TreeId], talk: &mut dyn Talk) -> Result<(), Failure> {
         for tree in trees {
             **tree = self.tree(**tree)?;
@@ -149,7 +150,7 @@ impl Holder {
         Ok(view)
     }
 
-    /// Which paths are not as their revisions have them.
+    /// The paths that differ from their revisions.
     fn remark(&self) -> Option<String> {
         let names: Vec<_> = self.paths.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
         self.is_other.then(|| format!("Held as in the working tree: {}.", names.join(", ")))
@@ -169,7 +170,7 @@ pub fn program(command: &TestCommand, location: &Location) -> Option<Vec<u8>> {
     program.as_bytes().contains(&b'/').then(|| inside(&program, location)).flatten()
 }
 
-/// The script that a command runs, as written: the program itself if it is named by a path, or an interpreter's script.
+/// The script of a command, as written: the program itself if it is a path, or an interpreter's script.
 fn script(command: &TestCommand) -> Option<OsString> {
     let words: Vec<OsString> = match command {
         TestCommand::Argv(words) => words.clone(),
@@ -184,7 +185,7 @@ fn script(command: &TestCommand) -> Option<OsString> {
     program.as_bytes().contains(&b'/').then(|| program.clone())
 }
 
-/// The words of the first command of a shell line, as far as they need no shell to be understood.
+/// The words of the first command of a shell line, if they can be understood without a shell.
 fn simple_words(line: &OsStr) -> Option<Vec<OsString>> {
     let text = line.to_str()?;
     let first = text.split(['|', '&', ';', '<', '>', '\n']).next()?;

@@ -1,4 +1,4 @@
-//! One hunt from the command line to the report.
+//! Runs one hunt, from the plan to the report.
 
 use crate::change::trees::Trees;
 use crate::hunt::Again;
@@ -77,26 +77,26 @@ use std::time::Duration;
 use std::time::Instant;
 use std::time::SystemTime;
 
-/// Plans are adjusted at most so often in one hunt.
+/// The maximum number of adjustments of the plan in one hunt.
 const MAX_ADJUSTMENTS: usize = 6;
 
-/// What a hunt is started with.
+/// The input of a hunt.
 pub struct Task<'t> {
     /// The plan.
     pub plan: &'t Plan,
     /// The repository.
     pub location: &'t Location,
-    /// What the process was given.
+    /// The context of the process.
     pub context: &'t Context,
     /// Journal and identity of the hunt.
     pub saved: Saved,
     /// Set when the user interrupts.
     pub interrupt: Arc<AtomicBool>,
-    /// Who listens.
+    /// Receives messages for the user.
     pub talk: &'t mut dyn Talk,
 }
 
-/// Runs a hunt to its end, and writes what it found into the journal.
+/// Runs a hunt to its end, and writes its finding into the journal.
 pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let Task { plan, location, context, saved, interrupt, talk } = task;
     let begin = Instant::now();
@@ -180,7 +180,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         Ok(report)
     });
     if hunt.is_hopeless {
-        // There is nothing to go on with.
+        // There is nothing to continue.
         let status = Status::Usage.word().to_owned();
         hunt.runner.append(&Record::Ended { status })?;
     }
@@ -192,14 +192,14 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
-/// Removes damaged objects of ours, and says so if there were any.
+/// Removes damaged candidates; returns a message if there were any.
 pub fn clear_store(idd_directory: &Path) -> Option<String> {
     let n_removed = private::clear(idd_directory);
     (n_removed > 0)
         .then(|| format!("Removed {} that will be made again.", count(n_removed, "damaged candidate object")))
 }
 
-/// Reads the history in a thread of its own, which waits to be woken: while the first checkout is written it would be in the way.
+/// Reads the history in a separate thread, which waits until it is woken: it would slow down the first checkout.
 fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<History, RepoError>>, Failure> {
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
     let git_directory = location.git_directory.clone();
@@ -211,21 +211,21 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
     reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
 }
 
-/// What is said of a file that no checkout has.
+/// The message about a file that no checkout has.
 fn missing_file(path: &[u8]) -> String {
     let name = Terminal.line(&Untrusted::from(path));
     format!("`{name}` is in your working tree, but in no checkout; `--hold {name}` puts it into every revision.")
 }
 
-/// What is said of a check that refuses what can be built.
+/// The message about a precheck that rejects a revision that can be built.
 const PRECHECK_USELESS: &str =
     "The command of `--precheck` fails at the bad revision, which can be built; it is not used.";
 
-/// What reproducing the failure came to.
+/// The result of reproducing the failure.
 pub(super) enum Reproduced {
     /// The failure is known.
     Yes,
-    /// Some runs fail and some pass, which the hunt does not expect yet.
+    /// Some runs fail and some pass, and the hunt did not know of noise.
     NowAndThen,
     /// The hunt ends here.
     No(Conclusion, Option<ErrorReport>),
@@ -234,32 +234,32 @@ pub(super) enum Reproduced {
 pub(super) struct Hunt<'h> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
-    /// Who has what a partial clone lacks.
+    /// The remote for the objects that a partial clone lacks.
     promisor: Option<Promisor>,
-    /// Who has the rest of a shallow history, if it may be fetched.
+    /// The remote for the rest of a shallow history, if it may be fetched.
     remote: Option<Remote>,
-    /// What reads the history, which reproduction can do without.
+    /// The thread that reads the history; reproduction does not need it.
     reading: Option<JoinHandle<Result<History, RepoError>>>,
     /// Empty until it is [asked for](Hunt::know_history).
     pub(super) history: Rc<History>,
     pub(super) runner: Runner<'h>,
     pub(super) signature: Option<Signature>,
-    /// What is to be said of a history that was fetched.
+    /// The note about a fetched history.
     fetched: Option<String>,
-    /// Whether the command cannot be run at all, so that there is no hunt to go on with.
+    /// Whether the command cannot be run at all, so that there is no hunt to continue.
     pub(super) is_hopeless: bool,
     /// The commit that the journal has.
     kept: Option<CommitId>,
-    /// Its name.
+    /// Its id.
     id: String,
     /// Its journal.
     log: PathBuf,
-    /// When this run began, and how many seconds earlier ones took.
+    /// The start of this run, and the seconds of earlier ones.
     begin: (Instant, f64),
 }
 
 impl Hunt<'_> {
-    /// Runs the hunt again if candidates of it were damaged meanwhile; what was tested is known then.
+    /// Runs the hunt again if some of its candidates were damaged in the meantime; tested candidates are known then.
     fn run_in_spite_of_damage(&mut self) -> Result<Report, Failure> {
         const MAX_TIMES: usize = 3;
         let mut n_times = 0;
@@ -270,14 +270,14 @@ impl Hunt<'_> {
                 return result;
             }
             let Some(said) = clear_store(&self.location.idd_directory()) else { return result };
-            // Each failure is one probe less under way.
+            // Each failure ends one running probe.
             while self.runner.land_all().is_err() {}
             self.runner.talk.say(&said);
         }
     }
 
     fn run(&mut self) -> Result<Report, Failure> {
-        // A clean run contradicted an incremental one before the hunt was resumed: it does so again.
+        // If a clean run contradicted an incremental one before the hunt was resumed, this still holds.
         let (is_clean, is_alone) = (self.runner.is_voided(), self.runner.is_alone());
         let mut adjustments = Adjustments { is_clean, is_alone, ..Adjustments::default() };
         let mut before_hold = None;
@@ -380,14 +380,14 @@ impl Hunt<'_> {
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
-    /// The report of a hunt that was interrupted, or is out of budget.
+    /// The report of a hunt that was interrupted, or has reached its budget.
     fn stopped(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
         let finding = Finding { conclusion: self.runner.conclusion(), ..finding.clone() };
         self.report(&finding, adjustments, store)
     }
 
-    /// Whether what speaks against a pass, in a hunt that found none, was only seen beside other probes; all that was seen so is
-    /// forgotten then.
+    /// In a hunt without a pass: whether a revision passes when it runs alone although it failed beside other probes.
+    /// If so, all observations that were made beside others are dropped.
     fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
         let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
         let tree = store.view(self.history.get(revision).tree)?;
@@ -398,8 +398,8 @@ impl Hunt<'_> {
         Ok(passes)
     }
 
-    /// Says how the plan changes, and forgets what is not believed any more: where runs disagree that were made beside others, runs
-    /// that are made alone come first. `None` if interrupted or out of budget.
+    /// Reports how the plan changes, and drops observations that no longer count. If runs disagree that were made
+    /// beside others, runs alone come first. `None` if interrupted or out of budget.
     fn doubted(&mut self, again: &Again, doubt: Option<Probe>) -> Result<Option<Again>, Failure> {
         let doubt = doubt.filter(|_| matches!(again, Again::Clean | Again::Noisy));
         let difference = match doubt {
@@ -430,13 +430,13 @@ impl Hunt<'_> {
         Ok(Some(again.clone()))
     }
 
-    /// Whether every revision back to the end of the history can be tested as it is, if nothing passes.
+    /// If nothing passes: whether every revision back to the end of the history can be tested without a repair.
     fn is_seen_to_the_end(&self, finding: &Finding) -> bool {
         let oldest = finding.oldest_failing.map(|id| self.history.first_parents(id));
         oldest.is_none_or(|line| line.len() == 1)
     }
 
-    /// What to say of a reduction that took its time and was ended.
+    /// The note about a reduction that was stopped at its time limit.
     fn cut_short(&self, finding: &Finding) -> Option<Untrusted> {
         let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported | Conclusion::Range);
         let changes = [("sufficient", &finding.sufficient), ("necessary", &finding.necessary)];
@@ -449,7 +449,7 @@ impl Hunt<'_> {
             return None;
         }
         let bound = self.runner.bound();
-        // In whole seconds, as it can be typed.
+        // In whole seconds, so that it can be typed.
         let twice = bound.saturating_mul(2).as_secs().max(1);
         let (took, cut) = (text::duration(bound.as_secs_f64()), cut.join(" and "));
         Some(Untrusted::from(format!(
@@ -458,7 +458,7 @@ impl Hunt<'_> {
         )))
     }
 
-    /// Fetches the history behind the borders of a shallow clone; returns whether there is more to search now.
+    /// Fetches the history behind the borders of a shallow clone; returns whether there are new revisions.
     fn deepen(&mut self) -> Result<bool, Failure> {
         let borders = fetch::borders(self.location);
         let Some(remote) = self.remote.take().filter(|_| !borders.is_empty()) else { return Ok(false) };
@@ -477,8 +477,8 @@ impl Hunt<'_> {
         Ok(n_more > 0)
     }
 
-    /// Makes the user's check before the build at the bad revision, which can be built: what refuses that, or is cut at the time
-    /// limit there, is not asked about candidates.
+    /// Runs the user's precheck at the bad revision, which can be built. If it rejects this revision, or reaches the
+    /// time limit, it is not used.
     fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
         let Some(precheck) = self.runner.checking.as_ref().and_then(Checking::command).cloned() else { return Ok(()) };
         let tree = store.view(self.history.get(self.plan.bad).tree)?;
@@ -507,7 +507,7 @@ impl Hunt<'_> {
             self.plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
         let bare = bare.with_promisor(self.promisor.clone());
-        // A patch that does not apply makes no hunt that could be gone on with.
+        // If the patch does not apply, there is no hunt to continue.
         let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
             self.is_hopeless |= failure.status == Status::Usage;
         })?;
@@ -580,7 +580,7 @@ impl Hunt<'_> {
         session.notices().into_iter().chain(session.notes_of_tools()).for_each(note);
     }
 
-    /// What to know of the fixes and of how failures were compared.
+    /// Notes on the fixes and on the comparison of failures.
     fn say_of_fixes(&self, finding: &Finding, store: &TreeStore, report: &mut Report) -> Result<(), Failure> {
         if self.runner.beside.is_mute {
             report.notes.push(Untrusted::from(MUTE));
@@ -614,7 +614,7 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    /// Keeps the finding in the journal and, as refs of this worktree, in the repository.
+    /// Stores the finding in the journal and, as refs of this worktree, in the repository.
     fn write_down(&mut self, report: &Report) -> Result<(), Failure> {
         let value = serde_json::to_value(report)?;
         let status = report.status.word().to_owned();
@@ -627,7 +627,7 @@ impl Hunt<'_> {
     }
 }
 
-/// What is said where nothing that was built could be compared.
+/// The note if no product could be compared.
 fn not_made(artifacts: &[OsString]) -> String {
     let names: Vec<String> = artifacts.iter().map(|name| format!("`{}`", name.to_string_lossy())).collect();
     let names = names.join(", ");
@@ -682,7 +682,7 @@ fn tell_cache_event(event: &cache::Event, talk: &mut dyn Talk) {
     talk.say(&text);
 }
 
-/// Makes the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
+/// Creates the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
 ///
 /// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
 pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
@@ -693,7 +693,7 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
     let place = configured.or_else(cache).map_or_else(
         || {
             let shared = absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
-            // Everybody can write there: the name is ours only if the directory is.
+            // All users can write there: the name belongs to us only if the directory does.
             let own = shared.join(format!("git-idd-{}", files::user_number()));
             files::make_own(&own).map(|()| own.clone()).map_err(|error| (own, error))
         },
@@ -704,7 +704,7 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
         Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
     };
     let place = place.map_err(failed)?;
-    // What is in memory is gone after each start of the machine.
+    // A directory in memory is empty after each start of the machine.
     if !place.exists()
         && let Err(error) = files::make_own(&place)
     {

@@ -1,7 +1,7 @@
-//! What makes two hunts the same hunt: a form of its own, with a version.
+//! The identity of a hunt: a versioned form; two hunts with the same form are the same hunt.
 //!
-//! It is kept as a digest in the journal of every hunt, so it must not depend on how types of the program are printed, on the order
-//! of their fields, or on options that are not used.
+//! Its digest is stored in the journal of every hunt. So it must not depend on how types of the program are printed, on
+//! the order of their fields, or on unused options.
 
 use crate::change::Mode;
 use crate::session::hold::stored;
@@ -13,13 +13,13 @@ use serde_json::Value;
 use sha2::Digest;
 use sha2::Sha256;
 
-/// The version of everything here. Hunts of another version are not gone on with.
+/// The version of this form. Hunts of another version are not continued.
 const VERSION: u32 = 1;
 
-/// The digest that is kept of a plan.
+/// The stored digest of a plan.
 ///
-/// - `plan`: what the user asked for, without what says only how much may be done.
-/// - `probes`: the digest of what the probes depend on.
+/// - `plan`: the order of the user, without options that only limit the amount of work.
+/// - `probes`: the digest of everything that the probes depend on.
 pub fn of_plan(plan: &impl Serialize, probes: [u8; 32]) -> Result<Key, serde_json::Error> {
     let mut form = VERSION.to_le_bytes().to_vec();
     add(&mut form, &probes);
@@ -27,7 +27,7 @@ pub fn of_plan(plan: &impl Serialize, probes: [u8; 32]) -> Result<Key, serde_jso
     Ok(Key(Sha256::digest(form).into()))
 }
 
-/// A value with its keys in order and without what is not set: an option that is not used is no part of it.
+/// A value with its keys in order, and without unset values: an unused option is not part of it.
 fn canonical(value: Value) -> Value {
     let is_set = |value: &Value| match value {
         Value::Null | Value::Bool(false) => false,
@@ -61,7 +61,7 @@ pub fn of_stored(mode: Mode, bytes: &[u8]) -> Vec<u8> {
     form
 }
 
-/// The form of what is put over every revision.
+/// The form of the files over every revision.
 pub fn of_overlay(overlay: Option<&Overlay>) -> Vec<u8> {
     let mut form = Vec::new();
     match overlay {
@@ -81,7 +81,7 @@ pub fn of_overlay(overlay: Option<&Overlay>) -> Vec<u8> {
     form
 }
 
-/// Adds bytes behind their length, so that no two lists of parts are the same.
+/// Adds bytes after their length, so that different lists of parts have different forms.
 fn add(form: &mut Vec<u8>, bytes: &[u8]) {
     form.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     form.extend_from_slice(bytes);

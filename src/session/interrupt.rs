@@ -1,4 +1,4 @@
-//! What the signals set that ask the program to end.
+//! The flag that is set by signals that ask the program to end.
 
 use crate::session::failure::Failure;
 use crate::world::run::ProcessGroup;
@@ -12,15 +12,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 
-/// Set from the first signal on that asks the program to end.
+/// Set by the first such signal.
 #[derive(Debug, Clone)]
 pub struct Interrupt(pub Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Has the signals set it from now on. The second one ends the program at once; what is kept is safe at any moment.
+    /// Installs the signal handlers. The second signal ends the program at once; stored data are consistent at any
+    /// time.
     pub fn register() -> Result<Self, Failure> {
         let interrupt = Arc::new(AtomicBool::new(false));
-        // Without a handler a limit on the size of files would end the program; with one the write fails, and is reported.
+        // Without a handler, a limit on the size of files would kill the program; with one the write fails, and is
+        // reported.
         let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         handled?;
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -32,7 +34,7 @@ impl Interrupt {
     }
 }
 
-/// For commands outside of a hunt: they end with the program, and nothing is written down of them.
+/// For commands outside of a hunt: they end with the program, and are not recorded.
 impl Watch for Interrupt {
     fn started(&mut self, _group: ProcessGroup) {}
 

@@ -1,7 +1,7 @@
-//! The hunts that are kept, and which of them a command is about.
+//! The stored hunts, and the choice of the hunt for a command.
 //!
-//! All worktrees share the journals. Which hunts are a worktree's own is written down beside its git directory; they are what a
-//! command takes that was told no other.
+//! All worktrees share the journals. The list of a worktree's own hunts is stored in its git directory; without
+//! `--hunt`, a command uses one of these.
 
 use crate::report;
 use crate::report::Report;
@@ -24,10 +24,10 @@ use std::time::Duration;
 /// Digits of an id; enough for the milliseconds until the year 2059.
 const N_DIGITS: usize = 8;
 
-/// What to do where a hunt is not found.
+/// The advice if a hunt is not found.
 const SEE_LIST: &str = "`git idd list` lists the hunts and their ids";
 
-/// A hunt that is kept.
+/// A stored hunt.
 #[derive(Debug)]
 pub struct Kept {
     /// Its id.
@@ -45,7 +45,7 @@ impl Kept {
         }
     }
 
-    /// What the hunt came to.
+    /// The result of the hunt.
     pub fn report(&self) -> Result<Report, Failure> {
         let value = self.replay.finding.as_ref().ok_or_else(|| {
             Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id)).with_hint(format!(
@@ -57,7 +57,7 @@ impl Kept {
         report::json::read(&text).map_err(Failure::from)
     }
 
-    /// Whether the hunt found something: a first bad commit, a change, or the commits that it can be.
+    /// Whether the hunt has a finding: a first bad commit, a change, or a list of candidates.
     pub fn is_finding(&self) -> bool {
         let Some(finding) = &self.replay.finding else { return false };
         let ends = [Status::Found, Status::Culprit, Status::Unported, Status::Range];
@@ -65,7 +65,7 @@ impl Kept {
         has_ended_so || finding.get("first_bad").is_some_and(|first_bad| !first_bad.is_null())
     }
 
-    /// How far it is, in a word: that of its end, or `running`, or `stopped` if it was killed.
+    /// Its state, in a word: that of its end, or `running`, or `stopped` if it was killed.
     pub fn state(&self, location: &Location) -> Result<String, Failure> {
         Ok(match &self.replay.status {
             _ if saved::is_running(location, &self.id)? => "running".to_owned(),
@@ -74,13 +74,13 @@ impl Kept {
         })
     }
 
-    /// Whether it can be gone on with.
+    /// Whether it can be continued.
     pub fn is_unfinished(&self) -> bool {
         saved::is_unfinished(self.replay.status.as_deref())
     }
 }
 
-/// The hunt that was named, or else the one of this worktree that was worked on last.
+/// The named hunt, or else the one of this worktree that ran last.
 ///
 /// - `named`: an id, or the beginning of one.
 pub fn newest(location: &Location, named: Option<&str>) -> Result<Kept, Failure> {
@@ -90,10 +90,10 @@ pub fn newest(location: &Location, named: Option<&str>) -> Result<Kept, Failure>
     }
 }
 
-/// The hunt that was named, or else the newest of this worktree that found something; if none did, the newest.
+/// The named hunt, or else the newest of this worktree with a finding; if there is none, the newest.
 ///
 /// - `named`: an id, or the beginning of one.
-/// - Result: with it, what there is to say if another hunt is newer.
+/// - Result: also a message if another hunt is newer.
 pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept, Option<String>), Failure> {
     let newest = newest(location, named);
     if named.is_some() || newest.as_ref().is_ok_and(Kept::is_finding) {
@@ -111,7 +111,7 @@ pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept,
     Ok((finding, Some(remark)))
 }
 
-/// The hunts of this worktree that can be gone on with, beside `id`; the newest first.
+/// The hunts of this worktree that can be continued, without `id`; the newest first.
 pub fn other_unfinished(location: &Location, id: &str) -> Option<String> {
     let mut others = own(location).into_iter().rev().filter(|other| other != id);
     others.find(|other| Kept::read(location, other.clone()).is_ok_and(|kept| kept.is_unfinished()))
@@ -127,7 +127,7 @@ fn no_hunt(location: &Location) -> Failure {
     }
 }
 
-/// The id that begins so.
+/// The id with this beginning.
 fn resolve(location: &Location, name: &str) -> Result<String, Failure> {
     let shown = Terminal.line(&Untrusted::from(name));
     let mut ids: Vec<String> = all(location)?;
@@ -146,14 +146,14 @@ fn resolve(location: &Location, name: &str) -> Result<String, Failure> {
     }
 }
 
-/// The ids of all hunts of the repository, in their order.
+/// The ids of all hunts of the repository, sorted.
 pub fn all(location: &Location) -> Result<Vec<String>, Failure> {
     let segments = journal::segments(&location.idd_directory());
     let segments = segments?;
     Ok(segments.into_iter().map(|(id, _)| id).collect())
 }
 
-/// A hunt by its id; `None` if it has only just begun, or is not there any more.
+/// A hunt by its id; `None` if it has only just begun, or no longer exists.
 pub fn find(location: &Location, id: &str) -> Result<Option<Kept>, Failure> {
     match Replay::read(&saved::segment_path(location, id)?) {
         Ok(replay) => Ok(Some(Kept { id: id.to_owned(), replay })),
@@ -163,18 +163,18 @@ pub fn find(location: &Location, id: &str) -> Result<Option<Kept>, Failure> {
     }
 }
 
-/// Which hunts are a worktree's own, as it is kept.
+/// The stored list of a worktree's own hunts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Own {
-    /// The one that was worked on last stands at the end.
+    /// The one that ran last is at the end.
     #[serde(default)]
     hunts: Vec<String>,
-    /// As an older version wrote it, which knew one.
+    /// From an older version, which stored only one.
     #[serde(default, skip_serializing)]
     hunt: Option<String>,
 }
 
-/// The ids of this worktree's hunts; the one that was worked on last stands at the end.
+/// The ids of this worktree's hunts; the one that ran last is at the end.
 pub fn own(location: &Location) -> Vec<String> {
     own_of(&location.session_directory(), &location.idd_directory())
 }
@@ -186,7 +186,7 @@ fn own_of(session: &Path, idd: &Path) -> Vec<String> {
     hunts.into_iter().chain(hunt).filter(is_there).collect()
 }
 
-/// Makes `id` the hunt of this worktree that was worked on last.
+/// Makes `id` the hunt of this worktree that ran last.
 pub fn add(location: &Location, id: &str) -> Result<(), Failure> {
     let mut hunts = own(location);
     hunts.retain(|known| known != id);
@@ -194,14 +194,14 @@ pub fn add(location: &Location, id: &str) -> Result<(), Failure> {
     keep(location, hunts)
 }
 
-/// Makes `id` no hunt of this worktree any more.
+/// Removes `id` from the hunts of this worktree.
 pub fn remove(location: &Location, id: &str) -> Result<(), Failure> {
     let mut hunts = own(location);
     hunts.retain(|known| known != id);
     keep(location, hunts)
 }
 
-/// Leaves the worktree without hunts.
+/// Removes all hunts from this worktree.
 pub fn clear(location: &Location) -> Result<(), Failure> {
     files::remove(&place(&location.session_directory())).map_err(Failure::from)
 }
@@ -219,7 +219,8 @@ fn place(session: &Path) -> PathBuf {
 
 /// The id of a hunt that begins at this time since 1970.
 ///
-/// It is the number of milliseconds to the base 36: later hunts have later ids, and a few characters tell two hunts of a day apart.
+/// It is the number of milliseconds to the base 36: later hunts have later ids, and a few characters distinguish two
+/// hunts of a day.
 pub fn id_at(time: Duration) -> String {
     let mut rest = time.as_millis();
     let mut digits = Vec::new();
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!(id(0), "00000000");
         assert_eq!(id(1_795_372_113_618), "mws678wi");
         assert!(id(1_795_372_113_618) < id(1_795_372_113_619));
-        // Those of an older form begin with the milliseconds to the base 10.
+        // Older ids begin with the milliseconds to the base 10.
         assert!("01795372113618-2ab3" < id(1_795_372_113_618).as_str());
     }
 }

@@ -1,7 +1,9 @@
-//! The drivers: what a command does from the order to the report, with the engines and the world, but without a command line.
+//! The drivers: they carry out a command with the engines and the world, from the order to the report, without a
+//! command line.
 //!
-//! [`hunt`](hunt()) is the way in for programs. An [`order`] says what is wanted, [`plan`] resolves it against the repository, [`hunt`](mod@hunt)
-//! drives the engines, and [`runner`] answers their probes; [`saved`] keeps what outlives the process. What is said meanwhile goes to a [`talk::Talk`].
+//! [`hunt`](hunt()) is the entry point for programs. An [`order`] has the wishes of the user, [`plan`] resolves them
+//! against the repository, [`hunt`](mod@hunt) drives the engines, and [`runner`] answers their probes. [`saved`] stores
+//! everything that outlives the process. Messages go to a [`talk::Talk`].
 
 pub mod announce;
 pub mod beside;
@@ -46,16 +48,17 @@ use std::sync::atomic::AtomicBool;
 
 /// Hunts in the repository of the context's directory.
 ///
-/// The user's working tree, index and refs are left alone; what is learned is kept below `idd/` in the git directory. If an earlier
-/// call with the same order was stopped, this one goes on from there.
+/// The user's working tree, index and refs are not changed; results are stored below `idd/` in the git directory. If an
+/// earlier call with the same order was stopped, this one continues it.
 ///
-/// - `interrupt`: once it is set, the hunt stops, and its report has the status `interrupted`. [`interrupt::Interrupt::register`] has
-///   signals set it.
+/// - `interrupt`: when it is set, the hunt stops, and its report has the status `interrupted`.
+///   [`interrupt::Interrupt::register`] makes signals set it.
 ///
-/// Errors: there is no repository, another hunt runs in this worktree, the order names no revision, the disk is full. That nothing was found is
-/// no error: [`Report::status`] says so.
+/// Errors: there is no repository, another hunt runs in this worktree, the order names no revision, the disk is full. A
+/// hunt without a finding is no error: see [`Report::status`].
 ///
-/// Cost: two or more runs of the test at the bad revision, some log2 of the history, those of the reduction, and at most six that prove the answer.
+/// Cost: at least two runs of the test at the bad revision, about log2 of the history, those of the reduction, and at
+/// most six that prove the answer.
 pub fn hunt(
     order: HuntOrder,
     context: &Context,

@@ -1,7 +1,7 @@
-//! What the user asks for, as plain data: a hunt, a recording, an explanation.
+//! The order of the user as plain data: a hunt, a recording, an explanation.
 //!
-//! The command line makes these values from its options. The order of a hunt is also what a journal stores, so that
-//! `resume` can start the same hunt again: its field names and variants are a file format.
+//! The command line makes these values from its options. A journal stores the order of a hunt, so that `resume` can
+//! start the same hunt again: its field names and variants are a file format.
 
 use crate::explain::chain::Method;
 use crate::session::share::Flaky;
@@ -20,9 +20,9 @@ pub struct HuntOrder {
     pub command: TestCommand,
     /// Where to look.
     pub history: History,
-    /// What is run, and what its result means.
+    /// The commands, and the meaning of their results.
     pub test: Test,
-    /// How much work is done, and how.
+    /// The amount of work.
     pub effort: Effort,
 }
 
@@ -54,7 +54,7 @@ impl Default for History {
     }
 }
 
-/// What is run, and what its result means.
+/// The commands, and the meaning of their results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Test {
@@ -62,9 +62,9 @@ pub struct Test {
     pub build: Option<OsString>,
     /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
     pub precheck: Option<OsString>,
-    /// Products of the build that alone the test depends on, as paths.
+    /// Products of the build, as paths; the test depends on nothing else that the build makes.
     pub artifact: Vec<OsString>,
-    /// Whether candidates are built without a check before.
+    /// Whether prechecks are disabled.
     pub no_precheck: bool,
     /// Time limit of the build and of the test, each; measured if it is `None`.
     pub timeout: Option<Duration>,
@@ -72,7 +72,7 @@ pub struct Test {
     pub match_line: Option<String>,
     /// A pass counts only if a line of its output matches this regular expression.
     pub pass_match: Option<String>,
-    /// What makes two failures the same failure.
+    /// How failures are compared.
     pub signature: SignatureMode,
     /// Paths that keep the content of the working tree in every revision.
     pub hold: Vec<OsString>,
@@ -85,7 +85,7 @@ pub struct Test {
     pub shim: Vec<OsString>,
     /// Runs of each test, 1 to 1000; one failure is a failure.
     pub repeat: u32,
-    /// How often the test fails or passes without a reason; `None` if it is not expected to.
+    /// How often the test fails or passes without a reason; `None` if the user does not expect noise.
     #[serde(default)]
     pub flaky: Option<Flaky>,
     /// The probability at which the search ends if runs of one revision disagree.
@@ -124,7 +124,7 @@ impl Default for Test {
     }
 }
 
-/// How much work is done, and how.
+/// The amount of work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Effort {
@@ -136,18 +136,18 @@ pub struct Effort {
     pub fast: bool,
     /// Whether the culprit is reduced a second time, from the other end.
     pub retry: bool,
-    /// File that lists the trees which the reduction turned down without a test.
+    /// File for a list of the trees that the reduction rejected without a test.
     pub audit: Option<OsString>,
     /// Whether every test runs in a freshly written checkout.
     pub clean: bool,
     /// Whether no result of an earlier run is used.
     pub no_cache: bool,
-    /// Whether what a partial or shallow clone lacks may be fetched.
+    /// Whether missing objects of a partial or shallow clone may be fetched.
     pub fetch: bool,
-    /// What to look for.
+    /// The last stage.
     #[serde(default)]
     pub until: Until,
-    /// How long the reduction may take; `None` leaves it to the program.
+    /// The time limit of the reduction; `None` for the default.
     #[serde(default)]
     pub reduction: Option<Bound>,
     /// Whether repairs of revisions may take any number of tests.
@@ -155,35 +155,35 @@ pub struct Effort {
     pub repair: bool,
     /// Whether the fix is not carried to HEAD.
     pub no_port: bool,
-    /// Number of tests that run at once, 1 to 1000; `None` leaves it to the program.
+    /// Number of tests that run at once, 1 to 1000; `None` for the default.
     pub jobs: Option<u32>,
     /// Time after which the hunt stops.
     pub budget: Option<Duration>,
     /// Runs of the test after which the hunt stops.
     pub max_probes: Option<u64>,
-    /// Shell line to run once the first bad commit is proved, and when the hunt has ended.
+    /// Shell line that runs when the first bad commit is proved, and when the hunt has ended.
     pub notify: Option<String>,
 }
 
-/// How much a resumed hunt may do; what is `None` stays as it was.
+/// The new limits of a resumed hunt; a `None` field stays unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Allowance {
     /// Number of tests that run at once.
     pub jobs: Option<u32>,
-    /// Time after which the hunt stops, counted anew.
+    /// Time after which the hunt stops, counted from now.
     pub budget: Option<Duration>,
-    /// Runs of the test after which the hunt stops, counted anew.
+    /// Runs of the test after which the hunt stops, counted from now.
     pub max_probes: Option<u64>,
-    /// What to look for.
+    /// The last stage.
     pub until: Option<Until>,
-    /// How long the reduction may take, with the time that it took already.
+    /// The time limit of the reduction, including the time that it has taken so far.
     pub reduction: Option<Bound>,
-    /// Whether what a partial or shallow clone lacks may be fetched from now on.
+    /// Whether missing objects of a partial or shallow clone may be fetched from now on.
     pub fetch: bool,
 }
 
 impl Allowance {
-    /// Replaces what was given in `effort`.
+    /// Replaces the given fields in `effort`.
     pub fn replace(self, effort: &mut Effort) {
         effort.jobs = self.jobs.or(effort.jobs);
         effort.budget = self.budget.or(effort.budget);
@@ -203,9 +203,9 @@ pub struct RecordOrder {
     pub at: String,
     /// Shell line that is run before the test.
     pub build: Option<OsString>,
-    /// What is kept as it is now.
+    /// The held files.
     pub holding: Holding,
-    /// The program to look at, if the test runs several.
+    /// The program to show, if the test runs several.
     pub program: Option<OsString>,
     /// Whether the run is not compared with other runs.
     pub once: bool,
@@ -213,7 +213,7 @@ pub struct RecordOrder {
     pub max_trace: u64,
     /// Bytes that the test may write to one file.
     pub max_output: u64,
-    /// Which part is kept of a run that would take more.
+    /// The part of the run that is stored if the whole is too long.
     pub keep: Keep,
     /// Time limit of the build and of the test, each.
     pub timeout: Option<Duration>,
@@ -234,15 +234,15 @@ pub struct ExplainOrder {
     pub switch_budget: Option<usize>,
     /// Tests after which the search for the chain ends.
     pub max_tests: u64,
-    /// Which pair of the hunt.
+    /// The pair of the hunt.
     pub at: Side,
     /// Shell line that is run before the test.
     pub build: Option<OsString>,
-    /// What is kept as it is now; in versions of a hunt that is done.
+    /// The held files; for versions of a hunt the files that the hunt held.
     pub holding: Holding,
-    /// The program to look at, if the test runs several.
+    /// The program to explain, if the test runs several.
     pub program: Option<OsString>,
-    /// How the chain is found.
+    /// The algorithm of the chain.
     pub method: Method,
     /// Whether the steps of the chain are not tested again.
     pub is_unchecked: bool,
@@ -254,7 +254,7 @@ pub struct ExplainOrder {
     pub timeout: Option<Duration>,
 }
 
-/// What a recording or an explanation keeps as it is now.
+/// The held files of a recording or an explanation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holding {
     /// Paths that keep the content of the working tree.
@@ -263,7 +263,7 @@ pub struct Holding {
     pub no_hold: bool,
 }
 
-/// What a hunt looks for, each stage with those before it.
+/// The last stage of a hunt; each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Until {
     /// The first bad commit.
@@ -286,16 +286,16 @@ impl Until {
     }
 }
 
-/// How long something may take.
+/// A time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bound {
-    /// This long.
+    /// At most this long.
     Within(Duration),
-    /// As long as it needs.
+    /// Without a limit.
     Unlimited,
 }
 
-/// Which part is kept of a run that is too long.
+/// The part of a run that is stored if the whole is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// The beginning.
@@ -304,7 +304,7 @@ pub enum Keep {
     Last,
 }
 
-/// Which pair of a hunt is explained.
+/// The pair of versions that is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Side {
     /// The first bad revision, and the same without the necessary change.
@@ -324,7 +324,7 @@ pub enum Walk {
     Linear,
 }
 
-/// What makes two failures the same failure.
+/// How failures are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum SignatureMode {
     /// Exit code and failure line, if that is stable.
@@ -341,7 +341,7 @@ pub enum SignatureMode {
 pub enum Level {
     /// To whole files.
     File,
-    /// To declarations; to hunks where the language is not known.
+    /// To declarations, or to hunks if the language is not known.
     Unit,
     /// To hunks.
     Hunk,
@@ -355,7 +355,7 @@ pub enum Level {
 /// Algorithm of the reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Reducer {
-    /// From files down to lines, each rung to its end before the next.
+    /// From files down to lines, one level after the other.
     #[default]
     Default,
     /// Minimizing delta debugging on lines.
@@ -384,7 +384,7 @@ impl TestCommand {
         }
     }
 
-    /// The command that these arguments make; `None` if there is none, or if the first one is blank.
+    /// The command of these arguments; `None` if there are none, or if the first one is blank.
     pub fn from_words(mut words: Vec<OsString>) -> Option<Self> {
         let is_blank = words.first()?.to_string_lossy().trim().is_empty();
         match words.len() {
@@ -400,7 +400,7 @@ pub fn to_line<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {
     words.map(quoted).collect::<Vec<_>>().join(&b' ')
 }
 
-/// A word as the shell reads it back: in single quotes where it has a meaning of its own there.
+/// A word in the quoting of the shell: in single quotes if it has special characters.
 fn quoted(word: &[u8]) -> Vec<u8> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
     if !word.is_empty() && word.iter().all(is_plain) {

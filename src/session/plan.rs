@@ -1,4 +1,4 @@
-//! The plan: what was asked for, resolved against the repository; the same for the whole hunt.
+//! The plan: the order, resolved against the repository; the same for the whole hunt.
 
 use crate::change::Level;
 use crate::change::Mode;
@@ -49,7 +49,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How the plan was changed while the hunt went on; see [`Again`].
+/// The changes of the plan during the hunt; see [`Again`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent adjustments, each made at most once")]
 pub struct Adjustments {
@@ -57,20 +57,20 @@ pub struct Adjustments {
     pub also_held: Vec<Vec<u8>>,
     /// Nothing is held.
     pub hold_nothing: bool,
-    /// Only the exit code makes the signature.
+    /// Only the exit code is the signature.
     pub signature_is_exit: bool,
-    /// Every probe is made in a fresh worktree.
+    /// Every probe runs in a fresh worktree.
     pub is_clean: bool,
     /// One probe runs at a time.
     pub is_alone: bool,
     /// Runs of one tree disagree.
     pub is_noisy: bool,
-    /// A culprit that touches only tests is believed.
+    /// A culprit that touches only tests is accepted.
     pub believe_tests: bool,
 }
 
 impl Adjustments {
-    /// Takes one more change of plan in.
+    /// Adds a change of the plan.
     pub fn adjust(&mut self, again: &Again) {
         match again {
             Again::Hold(paths) => self.also_held.extend(paths.iter().cloned()),
@@ -83,44 +83,44 @@ impl Adjustments {
     }
 }
 
-/// Everything that stays as it is for one hunt.
+/// Everything that is the same for the whole hunt.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// As the user asked.
+    /// The order of the user.
     pub order: HuntOrder,
     /// Whether only the difference of two revisions is reduced.
     pub is_minimize: bool,
     /// The revision where the test fails.
     pub bad: CommitId,
-    /// Revisions said to pass.
+    /// Revisions that the user gave as good.
     pub goods: Vec<CommitId>,
     /// The revision that the fix is for.
     pub target: CommitId,
-    /// Paths held by default or by option, relative to the top, with what is in the working tree.
+    /// Held paths, relative to the top, with their content in the working tree.
     pub held: BTreeMap<Vec<u8>, OnDisk>,
     /// Files that the test command names and that only the working tree has.
     pub missing: Vec<Vec<u8>>,
-    /// The program that the test command starts directly, if it lies in the working tree; relative to the top.
+    /// The program that the test command starts directly, if it is in the working tree; relative to the top.
     pub program: Option<Vec<u8>>,
     /// The overlay.
     pub overlay: Option<Overlay>,
     /// The files of `--shim`.
     pub shim: BTreeMap<Vec<u8>, OnDisk>,
-    /// What is run.
+    /// The commands of every probe.
     pub commands: Commands,
-    /// What may refuse a candidate before its build.
+    /// The precheck.
     pub precheck: Option<Precheck>,
     /// Files outside the tree that the commands name, with their digests.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The variables that a result depends on.
     pub listed_environment: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What the user says of files.
+    /// The user's rules for dividing files.
     pub divisions: Divisions,
     /// Whether the directories of submodules stay empty.
     pub has_empty_submodules: bool,
 }
 
-/// What is put over every revision.
+/// The files or the patch over every revision.
 #[derive(Debug, Clone)]
 pub enum Overlay {
     /// These files.
@@ -148,7 +148,7 @@ fn headless(user: &Repository) -> Failure {
 }
 
 impl Plan {
-    /// Resolves what the user asked for.
+    /// Resolves an order.
     pub fn new(
         order: HuntOrder,
         pair: Option<(&str, &str)>,
@@ -218,7 +218,7 @@ impl Plan {
         let outside_files = outside_files(&order, more_lines, location);
         let is_minimize = pair.is_some();
         let commits = [&goods[..], &[bad, target]].concat();
-        // The reducers of the literature are there for comparison, and left as they are.
+        // The reducers of the literature are for comparison, and use no precheck.
         let precheck = Precheck::new(&order, location, (user, context), &commits)
             .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain);
         Ok(Self {
@@ -241,7 +241,7 @@ impl Plan {
         })
     }
 
-    /// What the engines are told.
+    /// The order for the engines.
     pub fn engine_order(&self, adjustments: &Adjustments, history: &History) -> Order {
         let effort = &self.order.effort;
         // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
@@ -286,7 +286,7 @@ impl Plan {
         }
     }
 
-    /// How the hunt goes on where runs of one tree disagree: `None` as long as none do, and the user expects none.
+    /// The parameters for a noisy test: `None` if no runs disagree and the user expects no noise.
     pub fn noisy(&self, adjustments: &Adjustments) -> Option<Noisy> {
         let test = &self.order.test;
         let rate = match test.flaky {
@@ -296,7 +296,7 @@ impl Plan {
         (test.flaky.is_some() || adjustments.is_noisy).then(|| Noisy { rate, confidence: test.confidence.value() })
     }
 
-    /// What is put into every tree under these adjustments.
+    /// The held files under these adjustments.
     pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Held, Failure> {
         let mut held = Held::default();
         if !adjustments.hold_nothing {
@@ -331,9 +331,9 @@ impl Plan {
         })
     }
 
-    /// What the key of a product is made of, beside its bytes; `None` if products are not compared.
+    /// The plan for the key of a product; `None` if products are not compared.
     ///
-    /// - `held`: what stands in every tree, and so beside every product.
+    /// - `held`: the held files, which are beside every product.
     pub fn product_plan(&self, held: &Held) -> Option<ProbePlan> {
         if self.commands.artifacts.is_empty() {
             return None;
@@ -349,7 +349,7 @@ impl Plan {
         Some(ProbePlan { artifacts: self.commands.artifacts.clone(), overlay, ..self.probe_plan() })
     }
 
-    /// Names of the programs that the commands are taken to execute where that cannot be seen.
+    /// Names of the programs that count as executed if executions cannot be seen.
     pub fn audited(&self) -> Vec<String> {
         let of = |words: &Words| match words {
             Words::Shell(line) => split(line),
@@ -361,7 +361,7 @@ impl Plan {
         toolchain::audited(words.iter().map(OsString::as_os_str))
     }
 
-    /// What the cache key is made of, beside the tree.
+    /// The plan for the cache key.
     pub fn probe_plan(&self) -> ProbePlan {
         ProbePlan {
             regenerate: self.commands.regeneration.as_ref().map(|regeneration| parts(&regeneration.command)),
@@ -370,11 +370,11 @@ impl Plan {
             build: self.commands.build.as_ref().map(parts),
             test: parts(&self.commands.test),
             directory: self.commands.directory.as_os_str().as_bytes().to_vec(),
-            // Held and overlaid files are part of the tree that is probed, and so of the key.
+            // Held and overlaid files are part of the probed tree, and so of the key.
             overlay: BTreeMap::new(),
             outside_files: self.outside_files.clone(),
             environment: self.listed_environment.clone(),
-            // Their commits are part of the tree; how they are written is not.
+            // Their commits are part of the tree; whether they are written is not.
             submodules: BTreeMap::from([(Vec::new(), vec![u8::from(!self.has_empty_submodules)])]),
             platform: toolchain::platform(),
             is_home_isolated: self.commands.is_home_isolated,
@@ -419,12 +419,12 @@ fn reducer(order: &HuntOrder) -> Reducer {
     }
 }
 
-/// What the configuration says of files: `idd.grammar.*`, `idd.generated`, `idd.regenerate`.
+/// The configuration for dividing files: `idd.grammar.*`, `idd.generated`, `idd.regenerate`.
 fn divisions(context: &Context) -> Result<Divisions, Failure> {
     const GRAMMAR: &str = "idd.grammar.";
     let grammar = |(key, name): &(String, String)| {
         let glob = key.get(GRAMMAR.len()..).filter(|_| key[..GRAMMAR.len()].eq_ignore_ascii_case(GRAMMAR))?;
-        // A key of git ends with a plain word: this one is for patterns that do not.
+        // A key of git ends with a plain word: this suffix is for patterns that do not.
         let glob = glob.strip_suffix(".language").unwrap_or(glob);
         Some((glob.to_owned(), name.clone()))
     };
@@ -495,7 +495,7 @@ fn outside_files<'a>(
         .collect()
 }
 
-/// The words of a shell line without those that output is written to: their content is no input.
+/// The words of a shell line without the targets of redirections: they are no input.
 fn split(line: &OsStr) -> Vec<OsString> {
     let mut words = Vec::new();
     for (index, part) in line.as_bytes().split(|byte| *byte == b'>').enumerate() {

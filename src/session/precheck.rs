@@ -1,4 +1,4 @@
-//! The check before the build: what is run for a candidate, whether it is any good, and under which plan refusals are kept.
+//! The precheck: its command for a candidate, whether it is useful, and the key of its rejections.
 
 use crate::hunt::probe::Ends;
 use crate::revision::CommitId;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// Where a compile database is looked for, from the top: where clangd looks for one.
+/// The paths of a compile database from the top, as in clangd.
 const PLACES: [&str; 2] = ["compile_commands.json", "build/compile_commands.json"];
 
 /// How candidates are checked.
@@ -29,12 +29,12 @@ const PLACES: [&str; 2] = ["compile_commands.json", "build/compile_commands.json
 pub enum Precheck {
     /// By the command of `--precheck`.
     Command(Words),
-    /// By the compiler's look at the sources that a candidate touches, as the user's own build compiles them.
+    /// The compiler checks the syntax of the sources that a candidate touches, with the commands of the user's build.
     Database(Arc<CompileDatabase>),
 }
 
 impl Precheck {
-    /// What the user asked for, or else what a compile database that git does not track, neither now nor at `commits`, allows.
+    /// The user's command; or else the compile database, if git does not track it, neither now nor at `commits`.
     pub fn new(
         order: &HuntOrder,
         location: &Location,
@@ -56,7 +56,7 @@ impl Precheck {
         let foreign = [top.clone(), location.git_directory.clone(), location.common_directory.clone()];
         let grounds = Grounds { top, foreign: &foreign, path: &path };
         PLACES.into_iter().find_map(|name| {
-            // A link may lead to what is tracked.
+            // A link can lead to a tracked file.
             let real = files::real(&top.join(name))?;
             let inside = real.strip_prefix(top).ok().map(|path| path.as_os_str().as_bytes());
             let is_untracked = !is_tracked(name.as_bytes()) && !inside.is_some_and(is_tracked);
@@ -65,29 +65,29 @@ impl Precheck {
     }
 }
 
-/// The check before the build, during a hunt.
+/// The precheck during a hunt.
 pub struct Checking {
     precheck: Precheck,
-    /// For what it refuses, but for the check itself.
+    /// The plan for rejections, without the check itself.
     plan: ProbePlan,
     touched: Touched,
     known: HashMap<(TreeId, TreeId), Option<Check>>,
     vetted: Vec<Ends>,
-    /// Why it is not used any more: it refuses what can be built.
+    /// Why it is no longer used: it rejects a tree that can be built.
     pub useless: Option<&'static str>,
 }
 
-/// What is run for one candidate.
+/// The check of one candidate.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// The command.
     pub words: Words,
-    /// Of the plan under which it is kept that it refused.
+    /// The digest of the plan for its rejections.
     pub plan: [u8; 32],
 }
 
 impl Checking {
-    /// A check that was not used yet; `plan` is that of a probe without it.
+    /// A check that has not run yet; `plan` is that of a probe without it.
     pub fn new(precheck: Precheck, mut plan: ProbePlan) -> Self {
         if let Precheck::Database(database) = &precheck {
             let digest = |path| toolchain::file_digest(path).unwrap_or_default();
@@ -97,7 +97,7 @@ impl Checking {
         Self { precheck, plan, touched: Touched::default(), known: HashMap::new(), vetted: Vec::new(), useless: None }
     }
 
-    /// The compile database, if there is one and it is of use.
+    /// The compile database, if there is one and it is useful.
     pub fn database(&self) -> Option<&Arc<CompileDatabase>> {
         match &self.precheck {
             Precheck::Database(database) if self.useless.is_none() => Some(database),
@@ -105,7 +105,7 @@ impl Checking {
         }
     }
 
-    /// The command of the user, if there is one and it is of use.
+    /// The command of the user, if there is one and it is useful.
     pub fn command(&self) -> Option<&Words> {
         match &self.precheck {
             Precheck::Command(words) if self.useless.is_none() => Some(words),
@@ -113,15 +113,15 @@ impl Checking {
         }
     }
 
-    /// What is run for `tree`, a candidate of a change from `older`; `None` if nothing is known that could refuse it.
+    /// The check of `tree`, a candidate of a change from `older`; `None` if no check is possible.
     pub fn check(&mut self, open: impl FnOnce() -> Option<Repository>, older: TreeId, tree: TreeId) -> Option<Check> {
-        /// What was looked up is kept as long as it may be asked for soon.
+        /// Results are stored as long as they may be needed soon.
         const MAX_KEPT: usize = 1000;
         if self.useless.is_some() {
             return None;
         }
         let (older, words) = match &self.precheck {
-            // It does not ask what changed.
+            // It does not depend on the change.
             Precheck::Command(words) => (tree, Some(words.clone())),
             Precheck::Database(_) => (older, None),
         };
@@ -146,10 +146,11 @@ impl Checking {
         database.line(&sources).map(Words::Shell)
     }
 
-    /// The trees that must be let pass before candidates between `ends` are refused, each with its check; told once.
+    /// The trees that the check must accept before it may reject candidates between `ends`, each with its check;
+    /// returned once.
     ///
-    /// A user's command is tried at the bad revision instead, before the hunt. What is repaired cannot be built: there
-    /// (`is_repair`) only the newer end counts.
+    /// A user's command is run at the bad revision instead, before the hunt. A revision that needs a repair cannot be
+    /// built, so for a repair (`is_repair`) only the newer end counts.
     pub fn to_vet(
         &mut self,
         open: impl Fn() -> Option<Repository>,

@@ -34,10 +34,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 use std::time::Instant;
 
-/// No limit derived from the first run is shorter than this.
+/// The minimum of a limit that is derived from the first run.
 const LIMIT_FLOOR: Duration = Duration::from_secs(20);
 
-/// A limit derived from the first run is so many times its duration.
+/// A limit that is derived from the first run is this many times its duration.
 const LIMIT_FACTOR: u32 = 4;
 
 /// A bad revision passes if this many runs pass.
@@ -46,14 +46,14 @@ const N_PASSES: usize = 4;
 /// The numbers of the first runs are below this one.
 const N_FIRST_RUNS: u32 = 4;
 
-/// A noisy test that has not failed twice in so many runs of the bad revision is not run further.
+/// If a noisy test has not failed twice in this many runs of the bad revision, it is not run further.
 const MAX_REPRODUCTION_RUNS: u32 = 40;
 
 /// A command that keeps more processors busy than this runs in parallel by itself.
 const MAX_BUSY_OF_ONE: f64 = 1.3;
 
 impl Hunt<'_> {
-    /// Runs the test at the bad revision twice and takes the signature.
+    /// Runs the test at the bad revision twice, and computes the signature.
     pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
         use crate::change::trees::Trees;
         let tree = graph::tree_of(store.repository(), self.plan.bad)?;
@@ -135,15 +135,15 @@ impl Hunt<'_> {
         Ok(Reproduced::Yes)
     }
 
-    /// The runs that reproduce: one, then another; both at once in the second round if probes run in parallel. A noisy test is
-    /// run until it has failed twice.
+    /// The runs that reproduce the failure: one, then another; in the second round both at once if probes run in
+    /// parallel. A noisy test is run until it has failed twice.
     fn reproduction_runs(&mut self, probe: Probe, is_noisy: bool) -> Result<Option<Vec<Observation>>, Failure> {
         let Some(mut seen) = self.first_runs(probe)? else { return Ok(None) };
         let first = N_FIRST_RUNS.max(2 * self.plan.order.test.repeat);
         for nth in first..first + MAX_REPRODUCTION_RUNS {
             let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
             let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
-            // That nothing is wrong with the bad revision is not said of two runs.
+            // Two passes are not enough to report that the bad revision passes.
             let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
             if is_enough || (!is_noisy && n_passing == 0) {
                 break;
@@ -165,7 +165,7 @@ impl Hunt<'_> {
                     "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` overrides this)."
                 ));
             }
-            // With `--repeat`, two that disturb each other cannot be told from one that disturbs itself.
+            // With `--repeat`, runs that disturb each other cannot be distinguished from a flaky test.
             if n_busy > MAX_BUSY_OF_ONE || repeat > 1 {
                 self.runner.n_jobs = 1;
             }
@@ -205,10 +205,11 @@ impl Hunt<'_> {
         Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: Untrusted::from(message), hint }))
     }
 
-    /// A command that cannot be run (126, 127) is believed to be the failure only if the script that it names is there and
-    /// can be executed (so the code comes from inside it), or if another revision ends otherwise.
+    /// Whether an exit code of 126 or 127 means that the command cannot be run. It counts as the failure only if the
+    /// script that it names exists and is executable (so the code comes from inside it), or if another revision ends
+    /// differently.
     ///
-    /// Source: what `git bisect run` does with a first 126 or 127. Cost: one probe, only for these codes.
+    /// Source: the rule of `git bisect run` for a first 126 or 127. Cost: one probe, only for these codes.
     fn is_bogus(&mut self, seen: &Observation, store: &TreeStore) -> Result<Option<Failure>, Failure> {
         use crate::change::trees::Trees;
         let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! The runner of one hunt: it answers probes from the journal, the cache or a sandbox.
 //!
-//! The order of writing is intent, run, observation (durable), consumed; so whatever kills the program, no completed
-//! probe is run again, and a resumed hunt takes the same way. Which probes are under way is the matter of [`flights`].
+//! The order of writing is intent, run, observation (durable), consumed. So no completed probe is run again whenever
+//! the program is killed, and a resumed hunt takes the same path. [`flights`] manages the running probes.
 
 mod complaining;
 pub mod complaints;
@@ -81,7 +81,7 @@ use std::thread::Thread;
 use std::time::Duration;
 use std::time::Instant;
 
-/// What ends a runner for good.
+/// An error that ends a runner.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
     /// A probe could not be made.
@@ -95,34 +95,34 @@ pub enum RunnerError {
     Cache(#[from] CacheError),
 }
 
-/// More workers than this are only hired if the user says so: each has its own build products, and guessing further
-/// ahead in history saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
+/// More workers are added only if the user says so: each has its own build products, and more speculation in history
+/// saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
 const MAX_DEFAULT_JOBS: usize = 8;
 
 fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_JOBS)
 }
 
-/// What is said of a compile database whose commands refuse what can be built.
+/// The message about a compile database whose commands reject a revision that can be built.
 const DATABASE_USELESS: &str =
     "The commands of the compile database fail at a revision that can be built; they are not used.";
 
-/// What was noticed beside the answers.
+/// Facts for the report, besides the answers.
 #[derive(Debug, Default)]
 pub struct Noticed {
     /// Whether build or test of some probe changed tracked files.
     pub is_tampered: bool,
-    /// Whether the check before the build changed tracked files where it was made alone.
+    /// Whether the precheck changed tracked files when it ran alone.
     pub is_tampered_by_check: bool,
-    /// Probes that were tested with a product to compare, and without one although `--artifact` names it.
+    /// The number of probes with a product to compare, and without one although `--artifact` names it.
     pub n_products: (u64, u64),
-    /// The time limit at which some probe was cut.
+    /// The time limit that some probe has reached.
     pub cut_at: Option<Duration>,
-    /// The program of which the user was told that it changed.
+    /// The changed program that was reported to the user.
     changed_tool: Option<String>,
-    /// Why runs of this hunt are not believed any more, each as a sentence.
+    /// Why runs of this hunt no longer count, each as a sentence.
     pub doubts: Vec<String>,
-    /// What the repository lacks of the first revision of which it lacks something.
+    /// The missing object or submodule of the first revision that lacks one.
     pub lack: Option<String>,
 }
 
@@ -138,13 +138,13 @@ pub struct Runner<'p> {
     commands: Arc<Commands>,
     location: Location,
     plan_digest: [u8; 32],
-    /// For products and for what was not tested because another had the same one; `None` if they are not compared.
+    /// The plan digest for products; `None` if they are not compared.
     pub product_digest: Option<[u8; 32]>,
     observations: Arc<Mutex<Observations>>,
     segment: Arc<Mutex<Segment>>,
     replay: Option<Replay>,
     own: HashMap<(Key, u32, bool), Observation>,
-    /// Probes that ran and whose answers the search has not taken in yet.
+    /// Probes that ran and whose answers the search has not used yet.
     unconsumed: HashMap<Key, u64>,
     next_sequence: u64,
     crew: Crew,
@@ -154,49 +154,49 @@ pub struct Runner<'p> {
     reader: Thread,
     user_state: UserState,
     glance: Glance,
-    /// What may refuse a candidate before its build.
+    /// The precheck.
     pub checking: Option<Checking>,
-    /// What is known of complaints.
+    /// The state of the checks for new warnings.
     pub complaining: Complaining,
-    /// What was seen so far.
+    /// The counts so far.
     pub tally: Tally,
-    /// The word that a run counts as that is not of the test.
+    /// The counter of a run that is not of the test.
     counts_as: Option<&'static str>,
     /// The observations of earlier runs of the program that have answered once.
     counted_before: HashSet<(Key, u32)>,
-    /// How observations are read; set once the failure was reproduced.
+    /// The criteria for observations; set when the failure was reproduced.
     pub criteria: Criteria,
-    /// The time limit of every further command, but for those of candidates.
+    /// The time limit of every further command, except those of candidates.
     pub limit: Duration,
-    /// How long the probes took whose verdicts were used, without candidates of reductions.
+    /// The durations of used probes, without candidates of reductions.
     durations: Vec<Duration>,
     /// Whether every probe starts from a fresh worktree.
     pub is_clean: bool,
-    /// How noisy the test is, once that is known to be a matter: verdicts then take as many runs as it asks.
+    /// The noise of the test, if it is noisy: verdicts then have as many runs as it requires.
     pub noise: Option<Noise>,
-    /// How many probes run at once.
+    /// The number of probes that run at once.
     pub n_jobs: usize,
     /// When to stop.
     pub limits: Limits,
     /// Parts of the user's state that a probe changed, with the tree that was tested then.
     pub disturbed: Vec<(&'static str, String)>,
-    /// What the report has to mention.
+    /// Facts for the report.
     pub noticed: Noticed,
-    /// What was learned beside the outcomes of the test.
+    /// Results other than outcomes of the test.
     pub beside: Beside,
-    /// Whether failures are compared line by line in reductions: unless the user says what makes them the same.
+    /// Whether failures are compared line by line in reductions; not if the user sets how they are compared.
     pub compares_lines: bool,
-    /// Who listens.
+    /// Receives messages for the user.
     pub talk: &'p mut dyn Talk,
-    /// How long the history is; 0 until it was read.
+    /// The length of the history; 0 until it was read.
     pub n_revisions: usize,
-    /// When this run began, and how long the earlier ones took.
+    /// The start of this run, and the time of earlier ones.
     begin: (Instant, Duration),
     /// What the hunt has spent.
     pub spent: Spent,
 }
 
-/// What a runner starts with.
+/// The input of a runner.
 pub struct Start<'p> {
     /// The plan.
     pub plan: &'p Plan,
@@ -204,21 +204,21 @@ pub struct Start<'p> {
     pub location: Location,
     /// The journal, open for appending.
     pub segment: Segment,
-    /// What the journal held already, if the hunt is resumed.
+    /// The content of the journal, if the hunt is resumed.
     pub replay: Option<Replay>,
-    /// Everybody's observations.
+    /// The observations of all hunts.
     pub observations: Observations,
-    /// Where sandboxes are made.
+    /// The directory of the sandboxes.
     pub root: PathBuf,
     /// Set when the user interrupts.
     pub interrupt: Arc<AtomicBool>,
-    /// Who has something to do while commands run, and is woken when one does.
+    /// The thread that reads the history; it is woken when commands run.
     pub reader: Thread,
-    /// Who listens.
+    /// Receives messages for the user.
     pub talk: &'p mut dyn Talk,
     /// When to stop.
     pub limits: Limits,
-    /// What earlier runs of the hunt spent, and on what.
+    /// The time of earlier runs of the hunt, and its parts.
     pub before: (Duration, Spent),
 }
 
@@ -274,7 +274,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// How long reductions may take, all together.
+    /// The time limit of all reductions together.
     pub fn bound(&self) -> Duration {
         self.spent.bound(self.plan.order.effort.reduction)
     }
@@ -284,7 +284,7 @@ impl<'p> Runner<'p> {
         self.replay.as_ref().is_some_and(|replay| replay.is_voided)
     }
 
-    /// Why nothing more is run: the user asked to stop, or the budget is used up.
+    /// Why no more probes run: the user asked to stop, or the budget is used up.
     pub fn conclusion(&self) -> Conclusion {
         if self.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget }
     }
@@ -305,7 +305,7 @@ impl<'p> Runner<'p> {
         self.replay.as_ref().is_some_and(|replay| replay.is_alone)
     }
 
-    /// Forgets every observation of this hunt: probes at the same time disturbed each other.
+    /// Drops every observation of this hunt, because probes disturbed each other.
     pub fn void_all(&mut self) -> Result<(), RunnerError> {
         let segment = Arc::clone(&self.segment);
         let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
@@ -317,7 +317,7 @@ impl<'p> Runner<'p> {
         Ok(())
     }
 
-    /// Forgets every incremental observation of this hunt: one of them was wrong.
+    /// Drops every incremental observation of this hunt, because one of them was wrong.
     pub fn void_incremental(&mut self) -> Result<(), RunnerError> {
         let segment = Arc::clone(&self.segment);
         let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
@@ -327,7 +327,7 @@ impl<'p> Runner<'p> {
         Ok(())
     }
 
-    /// What was noticed about the trees (filters that do not run, LFS pointers), as sentences.
+    /// The notices about the trees (unsupported filters, LFS pointers), as sentences.
     pub fn notices(&self) -> Vec<String> {
         self.crew.notices().iter().map(ToString::to_string).collect()
     }
@@ -335,13 +335,13 @@ impl<'p> Runner<'p> {
     /// Ends the work: the index is stored and the sandboxes are removed.
     pub fn close(&mut self) {
         self.all_observations().flush();
-        // What cannot be written down any more was not wanted either.
+        // An observation that can no longer be written is not needed either.
         let _ = self.land_all();
         self.crew.dismiss();
         sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
     }
 
-    /// Observes the bad tree afresh, `nth` of the runs that reproduce the failure. `None` if interrupted.
+    /// Observes the bad tree; `nths` are the numbers of the runs that reproduce the failure. `None` if interrupted.
     ///
     /// Answers only from the journal of this hunt: a new hunt runs the test again.
     pub fn reproduce(&mut self, probe: Probe, nths: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
@@ -360,7 +360,8 @@ impl<'p> Runner<'p> {
         Ok(Some(seen))
     }
 
-    /// Observes a tree with another test and another limit, in a fresh worktree. `None` if interrupted or out of budget.
+    /// Observes a tree with another test and another limit, in a fresh worktree. `None` if interrupted or out of
+    /// budget.
     pub fn observe_with(
         &mut self,
         test: Words,
@@ -371,7 +372,7 @@ impl<'p> Runner<'p> {
         self.observe_commands(commands, limit, probe)
     }
 
-    /// Whether the check before the build lets a tree pass; `None` if interrupted or out of budget. Counted as such a check.
+    /// Whether the precheck accepts a tree; `None` if interrupted or out of budget. Counted as a precheck.
     pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, RunnerError> {
         let usual = (*self.commands).clone();
         let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
@@ -411,20 +412,20 @@ impl<'p> Runner<'p> {
         KeyParts { tree: probe.tree, exposed_commit, plan: self.plan_digest }.digest()
     }
 
-    /// Under what it is kept that the check before the build refused the probe's tree; `None` if the probe goes without.
+    /// The key of a rejection of the probe's tree by the precheck; `None` if the probe has no precheck.
     fn refusal_key(&mut self, probe: &Probe) -> Option<Key> {
         let plan = self.check(probe)?.plan;
         Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
     }
 
-    /// The check before the build of the probe's tree; `None` if the probe goes without.
+    /// The precheck of the probe's tree; `None` if it has none.
     fn check(&mut self, probe: &Probe) -> Option<Check> {
         let private = private::private_directory(&self.location.idd_directory());
         self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?.older, probe.tree)
     }
 
-    /// Sees once that the check before the build lets pass what can be built, at both ends of the change that `probes` are
-    /// candidates of; one that does not is not used any more.
+    /// Runs the precheck once at both ends of the change of `probes`, which can be built. If it rejects one, it is not
+    /// used any more.
     fn vet(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
         for (probe, ends) in probes.iter().filter_map(|probe| Some((probe, probe.precheck?))) {
             let Some(checking) = &mut self.checking else { return Ok(()) };
@@ -439,7 +440,7 @@ impl<'p> Runner<'p> {
         Ok(())
     }
 
-    /// Uses the check before the build no more.
+    /// Disables the precheck.
     pub fn is_checked_in_vain(&mut self, why: &'static str) {
         if let Some(checking) = self.checking.as_mut().filter(|checking| checking.useless.is_none()) {
             checking.useless = Some(why);
@@ -447,7 +448,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Under what it is kept what an earlier test of the same product showed; `None` if products are not compared.
+    /// The key of the test result of an equal product; `None` if products are not compared.
     fn same_product_key(&self, probe: &Probe) -> Option<Key> {
         let plan = self.product_digest.filter(|_| !self.wants_clean(probe))?;
         Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
@@ -461,7 +462,7 @@ impl<'p> Runner<'p> {
         self.is_clean || probe.is_claim
     }
 
-    /// An observation that this hunt made itself.
+    /// An observation of this hunt.
     fn own_observation(&self, ticket: &Ticket) -> Result<Option<Observation>, RunnerError> {
         let is_clean = self.wants_clean(&ticket.probe);
         for clean in [true, false] {
@@ -476,7 +477,7 @@ impl<'p> Runner<'p> {
         Ok(observation.filter(|observation| observation.is_clean || !is_clean))
     }
 
-    /// What was seen before, be it that the tree was refused before its build; and whether it was seen only of the same product.
+    /// A known observation, which can be a rejection by the precheck; and whether it is only of an equal product.
     fn known(&mut self, ticket: &Ticket) -> Result<Option<(Observation, bool)>, RunnerError> {
         let same_product = self.same_product_key(&ticket.probe);
         for key in [Some(ticket.key), same_product, self.refusal_key(&ticket.probe)].into_iter().flatten() {
@@ -574,16 +575,17 @@ impl<'p> Runner<'p> {
         Ok(())
     }
 
-    /// Writes down, if it was asked for, that a tree was refused before its build.
+    /// Records that a tree was rejected before its build, if `--audit` asks for it.
     fn list_refused(&self, tree: TreeId, reason: &str) {
         if let Some(audit) = &self.plan.order.effort.audit {
             let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"{reason}\"}}\n");
-            // That it can be written was seen when the hunt began; a full disk shows again in the journal.
+            // The hunt has checked at its beginning that the file can be written; a full disk shows again in the
+            // journal.
             let _ = files::append(Path::new(audit), line.as_bytes());
         }
     }
 
-    /// Notices a test that changes the user's own repository.
+    /// Detects a test that changes the user's own repository.
     fn look_after_the_user(&mut self, tree: TreeId) {
         let glance = Glance::take(&self.location);
         if glance == self.glance {
@@ -599,7 +601,7 @@ impl<'p> Runner<'p> {
         self.user_state = state;
     }
 
-    /// Whether a probe must not be run because it is a candidate of a reduction that has taken its time.
+    /// Whether a probe must not run because it is a candidate of a reduction whose time is used up.
     fn is_too_late_for(&self, probe: &Probe) -> bool {
         is_candidate(probe) && self.spent.reduction >= self.bound()
     }
@@ -670,7 +672,7 @@ impl ProbeRunner for Runner<'_> {
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
         if self.is_interrupted() {
-            // Also where everything is known.
+            // Also if all answers are known.
             self.land_all()?;
             return Ok(Reply::Stop(Conclusion::Interrupted));
         }
@@ -701,7 +703,7 @@ impl ProbeRunner for Runner<'_> {
             self.tell_other_failure(probe, *outcome)?;
             let mut is_same_product = false;
             if let State::Known(seen) = self.state(probe)? {
-                // What the check does where it is made before the build too is not held against the build.
+                // Changes by the precheck, which also runs before the build, are not attributed to the build.
                 let is_checked = self.noticed.is_tampered_by_check;
                 self.noticed.is_tampered |= seen.is_tampered && !is_checked;
                 self.noticed.cut_at = self.noticed.cut_at.max(seen.cut_at);
@@ -738,7 +740,7 @@ impl ProbeRunner for Runner<'_> {
     fn tell(&mut self, events: &[Event]) {
         for event in events {
             if let Event::Border { probe, first } = event {
-                // What cannot be read any more is not said.
+                // If it can no longer be read, it is not reported.
                 let _ = self.tell_border(probe, *first);
             }
             if let Event::Noise { noise } = event {

@@ -114,7 +114,8 @@ impl SavedPlan {
         }
     }
 
-    /// Names of what the results depend on and that is not as it was when this plan was saved; they may hold bytes of the user's.
+    /// Names of what the results depend on and that is not as it was when this plan was saved; they may hold bytes of
+    /// the user's.
     pub fn changed(&self, plan: &Plan) -> Vec<String> {
         let basis = basis(plan);
         let names: BTreeSet<&String> = self.basis.keys().chain(basis.keys()).collect();
@@ -180,7 +181,8 @@ pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option
 /// Opens the journal for `plan`: that of the last hunt of this worktree with this plan, if it goes on, else a new one.
 ///
 /// - `resumed`: the hunt that is to go on, if one is.
-/// - `is_continued`: whether the hunt goes on although it has ended. It does so in any case where more is asked for than was found.
+/// - `is_continued`: whether the hunt goes on although it has ended. It does so in any case where more is asked for
+///   than was found.
 pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continued: bool) -> Result<Saved, Failure> {
     let lock = lock(location)?;
     let digest = digest(plan)?;
@@ -425,8 +427,8 @@ pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record
     Ok(())
 }
 
-/// What a hunt has before it, for how many jobs, and how long its last runs took, as its journal tells; `None` if it was not
-/// told yet.
+/// What a hunt has before it, for how many jobs, and how long its last runs took, as its journal tells; `None` if it
+/// was not told yet.
 pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace)>, Failure> {
     let mut pace = Pace::default();
     let mut ahead = None;

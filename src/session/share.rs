@@ -1,4 +1,4 @@
-//! Shares and probabilities, as they are typed.
+//! Shares and probabilities, as typed by the user.
 
 use serde::Deserialize;
 use serde::Serialize;

@@ -1,10 +1,10 @@
-//! What a hunt has spent, and what its reductions may take.
+//! The time that a hunt has spent, and the limit of its reductions.
 
 use crate::session::order::Bound;
 use crate::world::journal::Record;
 use std::time::Duration;
 
-/// The reductions may take so many times as long as the search.
+/// The reductions may take this many times the time of the search.
 const FACTOR: u32 = 10;
 
 /// They may always take this long.
@@ -13,16 +13,16 @@ const FLOOR: Duration = Duration::from_secs(5 * 60);
 /// Time spent, all runs of the program together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// On everything before the first reduction of the culprit; `None` until there is one.
+    /// Time before the first reduction of the culprit; `None` until there is one.
     pub search: Option<Duration>,
-    /// On reductions of the culprit.
+    /// Time of reductions of the culprit.
     pub reduction: Duration,
 }
 
 impl Spent {
-    /// How long reductions may take, all together.
+    /// The time limit of all reductions together.
     ///
-    /// - `wanted`: as the user has it.
+    /// - `wanted`: the limit of the user.
     pub fn bound(self, wanted: Option<Bound>) -> Duration {
         match wanted {
             Some(Bound::Within(bound)) => bound,
@@ -36,7 +36,7 @@ impl Spent {
         Record::Spent { search: self.search, reduction: self.reduction }
     }
 
-    /// What a record says was spent; `None` if it is another one.
+    /// The spent time of a record; `None` for other records.
     pub fn read(record: &Record) -> Option<Self> {
         match record {
             Record::Spent { search, reduction } => Some(Self { search: *search, reduction: *reduction }),

@@ -1,4 +1,4 @@
-//! What a hunt did, read from its journal and from the repository, for a report.
+//! The course of a hunt, read from its journal and from the repository, for a report.
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
@@ -37,28 +37,28 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// So many tested revisions are drawn, those nearest to the first bad one.
+/// The maximum number of tested revisions in the picture, those nearest to the first bad one.
 const MAX_REVISIONS: usize = 600;
 
-/// History is read back so many revisions at most.
+/// The maximum number of revisions that are read.
 const MAX_HISTORY: usize = 400_000;
 
-/// An output is kept up to so many bytes: its begin and, more of it, its end.
+/// The maximum size of a stored output in bytes: its beginning, and (larger) its end.
 const MAX_OUTPUT: (usize, usize) = (1 << 10, 3 << 10);
 
-/// Outputs are kept up to so many bytes, all together.
+/// The maximum size of all stored outputs together, in bytes.
 const MAX_OUTPUTS: usize = 6 << 20;
 
-/// So many answers from earlier hunts are looked up.
+/// The maximum number of looked-up answers from earlier hunts.
 const MAX_LOOKUPS: usize = 5_000;
 
 /// Lines of a source around each that an explanation names.
 const N_AROUND: u64 = 8;
 
-/// A file with more bytes is no source that people read.
+/// The maximum length of a source line, in bytes.
 const MAX_SOURCE_LINE: usize = 400;
 
-/// Reads the story of the hunt `id`. What cannot be read any more is left out: the report says so.
+/// Reads the course of the hunt `id`. Unreadable parts are left out, and the report says so.
 pub fn read(
     location: &Location,
     id: &str,
@@ -69,7 +69,7 @@ pub fn read(
     let mut told = Journal::default();
     saved::each_record(location, id, &mut |record| told.take_in(record))?;
     let answers = told.answers(location, report);
-    // Candidates are removed by gc; commits are there without them.
+    // `git idd gc` removes candidates; commits can be read without them.
     let store = certificate::store(location).ok().or_else(|| of_user(location));
     Ok(Story {
         revisions: revisions(&user, report, &told.verdicts),
@@ -87,7 +87,7 @@ fn of_user(location: &Location) -> Option<TreeStore> {
     TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
 }
 
-/// An answer that the search took in, see [`Record::Answer`].
+/// An answer that the search used, see [`Record::Answer`].
 struct Used {
     phase: String,
     revision: CommitId,
@@ -96,10 +96,10 @@ struct Used {
     outcome: String,
 }
 
-/// What is told by a journal, in its order.
+/// The content of a journal, in its order.
 #[derive(Default)]
 struct Journal {
-    /// By number of the probe and by key, as it was when it was seen last.
+    /// By number of the probe and by key; the last observation of each.
     by_sequence: HashMap<u64, Seen>,
     by_key: HashMap<String, Seen>,
     /// The runs that reproduced the failure: the first ones, all of the same tree.
@@ -114,7 +114,7 @@ struct Journal {
 impl Journal {
     fn take_in(&mut self, record: Record) {
         match record {
-            // A hunt that is resumed goes the whole way again, and tells everything again.
+            // A resumed hunt takes the whole path again, and records everything again.
             Record::Process { .. } => {
                 self.used.clear();
                 self.reductions.clear();
@@ -142,7 +142,7 @@ impl Journal {
         }
     }
 
-    /// The answers, with what was seen; in earlier hunts, too.
+    /// The answers, with their observations; from earlier hunts, too.
     fn answers(&mut self, location: &Location, report: &Report) -> Vec<Answer> {
         let mut earlier: Option<Observations> = None;
         let mut n_lookups = 0;
@@ -166,7 +166,7 @@ impl Journal {
                 if earlier.is_none() {
                     earlier = Observations::open(&location.idd_directory()).ok().map(|(observations, _)| observations);
                 }
-                // Whatever limit it had, it is what the hunt took for its answer.
+                // With any limit: it is the answer that the hunt used.
                 let want = Want { clean: false, limit: Duration::ZERO };
                 let found = earlier.as_mut().zip(key.parse::<Key>().ok());
                 let found = found.and_then(|(earlier, key)| {
@@ -237,7 +237,7 @@ fn outcome_of(word: &str) -> Option<Outcome> {
     all.into_iter().find(|outcome| outcome.to_string() == word)
 }
 
-/// The revisions to draw. Empty if the history cannot be read.
+/// The revisions of the picture. Empty if the history cannot be read.
 fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome, bool)]) -> Vec<story::Revision> {
     let known: HashMap<CommitId, Verdict> = verdicts
         .iter()
@@ -274,7 +274,7 @@ fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome,
         .collect()
 }
 
-/// All that the first bad commit changes, compared with its first parent.
+/// The whole change of the first bad commit, compared with its first parent.
 fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untrusted> {
     let commit = report.first_bad.as_ref()?.commit.commit;
     let revision = graph::revision_of(user, commit).ok()?;
@@ -282,7 +282,7 @@ fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untr
     Some(store.patch(parent, revision.tree).ok()?.0.into())
 }
 
-/// The sources around the lines that an explanation names: of the tree that was run, else of its commit.
+/// The sources around the lines that an explanation names: from the tree that was run, else from its commit.
 fn sources(user: &Repository, store: Option<&TreeStore>, explanation: &Explanation) -> Vec<Source> {
     let mut wanted: BTreeMap<&Untrusted, BTreeSet<u64>> = BTreeMap::new();
     let links = explanation.links.iter().map(|link| (&link.file, link.line));
@@ -311,7 +311,7 @@ fn sources(user: &Repository, store: Option<&TreeStore>, explanation: &Explanati
         .collect()
 }
 
-/// How it ended, and what: `test: exit code 1`.
+/// The command that ended it, and its ending: `test: exit code 1`.
 pub fn ending(observation: &Observation) -> String {
     let stage = match observation.stage {
         Stage::Precheck => "check",

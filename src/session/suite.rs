@@ -1,4 +1,4 @@
-//! The rest of the tests: what they fail, and which command runs them.
+//! The suite: its failures, and the command that runs it.
 
 use crate::outcome::Observation;
 use crate::revision::TreeId;
@@ -14,14 +14,14 @@ use std::sync::LazyLock;
 /// At most this many new lines of a suite are reported.
 pub const MAX_LINES: usize = 5;
 
-/// What a run of a suite says of failures.
+/// The failures in a run of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failures {
-    /// The lines that tell a failure, numbers included, and how often each is printed.
+    /// The lines that report a failure, numbers included, and how often each is printed.
     lines: BTreeMap<String, usize>,
-    /// The sum of what the suite itself counts: `2 failed, 1 error`, `Failures: 3`.
+    /// The sum of the suite's own counts: `2 failed, 1 error`, `Failures: 3`.
     n_counted: u64,
-    /// Whether the middle of the output was not kept.
+    /// Whether the middle of the output was dropped.
     is_cut: bool,
 }
 
@@ -39,7 +39,7 @@ impl Failures {
         failures
     }
 
-    /// Whether a suite that fails names a failure, so that it can be told whether a tree adds one.
+    /// Whether a failing suite names a failure, so that new failures can be recognised.
     pub fn can_tell(&self) -> bool {
         !self.is_cut && (self.n_counted > 0 || !self.lines.is_empty())
     }
@@ -56,7 +56,7 @@ impl Failures {
     }
 }
 
-/// Whether an output says that the command itself could not be started: a misspelt file or directory, say.
+/// Whether an output says that the command itself could not be started (a misspelt file or directory, for example).
 pub fn is_unstarted(output: &str) -> bool {
     static UNSTARTED: LazyLock<Regex> = LazyLock::new(|| {
         let patterns = [
@@ -73,7 +73,7 @@ pub fn is_unstarted(output: &str) -> bool {
     UNSTARTED.is_match(output)
 }
 
-/// The failures that a line counts; `None` if it counts nothing.
+/// The number of failures in a line; `None` if it has no count.
 fn counted(line: &str) -> Option<u64> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         let words = r"(?:failed|failures?|errors?|failing|not ok)";
@@ -84,9 +84,9 @@ fn counted(line: &str) -> Option<u64> {
     numbers.map(|number| number.as_str().parse().unwrap_or(u64::MAX / 1000)).reduce(u64::saturating_add)
 }
 
-/// The command that obviously runs all tests of a tree, by the files at its top; `None` if there is none.
+/// The obvious command for all tests of a tree, by the files at its top; `None` if there is none.
 ///
-/// It is named to the user, and never run unasked.
+/// It is suggested to the user, and never run unasked.
 pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, RepoError> {
     let text = |path: &str| -> Result<String, RepoError> {
         let file = store.file(tree, path.as_bytes())?;

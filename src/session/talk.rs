@@ -1,4 +1,4 @@
-//! How a driver talks to the user while it works.
+//! The interface through which a driver talks to the user.
 
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
@@ -10,21 +10,21 @@ use crate::revision::CommitId;
 use crate::session::tally::Tally;
 use std::rc::Rc;
 
-/// Who listens. Every method but [`say`](Talk::say) does nothing unless it is written; nothing that is said is a result.
+/// Receives messages. Every method but [`say`](Talk::say) does nothing by default; no message is a result.
 pub trait Talk {
     /// One sentence.
     fn say(&mut self, sentence: &str);
 
-    /// Revisions have their subjects from this history from now on.
+    /// From now on, subjects of revisions come from this history.
     fn use_history(&mut self, _history: Rc<History>) {}
 
-    /// Something happened in a hunt that runs `n_jobs` tests at once.
+    /// An event of a hunt that runs `n_jobs` tests at once.
     fn tell(&mut self, _event: &Event, _tally: &Tally, _n_jobs: usize) {}
 
     /// A probe was answered and used.
     ///
     /// - the second part of the answer: whether the test was not run, because an earlier probe had the same product.
-    /// - `number`: that of the probe; `None` if the answer was known.
+    /// - `number`: the number of the probe; `None` if the answer was known.
     fn probed(&mut self, _probe: &Probe, _answer: (Outcome, bool), _number: Option<u64>) {}
 
     /// The commands of the probe with this number are running now.
@@ -36,11 +36,11 @@ pub trait Talk {
     /// The report of a proved commit is in the journal.
     fn kept(&mut self, _report: &Report) {}
 
-    /// Nothing more comes for a while: what stands on the terminal only for the moment can go.
+    /// There are no messages for a while: temporary output on the terminal can be removed.
     fn finish(&mut self) {}
 }
 
-/// Nobody listens.
+/// Ignores all messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 

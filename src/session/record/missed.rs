@@ -1,4 +1,4 @@
-//! Why nothing was recorded, said so that the user can do something about it.
+//! Error messages with advice if nothing was recorded.
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
@@ -25,24 +25,25 @@ pub fn said(seen: &Observation) -> String {
     shown(seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())
 }
 
-/// Whether something was built and run, but nothing of it went through the instrumenting compiler.
+/// Whether something was built and run, but no part of it by the instrumenting compiler.
 pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> bool {
     let is_touched = logged.iter().any(|entry| !matches!(entry, Logged::Linked(_)));
     seen.stage == Stage::Test && !is_not_found(seen) && (!is_touched || taken.is_empty())
 }
 
-/// Whether the test command could not be run at all, as a shell tells it.
+/// Whether the test command could not be run at all, by the exit code of a shell.
 fn is_not_found(seen: &Observation) -> bool {
     seen.stage == Stage::Test && matches!(seen.ending, Ending::Exit(126 | 127))
 }
 
-/// The same commands, watched for the compilers that they call.
+/// The same commands, with a log of the compilers that they call.
 pub fn watched(build: &BuildDirectory, mut commands: Commands) -> Result<Commands, RecordError> {
     commands.environment.extend(witness::variables(build)?);
     Ok(commands)
 }
 
-/// What makes a recording impossible; where it [is bypassed](is_bypassed), the [watched] commands were run.
+/// The error if a recording is impossible. If the build [bypasses](is_bypassed) the instrumenting compiler, the
+/// [watched] commands were run before.
 pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> Result<(), Failure> {
     if seen.stage == Stage::Build {
         let said = said(seen);
@@ -63,7 +64,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
     if is_recordable && !taken.is_empty() {
         return Ok(());
     }
-    // A watch that could not be read saw nothing.
+    // Without a readable log no call is known.
     let called = witness::called(build).unwrap_or_default();
     let past = past(&called);
     if is_recordable {
@@ -92,7 +93,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
     })
 }
 
-/// The compilers that were called, for a sentence, and what to do.
+/// The called compilers as part of a sentence, and advice.
 fn past(called: &[Called]) -> Option<(String, String)> {
     let name = |called: &Called| match &called.by {
         Some(by) => format!("`{}` (by `{}`)", shown(&called.compiler), shown(by)),

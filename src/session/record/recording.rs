@@ -1,4 +1,4 @@
-//! What a recording says of itself: its processes, and which of them is looked at.
+//! The description of a recording: its processes, and the default one.
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
@@ -15,9 +15,9 @@ use crate::world::record::store::Traced;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// What the recording says of itself; the second run and the maps are still missing.
+/// The description of the recording, still without the second run and the maps.
 ///
-/// Errors: the program that is meant did not run.
+/// Errors: the selected program did not run.
 pub(super) fn recording(
     order: &RecordOrder,
     commit: &str,
@@ -76,14 +76,15 @@ pub(super) fn recording(
     })
 }
 
-/// The process that is meant, of the named program if one is named: the last that ended as the test did; else the last that failed; else the last. Of
-/// processes that a program forked only the first one counts, unless it did not fail.
+/// The default process, of the selected program if there is one: the last that ended as the test did; else the last
+/// that failed; else the last. Among processes that a program forked, only the first one counts, unless it did not
+/// fail.
 fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Option<usize> {
     let is_named =
         |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
     let is_alike = |end: Option<u32>| match (ending, end) {
         (Ending::Exit(code), Some(end @ 0..256)) => u32::try_from(code) == Ok(end),
-        // A shell says 128 + n for signal n.
+        // For a shell, exit code 128 + n means signal n.
         (Ending::Exit(code), Some(end)) => u32::try_from(code) == Ok(end - 128),
         (Ending::Signal(signal), Some(end)) => u32::try_from(signal) == Ok(end & 0xff) && end >= 256,
         (Ending::Timeout, None) => true,

@@ -1,4 +1,4 @@
-//! What is known of complaints in a hunt.
+//! The state of the checks for new warnings.
 
 use crate::revision::TreeId;
 use crate::world::repo::touched::Touched;
@@ -9,15 +9,15 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is known of complaints.
+/// The state of the checks for new warnings.
 #[derive(Debug, Default)]
 pub struct Complaining {
-    /// What could not be checked although it changed, as sentences for the report.
+    /// Changed files that could not be checked, as sentences for the report.
     pub unchecked: BTreeSet<&'static str>,
-    /// The program that stands for compilers while a build is watched; `None` for this one.
+    /// The program that replaces compilers while a build is watched; `None` for this one.
     pub program: Option<PathBuf>,
     pub(super) touched: Touched,
-    /// How the build compiles, nothing if that could not be seen; `None` before it was tried.
+    /// How the build compiles, empty if that could not be seen; `None` before the first attempt.
     pub(super) compiles: Option<Arc<Compiles>>,
     pub(super) heard: HashMap<(TreeId, Files), Arc<Heard>>,
 }
@@ -26,11 +26,11 @@ pub struct Complaining {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Files {
     pub(super) c: Vec<Vec<u8>>,
-    /// How many of them, the first ones, changed themselves.
+    /// The number of changed files; they come first.
     pub(super) n_changed_c: usize,
     pub(super) java: Vec<Vec<u8>>,
     pub(super) python: Vec<Vec<u8>>,
-    /// Whether there are some that only the build can say something about.
+    /// Whether there are files that only the build can check.
     pub(super) has_built: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a tree has complaints that are new: diagnostics of compilers and interpreters that no tree of a baseline has.
+//! Checks a tree for new warnings: diagnostics of compilers and interpreters that no tree of a baseline has.
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
@@ -34,30 +34,31 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// Of more changed files of one language the first ones are checked.
+/// The maximum number of checked files of one language; the first ones are checked.
 const MAX_FILES: usize = 100;
 
-/// A line that is run in the place of the test.
+/// A line that runs in place of the test.
 struct Line {
     build: Option<Words>,
     test: OsString,
-    /// Whether it is run in a fresh worktree.
+    /// Whether it runs in a fresh worktree.
     is_clean: bool,
 }
 
 impl Runner<'_> {
-    /// Whether `tree` has no diagnostic that none of `baseline` has. `None` if interrupted or out of budget.
+    /// The diagnostics of `tree` that no tree of `baseline` has. `None` if interrupted or out of budget.
     ///
-    /// - `revision`: for progress and for builds that are told.
-    /// - Result: the new complaints, `file: text` without positions, sorted; empty if there are none.
+    /// - `revision`: for progress and for builds that read it.
+    /// - Result: the new warnings, `file: text` without positions, sorted; empty if there are none.
     ///
-    /// The files are checked that differ between `tree` and the nearest of `baseline` (all others are as there), and, of C and C++, at most 40 sources, among them
-    /// those that include a changed header: by its name without the directory, through any number of headers. What cannot be
-    /// checked is in [`Complaining::unchecked`](crate::session::runner::complaining::Complaining::unchecked).
+    /// Files are checked if they differ between `tree` and the nearest of `baseline`. For C and C++, also sources that
+    /// include a changed header are checked (by its name without the directory, through any number of headers), at most
+    /// 40 in total. Files that cannot be checked are in
+    /// [`Complaining::unchecked`](crate::session::runner::complaining::Complaining::unchecked).
     ///
-    /// Cost: none if no file that can be checked differs. Else the tree is built and checked where it was built last, and if
-    /// something is complained of, so is each of `baseline`, once for each set of files; and once for a hunt a clean build to see
-    /// how C is compiled. None of this counts as a run.
+    /// Cost: none if no file that can be checked differs. Otherwise the tree is built and checked in the worktree of
+    /// its last build. If there are warnings, each of `baseline` is checked too, once for each set of files. Once for
+    /// each hunt, a clean build shows how C is compiled. None of this counts as a run.
     pub fn complaints(
         &mut self,
         tree: TreeId,
@@ -101,7 +102,7 @@ impl Runner<'_> {
             let mine = changed.iter().filter(|path| Checker::of(path) == Some(checker));
             mine.take(MAX_FILES).cloned().collect()
         };
-        // Changed ones first: of too many the last are left out.
+        // Changed ones come first: if there are too many, the last are left out.
         let (mut c, including): (Vec<_>, Vec<_>) = sources.into_iter().partition(|path| changed.contains(path));
         let n_changed_c = c.len();
         c.extend(including);
@@ -125,7 +126,7 @@ impl Runner<'_> {
         files
     }
 
-    /// Sees how the sources are compiled, unless that is known; returns whether the hunt goes on.
+    /// Finds out how the sources are compiled, if it is not known; returns whether the hunt goes on.
     fn see_compiles(&mut self, files: &Files, revision: CommitId, baseline: &[TreeId]) -> Result<bool, RunnerError> {
         let database = self.checking.as_ref().and_then(|checking| checking.database());
         let is_in_database = |path: &Vec<u8>| database.is_some_and(|database| database.has(path));
@@ -155,7 +156,7 @@ impl Runner<'_> {
         Ok(true)
     }
 
-    /// What is said of a tree; `None` if interrupted or out of budget.
+    /// The result of the checkers for a tree; `None` if interrupted or out of budget.
     fn heard(&mut self, tree: TreeId, revision: CommitId, files: &Files) -> Result<Option<Arc<Heard>>, RunnerError> {
         let known = (tree, files.clone());
         if let Some(heard) = self.complaining.heard.get(&known) {
@@ -196,8 +197,8 @@ impl Runner<'_> {
         Ok(Some(heard))
     }
 
-    /// What the checks of a line say of a tree that is built: by the build command, and where there is none by the test, if
-    /// something is missing without it.
+    /// The result of the checks of a line in a built tree. If something is missing without a build, the build command
+    /// runs before, or the test if there is no build command.
     fn heard_after_build(
         &mut self,
         line: OsString,
@@ -209,7 +210,7 @@ impl Runner<'_> {
         let Some(seen) = self.observe_line(first, tree, revision)? else { return Ok(None) };
         let heard = Heard::read(&seen.output);
         let again = if seen.stage != Stage::Test && has_build {
-            // It cannot be built, and is checked as far as it goes.
+            // It cannot be built, and is checked as far as possible.
             line
         } else if heard.is_lacking && !has_build {
             let mut after_test = b"sh -c ".to_vec();
@@ -224,14 +225,14 @@ impl Runner<'_> {
         Ok(self.observe_line(again, tree, revision)?.map(|seen| Heard::read(&seen.output)))
     }
 
-    /// Observes a line in the place of the test; counted as a check, not as a run.
+    /// Observes a line in place of the test; counted as a check, not as a run.
     fn observe_line(
         &mut self,
         line: Line,
         tree: TreeId,
         revision: CommitId,
     ) -> Result<Option<Observation>, RunnerError> {
-        // What is under way is counted, and kept under the keys of products, before these change.
+        // Running probes are counted, and stored under the keys of products, before these change.
         self.land_all()?;
         let probe = Probe { is_claim: line.is_clean, ..Probe::of(tree, revision, Phase::Verify) };
         let commands = Commands {
@@ -240,7 +241,7 @@ impl Runner<'_> {
             artifacts: Vec::new(),
             ..(*self.commands).clone()
         };
-        // Several commands in the place of one.
+        // Several commands in place of one.
         let limit = self.limit.saturating_mul(2);
         let (tally, products) = (self.tally.clone(), self.product_digest.take());
         self.counts_as = Some(counted::CHECK);

@@ -1,4 +1,4 @@
-//! What to think of a run that contradicts an earlier one of the same tree.
+//! Decides about a run that contradicts an earlier one of the same tree.
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
@@ -15,17 +15,18 @@ use crate::session::runner::ticket::Ticket;
 use crate::world::run::normalise::normalise;
 use std::mem;
 
-/// The numbers of runs that are made alone; below those of proofs.
+/// The first number of runs that are made alone; smaller than those of proofs.
 const FIRST_ALONE: u32 = 1 << 15;
 
-/// Longer lines are cut where they are quoted.
+/// Longer lines are cut in quotations.
 const MAX_QUOTED_CHARS: usize = 200;
 
 impl Runner<'_> {
-    /// Whether probes at the same time disturbed each other, where two runs of one tree disagree: made alone, a run beside earlier
-    /// products and two in fresh worktrees agree. `None` if interrupted or out of budget.
+    /// After two runs of one tree disagreed: whether simultaneous probes disturbed each other. That is so if a run
+    /// beside earlier products and two in fresh worktrees agree when they run alone. `None` if interrupted or out of
+    /// budget.
     ///
-    /// Cost: three runs; none where probes run one at a time already.
+    /// Cost: three runs; none if probes already run one at a time.
     pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, RunnerError> {
         if self.n_jobs == 1 {
             return Ok(Some(false));
@@ -39,9 +40,9 @@ impl Runner<'_> {
         Ok(Some(seen.windows(2).all(|pair| judged(&pair[0]) == judged(&pair[1]))))
     }
 
-    /// Whether a revision passes that failed beside other probes, when it is tested alone, in a fresh worktree.
+    /// Whether a revision that failed beside other probes passes alone, in a fresh worktree.
     ///
-    /// Cost: one run; none where probes run one at a time already.
+    /// Cost: one run; none if probes already run one at a time.
     pub fn passes_alone(&mut self, tree: TreeId, revision: CommitId) -> Result<bool, RunnerError> {
         if self.n_jobs == 1 {
             return Ok(false);
@@ -59,7 +60,7 @@ impl Runner<'_> {
         seen
     }
 
-    /// Says, for the first of them, that a build failed only because of products of earlier builds.
+    /// Reports, for the first time only, that a build failed only because of products of earlier builds.
     pub(super) fn tell_stale(&mut self, probe: &Probe, line: &str) {
         if self.tally.n_rebuilt == 0 {
             let line = Terminal.line(&Untrusted::from(line));
@@ -71,7 +72,8 @@ impl Runner<'_> {
         self.tally.n_rebuilt += 1;
     }
 
-    /// How a clean run differs from the incremental one that it contradicts, as the part of a sentence; `None` if that is not known.
+    /// The difference between a clean run and the incremental one that it contradicts, as part of a sentence; `None` if
+    /// unknown.
     pub fn contradiction(&mut self, doubt: Probe) -> Result<Option<String>, RunnerError> {
         let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
         let ticket = Ticket { probe: incremental, key: self.key(&incremental), nth: 0 };
@@ -90,7 +92,7 @@ impl Runner<'_> {
     }
 }
 
-/// The first line that only one of two outputs has at its place, without regard to numbers, paths and times.
+/// The first line in which two outputs differ, without regard to numbers, paths and times.
 fn first_difference(one: &str, other: &str) -> Option<String> {
     let (mut one, mut other) = (one.lines(), other.lines());
     loop {

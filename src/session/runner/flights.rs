@@ -1,4 +1,4 @@
-//! Probes under way: which are started, called back, and brought home.
+//! Running probes: starts them, ends unneeded ones, and takes their results.
 
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::event::Phase;
@@ -31,9 +31,9 @@ use std::sync::atomic::Ordering;
 use std::thread::Thread;
 
 impl Runner<'_> {
-    /// Sends workers for these tickets, first ones first, and calls others back if they are needed for that.
+    /// Starts these tickets, first ones first, and ends other probes if their workers are needed.
     ///
-    /// Returns whether the hunt goes on: something is under way then, or nothing is wanted.
+    /// Returns whether the hunt goes on: a probe is running, or nothing was requested.
     pub(super) fn direct(&mut self, tickets: &[Ticket]) -> Result<bool, RunnerError> {
         let tickets: Vec<(Ticket, bool)> =
             tickets.iter().take(self.width()).map(|ticket| (*ticket, self.wants_clean(&ticket.probe))).collect();
@@ -57,7 +57,7 @@ impl Runner<'_> {
         Ok(tickets.is_empty() || !self.flights.is_empty() && !self.is_interrupted())
     }
 
-    /// What a worker asks between build and test. The runs that reproduce the failure, and repeated ones, are real runs.
+    /// The question of a worker between build and test. Runs that reproduce the failure, and repeated runs, always run.
     fn known_products(&self, probe: &Probe) -> KnownProducts {
         let may_be_spared = probe.phase != Phase::Reproduce && self.plan.order.test.repeat == 1;
         let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
@@ -69,14 +69,14 @@ impl Runner<'_> {
         })
     }
 
-    /// Whether no other probe may be started, counting those that are under way.
+    /// Whether no other probe may be started, counting the running ones.
     fn stops_before_another(&self) -> bool {
         let n_under_way = self.flights.iter().filter(|flight| !flight.is_leaving()).count() as u64;
         let is_full = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() + n_under_way >= max);
         is_full || self.stops().is_some()
     }
 
-    /// An idle worker, the one whose files are nearest; a new one as long as there are fewer than jobs.
+    /// The idle worker with the nearest files; a new worker while there are fewer than jobs.
     fn free_worker(&mut self, ticket: Ticket) -> Result<Option<usize>, RunnerError> {
         let idle = self.crew.idle();
         if idle.is_empty() && self.crew.size() < self.width() {
@@ -84,7 +84,7 @@ impl Runner<'_> {
             self.crew.hire(&self.root, &private, self.plan.bad)?;
             return Ok(Some(self.crew.size() - 1));
         }
-        // More workers than jobs are left over if the test turned out not to run twice at once.
+        // There are more workers than jobs if it turned out that the test cannot run twice at once.
         if self.flights.len() >= self.width() {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl Runner<'_> {
         }
     }
 
-    /// How much a worker would have to write, and so to build; a new sandbox is the farthest.
+    /// The number of files that a worker would have to write (and so to build again); a new sandbox is the farthest.
     fn distance(&self, worker: usize, ticket: Ticket) -> usize {
         let repository = private::open(&private::private_directory(&self.location.idd_directory()));
         match (repository, self.crew.tree(worker)) {
@@ -133,16 +133,16 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Ends the probes under way that `is_unwanted` picks, soon; each must still [`land`](Self::land).
+    /// Makes the running probes that `is_unwanted` selects end soon; each must still [`land`](Self::land).
     pub(super) fn call_back(&mut self, is_unwanted: impl Fn(&Flight) -> bool) {
         for flight in self.flights.iter().filter(|flight| is_unwanted(flight)) {
             flight.is_called_back.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Waits until one worker is back and writes down what it saw; `None` if it was interrupted or called back.
+    /// Waits until one worker has finished, and records its observation; `None` if it was interrupted or ended.
     ///
-    /// At least one must be under way.
+    /// At least one must be running.
     pub(super) fn land(&mut self) -> Result<Option<(Ticket, Observation)>, RunnerError> {
         let Done { worker, result } = self.crew.wait();
         let index = self.flights.iter().position(|flight| flight.worker == worker);
@@ -153,7 +153,7 @@ impl Runner<'_> {
         Ok(Some((flight.ticket, probed.observation)))
     }
 
-    /// Calls everybody back and waits until all are home.
+    /// Ends all probes, and waits for them.
     pub fn land_all(&mut self) -> Result<(), RunnerError> {
         self.call_back(|_| true);
         while !self.flights.is_empty() {
@@ -168,7 +168,7 @@ struct Journalled {
     sequence: u64,
     executions: Option<Arc<Executions>>,
     segment: Arc<Mutex<Segment>>,
-    /// The user's, and that of this probe alone.
+    /// The interrupt of the user, and that of this probe alone.
     interrupts: [Arc<AtomicBool>; 2],
     /// See [`Start::reader`](super::Start::reader).
     reader: Thread,

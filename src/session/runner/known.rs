@@ -1,4 +1,4 @@
-//! What is known of a probe: the outcome of as many runs as it asks for, or the run that is missing.
+//! The known state of a probe: the outcome of all its runs, or the next missing run.
 
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Weighing;
@@ -17,7 +17,7 @@ use crate::world::cache::Key;
 use std::time::Duration;
 
 impl Runner<'_> {
-    /// What is known of the outcome of `probe`: all of it, or the run that is missing.
+    /// The known outcome of `probe`, or the next missing run.
     pub(super) fn state(&mut self, probe: &Probe) -> Result<State, RunnerError> {
         let key = self.key(probe);
         let mut seen = Seen::default();
@@ -63,14 +63,15 @@ impl Runner<'_> {
         Ok(State::Known(seen))
     }
 
-    /// Whether a run of a candidate was cut at the time limit, so that another one is wanted before that means anything: something
-    /// else may have kept the machine busy. A hang that is hunted is believed, and so is what an earlier hunt has seen.
+    /// Whether a run of a candidate reached the time limit, so that it must be repeated once before it counts:
+    /// something else may have kept the machine busy. A hunted hang counts at once, and so does a result of an earlier
+    /// hunt.
     fn is_to_be_run_again(&self, ticket: &Ticket, observation: &Observation) -> Result<bool, RunnerError> {
         let is_cut = observation.ending == Ending::Timeout && is_of_reduction(&ticket.probe) && !self.hunts_hang();
         Ok(is_cut && ticket.probe.run.is_none() && self.own_observation(ticket)?.is_some())
     }
 
-    /// Whether an earlier run of the program ran what answers `probe`, and counted it; only the first answer was counted so.
+    /// Whether an earlier run of the program ran and counted the answer to `probe`; only the first answer was counted.
     pub(super) fn is_counted_before(&mut self, probe: &Probe, keys: &[Key]) -> bool {
         let nth = first_run(probe);
         let Some(replay) = &self.replay else { return false };
@@ -82,8 +83,8 @@ impl Runner<'_> {
 impl Runner<'_> {
     /// The time limit of each command of a probe.
     ///
-    /// For a candidate of a reduction, ten times the median of what revisions took so far, at least 5 s and at most what other probes
-    /// may take. Where the user gives a limit, or a hang is hunted, all probes have the same.
+    /// For a candidate of a reduction, ten times the median of the revisions so far, at least 5 s and at most the limit
+    /// of other probes. If the user gives a limit, or a hang is hunted, all probes have the same one.
     pub(super) fn limit_of(&self, probe: &Probe) -> Duration {
         let is_given = self.plan.order.test.timeout.is_some() || self.hunts_hang();
         match candidate_limit(&self.durations) {
@@ -97,7 +98,7 @@ impl Runner<'_> {
         self.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
     }
 
-    /// Takes in how long a probe took whose answer was used.
+    /// Records the duration of a used probe.
     pub(super) fn time(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
         if outcome.is_testable() && !is_of_reduction(probe) {
             self.durations.push(duration);
@@ -105,7 +106,8 @@ impl Runner<'_> {
     }
 }
 
-/// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers them.
+/// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers
+/// them.
 const FIRST_OF_PROOF: u32 = 1 << 16;
 
 /// The number of the first run that answers a probe.

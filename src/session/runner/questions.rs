@@ -40,7 +40,8 @@ const QUICK_SUITE: Duration = Duration::from_secs(2);
 const MAX_SAID: usize = 80;
 
 impl Runner<'_> {
-    /// Learns the exact failures that `probes` ask for, from the runs of each end, two if nothing was cached; runs what is missing.
+    /// Learns the exact failures that `probes` ask for, from the runs of each end, two if nothing was cached; runs what
+    /// is missing.
     pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
         for probe in probes {
             let Question::Exact(ends) = probe.question else { continue };
@@ -123,8 +124,8 @@ impl Runner<'_> {
         Ok(Some(is_quiet))
     }
 
-    /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as long as
-    /// something is left to explain.
+    /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as
+    /// long as something is left to explain.
     ///
     /// A suite may count failures and end with 0. One that fails without naming a failure is taken for worse.
     fn is_suite_as_good(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, RunnerError> {
@@ -181,7 +182,8 @@ impl Runner<'_> {
         Ok(seen)
     }
 
-    /// Passes if the suite is quick, fails if it is not; unresolved if it cannot tell whether a tree is worse, which is said.
+    /// Passes if the suite is quick, fails if it is not; unresolved if it cannot tell whether a tree is worse, which is
+    /// said.
     fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
         let why = match suite.ending {
