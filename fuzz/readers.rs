@@ -22,7 +22,6 @@ use git_idd::trace::tree;
 use git_idd::trace::units::Units;
 use git_idd::trace::uses::dependences;
 use git_idd::world::journal;
-use git_idd::world::repo::Repository;
 use git_idd::world::repo::attributes::AttributeFile;
 use git_idd::world::repo::attributes::AttributeStack;
 use git_idd::world::repo::conversion::Conversion;
@@ -188,12 +187,12 @@ pub fn patch(bytes: &[u8]) {
 
 fn base(patch: &[u8]) -> Option<(TreeStore, TreeId)> {
     let place = std::env::temp_dir().join(format!("git-idd-fuzz-{}", std::process::id()));
-    let repository = Repository::init_bare(&place).ok()?;
+    let repository = git2::Repository::init_bare(&place).ok()?;
     let empty = repository.treebuilder(None).ok()?.write().ok()?;
     let empty = TreeId::sha1(empty.as_bytes().try_into().ok()?);
     // From here on nothing is written to disk.
     repository.odb().ok()?.add_new_mempack_backend(999).ok()?;
-    let store = TreeStore::new(repository, Held::default(), Vec::new()).ok()?;
+    let store = TreeStore::new(repository.into(), Held::default(), Vec::new()).ok()?;
     let tree = store.apply(empty, patch).ok()?;
     let _ = fs::remove_dir_all(&place);
     Some((store, tree))

@@ -1,6 +1,7 @@
 //! The distance of two trees: the number of files that a move from one to the other writes.
 
 use crate::revision::TreeId;
+use crate::world::repo::Repository;
 use crate::world::repo::object::Entry;
 use crate::world::repo::object::EntryKind;
 use crate::world::repo::object::Objects;
@@ -13,7 +14,7 @@ const MAX_DISTANCE: usize = 10_000;
 /// The number of files that differ between two trees, at most about 10,000; the maximum if one of them cannot be read.
 ///
 /// Cost: reads the directories that differ.
-pub fn distance(repository: &git2::Repository, older: TreeId, newer: TreeId) -> usize {
+pub fn distance(repository: &Repository, older: TreeId, newer: TreeId) -> usize {
     let mut n_different = 0;
     let compared = Objects::open(repository).map_err(Stop::from);
     match compared.and_then(|objects| compare(&objects, older, newer, &mut n_different)) {

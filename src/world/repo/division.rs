@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use git2::Repository;
+use crate::world::repo::Repository;
 use git2::Tree;
 
 use crate::change::Division;
@@ -165,9 +165,9 @@ impl Divisions {
 
     /// Whether the file at a path of a tree is generated; false if there is no text.
     pub fn is_generated(&self, repository: &Repository, tree: TreeId, path: &[u8]) -> bool {
-        let Ok(tree) = repository.find_tree(oid(tree.0)) else { return false };
+        let Ok(tree) = repository.git().find_tree(oid(tree.0)) else { return false };
         let Some((_, blob)) = entry_at(repository, &tree, path) else { return false };
-        let Ok(blob) = repository.find_blob(blob) else { return false };
+        let Ok(blob) = repository.git().find_blob(blob) else { return false };
         self.sources(path, blob.content(), Marks::new(repository, tree).is_generated(path)).is_some()
     }
 
@@ -212,7 +212,7 @@ impl<'r> Marks<'r> {
         }
         let path = [directory, b".gitattributes"].concat();
         let entry = entry_at(self.repository, &self.tree, &path).filter(|(mode, _)| mode & 0o170_000 == 0o100_000);
-        let blob = entry.and_then(|(_, id)| self.repository.find_blob(id).ok());
+        let blob = entry.and_then(|(_, id)| self.repository.git().find_blob(id).ok());
         let file = blob.map(|blob| AttributeFile::parse(blob.content())).unwrap_or_default();
         self.files.borrow_mut().insert(directory.to_vec(), file.clone());
         file
@@ -276,7 +276,7 @@ mod tests {
         let files: Vec<_> = files.into_iter().map(|(path, text)| (path.to_owned(), text.to_vec())).collect();
         let tree = sandbox.stage(&files);
         let repository = sandbox.repository();
-        let marks = Marks::new(&repository, repository.find_tree(oid(tree.0)).unwrap());
+        let marks = Marks::new(&repository, repository.git().find_tree(oid(tree.0)).unwrap());
         let said = |path: &str| marks.is_generated(path.as_bytes());
         assert_eq!(["a.c", "x.h", "d/b.c"].map(said), [Some(true); 3]);
         assert_eq!(["b.c", "c.c", "d/e/c.c"].map(said), [Some(false); 3]);
@@ -311,7 +311,7 @@ mod tests {
         let sandbox = Sandbox::new();
         let tree = sandbox.stage(&[("a.c".to_owned(), b"int a;\n".to_vec())]);
         let repository = sandbox.repository();
-        let marks = Marks::new(&repository, repository.find_tree(oid(tree.0)).unwrap());
+        let marks = Marks::new(&repository, repository.git().find_tree(oid(tree.0)).unwrap());
         let side = |text: &str| FileSide {
             path: b"a.c".to_vec(),
             mode: Mode::Regular,

@@ -1,9 +1,9 @@
 //! Edits trees: sets or removes some paths of a tree, and writes the result to the object store.
 
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use git2::ObjectType;
 use git2::Oid;
-use git2::Repository;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,8 +40,8 @@ pub fn edit(
 
 fn write(repository: &Repository, base: Option<Oid>, node: &Node) -> Result<Option<Oid>, RepoError> {
     let failed = |source| RepoError::git("write a tree", source);
-    let tree = base.map(|id| repository.find_tree(id)).transpose().map_err(failed)?;
-    let mut builder = repository.treebuilder(tree.as_ref()).map_err(failed)?;
+    let tree = base.map(|id| repository.git().find_tree(id)).transpose().map_err(failed)?;
+    let mut builder = repository.git().treebuilder(tree.as_ref()).map_err(failed)?;
     for (name, child) in &node.below {
         let path = Path::new(OsStr::from_bytes(name));
         let present = builder.get(path).map_err(failed)?.map(|entry| (entry.kind(), entry.id()));
@@ -83,7 +83,7 @@ fn write(repository: &Repository, base: Option<Oid>, node: &Node) -> Result<Opti
 }
 
 fn is_empty(repository: &Repository, tree: Oid) -> Result<bool, RepoError> {
-    let tree = repository.find_tree(tree).map_err(|source| RepoError::git("read a tree", source))?;
+    let tree = repository.git().find_tree(tree).map_err(|source| RepoError::git("read a tree", source))?;
     Ok(tree.is_empty())
 }
 
@@ -93,13 +93,13 @@ mod tests {
 
     fn with_repository(check: impl FnOnce(&Repository, Oid)) {
         let directory = tempfile::tempdir().unwrap();
-        let repository = Repository::init_bare(directory.path()).unwrap();
-        let empty = repository.treebuilder(None).unwrap().write().unwrap();
+        let repository = Repository::from(git2::Repository::init_bare(directory.path()).unwrap());
+        let empty = repository.git().treebuilder(None).unwrap().write().unwrap();
         check(&repository, empty);
     }
 
     fn file(repository: &Repository, path: &str, text: &str) -> (Vec<u8>, Entry) {
-        (path.into(), Some((0o100_644, repository.blob(text.as_bytes()).unwrap())))
+        (path.into(), Some((0o100_644, repository.git().blob(text.as_bytes()).unwrap())))
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Entries of trees, and their modes.
 
 use crate::change::Mode;
+use crate::world::repo::Repository;
 use git2::Oid;
-use git2::Repository;
 
 pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {
     let mut current = tree.clone();
@@ -15,7 +15,7 @@ pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u
         if parts.peek().is_none() {
             return Some((mode, id));
         }
-        current = repository.find_tree(id).ok()?;
+        current = repository.git().find_tree(id).ok()?;
     }
     None
 }

@@ -3,6 +3,7 @@
 //! A move finds the differences, removes entries and creates directories, one after the other. Most of the time goes
 //! into reading objects and creating files. These do not depend on each other, so a first checkout uses all processors.
 
+use crate::world::repo::Repository;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -54,7 +55,7 @@ pub struct Filled {
 ///
 /// The error is that of the first failed file; others may have been written.
 pub fn fill(
-    (repository, objects): (&git2::Repository, &Objects<'_>),
+    (repository, objects): (&Repository, &Objects<'_>),
     (root, directory): (BorrowedFd<'_>, &Path),
     pending: &[Pending],
 ) -> Result<Vec<Filled>, Stop> {
@@ -65,6 +66,7 @@ pub fn fill(
     let git_directory = repository.path();
     let shares = pending.par_chunks(share).map(|share| {
         let repository = git2::Repository::open(git_directory)
+            .map(Repository::from)
             .map_err(|source| WriteError::Repository { action: "open the repository once more".into(), source })?;
         fill_share(&Objects::open(&repository)?, (root, directory), share)
     });

@@ -4,11 +4,11 @@ use crate::revision::CommitId;
 use crate::revision::Revision;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::commit_id;
 use crate::world::repo::ids::oid;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refs;
-use git2::Repository;
 use std::collections::BinaryHeap;
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -58,7 +58,7 @@ pub enum Headless {
 /// Why `HEAD` cannot be resolved.
 pub fn headless(user: &Repository) -> Headless {
     if let Some(id) = refs::id(user, "HEAD") {
-        let is_there = user.odb().is_ok_and(|objects| objects.exists(id));
+        let is_there = user.git().odb().is_ok_and(|objects| objects.exists(id));
         let id = id.to_string();
         return if is_there { Headless::Damaged { id } } else { Headless::Missing { id } };
     }
@@ -223,7 +223,7 @@ fn seconds_of(word: &str) -> i64 {
 
 /// Whether the repository, or its alternate, has a tree.
 pub fn has_tree(repository: &Repository, tree: TreeId) -> bool {
-    repository.find_tree(oid(tree.0)).is_ok()
+    repository.git().find_tree(oid(tree.0)).is_ok()
 }
 
 /// The tree of a commit.
@@ -233,12 +233,12 @@ pub fn tree_of(repository: &Repository, id: CommitId) -> Result<TreeId, RepoErro
 
 /// Whether the tree of a commit has a path.
 pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
-    let Ok(tree) = repository.find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
+    let Ok(tree) = repository.git().find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
     tree.get_path(Path::new(OsStr::from_bytes(path))).is_ok()
 }
 
 fn shallow_borders(repository: &Repository) -> Result<HashSet<CommitId>, RepoError> {
-    let path = repository.commondir().join("shallow");
+    let path = repository.git().commondir().join("shallow");
     match fs::read_to_string(&path) {
         Ok(text) => Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(HashSet::new()),

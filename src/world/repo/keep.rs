@@ -3,11 +3,11 @@
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::commit_id;
 use crate::world::repo::ids::oid;
 use git2::ObjectType;
 use git2::Oid;
-use git2::Repository;
 use git2::Signature;
 use git2::Time;
 
@@ -22,21 +22,21 @@ pub fn keep(
 ) -> Result<CommitId, RepoError> {
     let failed = |source| RepoError::git("keep the fix in the repository", source);
     copy(private, user, oid(tree.0))?;
-    let parent = user.find_commit(oid(parent.0)).map_err(failed)?;
+    let parent = user.git().find_commit(oid(parent.0)).map_err(failed)?;
     let signature = Signature::new("git-idd", "git-idd", &Time::new(parent.time().seconds(), 0)).map_err(failed)?;
-    let tree = user.find_tree(oid(tree.0)).map_err(failed)?;
-    let id = user.commit(None, &signature, &signature, message, &tree, &[&parent]).map_err(failed)?;
+    let tree = user.git().find_tree(oid(tree.0)).map_err(failed)?;
+    let id = user.git().commit(None, &signature, &signature, message, &tree, &[&parent]).map_err(failed)?;
     Ok(commit_id(id))
 }
 
 fn copy(private: &Repository, user: &Repository, tree: Oid) -> Result<(), RepoError> {
     let failed = |source| RepoError::git("keep the fix in the repository", source);
-    let target = user.odb().map_err(failed)?;
+    let target = user.git().odb().map_err(failed)?;
     if target.exists(tree) {
         return Ok(());
     }
-    let source = private.odb().map_err(failed)?;
-    for entry in &private.find_tree(tree).map_err(failed)? {
+    let source = private.git().odb().map_err(failed)?;
+    for entry in &private.git().find_tree(tree).map_err(failed)? {
         match entry.kind() {
             Some(ObjectType::Tree) => copy(private, user, entry.id())?,
             Some(ObjectType::Blob) if !target.exists(entry.id()) => {

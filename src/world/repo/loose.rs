@@ -5,12 +5,12 @@
 
 use crate::revision::ObjectId;
 use crate::world::processors;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use crate::world::repo::private;
 use crate::world::repo::refusal::Limits;
 use git2::ObjectType;
 use git2::Oid;
-use git2::Repository;
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::fs;
@@ -60,7 +60,7 @@ pub struct Loose {
 impl Loose {
     /// The directories of `repository`, and of its alternates.
     pub fn of(repository: &Repository) -> Self {
-        let own = repository.commondir().join("objects");
+        let own = repository.git().commondir().join("objects");
         let is_private = private::is_private(repository);
         let mut directories = vec![(own.clone(), is_private)];
         add_alternates(&own, MAX_DEPTH, &mut directories);
@@ -215,9 +215,9 @@ mod tests {
     /// A repository with one loose blob, and its path.
     fn with_blob(check: impl FnOnce(&Repository, Oid, &Path)) {
         let directory = tempfile::tempdir().unwrap();
-        let repository = Repository::init_bare(directory.path()).unwrap();
+        let repository = Repository::from(git2::Repository::init_bare(directory.path()).unwrap());
         let text: Vec<u8> = (0..20_000_u32).flat_map(u32::to_le_bytes).collect();
-        let id = repository.blob(&text).unwrap();
+        let id = repository.git().blob(&text).unwrap();
         let path = directory.path().join("objects").join(&id.to_string()[..2]).join(&id.to_string()[2..]);
         assert_eq!(Loose::of(&repository).read(id), Found::Object(ObjectType::Blob, text));
         check(&repository, id, &path);
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn another_object_of_the_same_form_is_damage_and_a_missing_one_is_none() {
         with_blob(|repository, id, path| {
-            let other = repository.blob(b"other").unwrap();
+            let other = repository.git().blob(b"other").unwrap();
             let objects = path.parent().unwrap().parent().unwrap();
             let other = objects.join(&other.to_string()[..2]).join(&other.to_string()[2..]);
             fs::remove_file(path).unwrap();

@@ -40,6 +40,7 @@ pub mod private;
 pub mod promisor;
 pub mod refs;
 pub mod refusal;
+mod repository;
 mod resolve;
 pub mod settle;
 pub mod source;
@@ -62,8 +63,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 pub use conversion::Notice;
-pub use git2::Repository;
 pub use refusal::WriteError;
+pub use repository::Repository;
 pub use worktree::Worktree;
 
 /// Reading or writing a repository failed.

@@ -4,6 +4,7 @@
 //! library only reports that it cannot parse it.
 
 use crate::revision::{BlobId, CommitId, ObjectId, TreeId};
+use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use crate::world::repo::loose::{Found, Loose};
 use crate::world::repo::private;
@@ -76,8 +77,9 @@ impl Content<'_> {
 
 impl<'repo> Objects<'repo> {
     /// Opens the object database of `repository`.
-    pub fn open(repository: &'repo git2::Repository) -> Result<Self, WriteError> {
+    pub fn open(repository: &'repo Repository) -> Result<Self, WriteError> {
         let database = repository
+            .git()
             .odb()
             .map_err(|source| WriteError::Repository { action: "open the object database".into(), source })?;
         let fills_submodules = private::fills_submodules(repository);
@@ -175,8 +177,8 @@ fn bad(kind: &'static str, id: ObjectId, why: &'static str) -> WriteError {
 }
 
 /// The length of an id in a repository, in bytes.
-pub fn n_id_bytes(repository: &git2::Repository) -> usize {
-    match repository.object_format() {
+pub fn n_id_bytes(repository: &Repository) -> usize {
+    match repository.git().object_format() {
         ObjectFormat::Sha1 => 20,
         ObjectFormat::Sha256 => 32,
     }

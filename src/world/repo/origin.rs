@@ -1,11 +1,11 @@
 //! The public address of a repository.
 
-use git2::Repository;
+use crate::world::repo::Repository;
 
 /// The address of the remote `origin` as an absolute URI without user name, password, query or fragment; `None` if
 /// there is no such remote or it is a local path. There is no network access.
 pub fn address(user: &Repository) -> Option<String> {
-    let remote = user.find_remote("origin").ok()?;
+    let remote = user.git().find_remote("origin").ok()?;
     published(remote.url().ok()?)
 }
 

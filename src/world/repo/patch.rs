@@ -5,6 +5,7 @@
 
 use crate::change::Mode;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::binary_patch::is_whole;
 use crate::world::repo::edit::Entry;
 use crate::world::repo::entry::entry_at;
@@ -20,7 +21,6 @@ use diffy::patch_set::FilePatch;
 use diffy::patch_set::ParseOptions;
 use diffy::patch_set::PatchKind;
 use diffy::patch_set::PatchSet;
-use git2::Repository;
 use git2::Tree;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ fn entry(repository: &Repository, file: File) -> Result<Entry, RepoError> {
             id.ok_or_else(|| refused("names no commit of a submodule".to_owned()))?
         }
         Mode::Regular | Mode::Executable | Mode::Symlink => {
-            repository.blob(&text).map_err(|source| RepoError::git("write a file", source))?
+            repository.git().blob(&text).map_err(|source| RepoError::git("write a file", source))?
         }
     };
     Ok(Some((mode_bits(mode), id)))
@@ -152,8 +152,11 @@ impl Patching<'_> {
         if mode == Mode::Submodule {
             return Ok(Some((mode, format!("{SUBPROJECT}{id}\n").into_bytes())));
         }
-        let blob =
-            self.repository.find_blob(id).map_err(|source| RepoError::git("read a file of the history", source))?;
+        let blob = self
+            .repository
+            .git()
+            .find_blob(id)
+            .map_err(|source| RepoError::git("read a file of the history", source))?;
         Ok(Some((mode, blob.content().to_vec())))
     }
 

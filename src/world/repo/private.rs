@@ -8,6 +8,7 @@ use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::files;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use crate::world::repo::index;
 use crate::world::repo::loose;
@@ -19,7 +20,6 @@ use crate::world::repo::stat::Directory;
 use git2::ConfigLevel;
 use git2::ObjectFormat;
 use git2::Oid;
-use git2::Repository;
 use git2::RepositoryInitOptions;
 use git2::Signature;
 use std::fs;
@@ -39,7 +39,7 @@ pub fn private_directory(idd_directory: &Path) -> PathBuf {
 
 /// Whether a repository is the private one of some user's repository.
 pub fn is_private(repository: &Repository) -> bool {
-    let directory = repository.commondir();
+    let directory = repository.git().commondir();
     directory.parent().is_some_and(|idd| private_directory(idd) == directory)
 }
 
@@ -81,7 +81,9 @@ fn isolate_libgit2() {
 /// Opens a repository by its git directory, with only its own configuration.
 pub fn open(git_directory: &Path) -> Result<Repository, RepoError> {
     isolate_libgit2();
-    Repository::open(git_directory).map_err(|source| RepoError::git("open the repository", source))
+    git2::Repository::open(git_directory)
+        .map(Repository::from)
+        .map_err(|source| RepoError::git("open the repository", source))
 }
 
 /// The whole configuration of the private repository.
@@ -99,7 +101,7 @@ const EMPTY_SUBMODULES: &str = "idd-empty-submodules";
 
 /// Whether the directories of submodules are filled in the worktrees of a repository.
 pub fn fills_submodules(repository: &Repository) -> bool {
-    is_private(repository) && !repository.commondir().join(EMPTY_SUBMODULES).exists()
+    is_private(repository) && !repository.git().commondir().join(EMPTY_SUBMODULES).exists()
 }
 
 /// Sets whether the directories of submodules are filled from now on.
@@ -119,7 +121,7 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
     fs::create_dir_all(idd_directory).map_err(|source| RepoError::io("create", idd_directory, source))?;
     if directory.is_dir() {
         // A test may have overwritten it.
-        write_if_new(&directory.join("config"), &config(user.object_format()))?;
+        write_if_new(&directory.join("config"), &config(user.git().object_format()))?;
     }
     let mut options = RepositoryInitOptions::new();
     options
@@ -127,13 +129,14 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
         .external_template(false)
         .no_reinit(false)
         .initial_head("idd")
-        .object_format(user.object_format());
-    let repository = Repository::init_opts(&directory, &options)
+        .object_format(user.git().object_format());
+    let repository = git2::Repository::init_opts(&directory, &options)
+        .map(Repository::from)
         .map_err(|source| RepoError::git("create the private repository", source))?;
-    let objects = user.commondir().join("objects");
+    let objects = user.git().commondir().join("objects");
     let objects = fs::canonicalize(&objects).map_err(|source| RepoError::io("find", &objects, source))?;
     let mut alternates = Vec::new();
-    for objects in [objects].into_iter().chain(modules::object_directories(&[user.commondir(), user.path()])) {
+    for objects in [objects].into_iter().chain(modules::object_directories(&[user.git().commondir(), user.path()])) {
         alternates.extend(alternate(&directory.join("objects"), &objects)?);
     }
     write_if_new(&directory.join("objects/info/alternates"), &alternates)?;
@@ -231,10 +234,10 @@ pub fn set_head(
 
 /// A commit of `tree` with the parent `head`; `None` if libgit2 cannot read `head`.
 fn probe_commit(private: &Repository, head: CommitId, tree: TreeId) -> Option<Oid> {
-    let parent = private.find_commit(oid(head.0)).ok()?;
-    let tree = private.find_tree(oid(tree.0)).ok()?;
+    let parent = private.git().find_commit(oid(head.0)).ok()?;
+    let tree = private.git().find_tree(oid(tree.0)).ok()?;
     let who = Signature::new("git-idd", "git-idd", &parent.time()).ok()?;
-    private.commit(None, &who, &who, "Probe\n", &tree, &[&parent]).ok()
+    private.git().commit(None, &who, &who, "Probe\n", &tree, &[&parent]).ok()
 }
 
 /// Writes a file by rename, unless it already has this content.

@@ -6,12 +6,12 @@
 use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::fetch::Remote;
 use crate::world::repo::ids::oid;
 use crate::world::repo::object::EntryKind;
 use crate::world::repo::object::Objects;
 use git2::OdbLookupFlags;
-use git2::Repository;
 use std::cell::Cell;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ impl Promisor {
     /// recorded as complete.
     fn missing(&self, repository: &Repository, tree: TreeId) -> Result<BTreeSet<git2::Oid>, RepoError> {
         let failed = |source| RepoError::git("look for objects", source);
-        let database = repository.odb().map_err(failed)?;
+        let database = repository.git().odb().map_err(failed)?;
         database.refresh().map_err(failed)?;
         let is_there = |id: ObjectId| database.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH);
         let mut missing = BTreeSet::new();

@@ -5,11 +5,11 @@
 
 use crate::revision::ObjectId;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use crate::world::repo::locate::Location;
 use crate::world::repo::locate::run_git;
 use git2::Oid;
-use git2::Repository;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::path::Path;

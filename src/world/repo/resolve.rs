@@ -9,13 +9,13 @@ use crate::change::trees::Rung;
 use crate::change::with_keywords_of;
 use crate::syntax::Language;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::division::Divisions;
 use git2::Delta;
 use git2::Index;
 use git2::IndexConflict;
 use git2::IndexEntry;
 use git2::Oid;
-use git2::Repository;
 use git2::Tree;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -173,7 +173,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     /// The text of a file; `None` if it is no text.
     fn text(&self, id: Oid) -> Option<Vec<u8>> {
-        let blob = self.repository.find_blob(id).ok()?;
+        let blob = self.repository.git().find_blob(id).ok()?;
         (!blob.content().contains(&0)).then(|| blob.content().to_vec())
     }
 
@@ -193,7 +193,7 @@ impl Resolver<'_> {
     }
 
     fn write(&self, text: &[u8]) -> Result<Oid, RepoError> {
-        self.repository.blob(text).map_err(|source| RepoError::git("merge two trees", source))
+        self.repository.git().blob(text).map_err(|source| RepoError::git("merge two trees", source))
     }
 
     /// Carries edits of functions to the files in which ours has them; `None` if there are none, or they conflict
@@ -230,6 +230,7 @@ impl Resolver<'_> {
     fn changed(&self) -> Result<Vec<(Vec<u8>, Oid)>, RepoError> {
         let diff = self
             .repository
+            .git()
             .diff_tree_to_tree(Some(self.base), Some(self.ours), None)
             .map_err(|source| RepoError::git("compare two trees", source))?;
         let kept = diff.deltas().filter(|delta| matches!(delta.status(), Delta::Added | Delta::Modified));
@@ -269,6 +270,7 @@ impl Resolver<'_> {
         }
         let diff = self
             .repository
+            .git()
             .diff_tree_to_tree(Some(self.base), Some(self.ours), None)
             .map_err(|source| RepoError::git("compare two trees", source))?;
         let deltas = diff.deltas().filter(|delta| delta.status() == Delta::Added).map(|delta| delta.new_file());
@@ -304,12 +306,12 @@ mod tests {
     /// The files of a merge and its method; `None` if it conflicts.
     fn merge(base: Files, ours: Files, patched: Files) -> Option<(Vec<(String, String)>, Rung)> {
         let directory = tempfile::tempdir().unwrap();
-        let repository = Repository::init_bare(directory.path()).unwrap();
-        let empty = repository.treebuilder(None).unwrap().write().unwrap();
+        let repository = Repository::from(git2::Repository::init_bare(directory.path()).unwrap());
+        let empty = repository.git().treebuilder(None).unwrap().write().unwrap();
         let tree = |files: Files| -> TreeId {
-            let entries = files
-                .iter()
-                .map(|(path, text)| ((*path).into(), Some((0o100_644, repository.blob(text.as_bytes()).unwrap()))));
+            let entries = files.iter().map(|(path, text)| {
+                ((*path).into(), Some((0o100_644, repository.git().blob(text.as_bytes()).unwrap())))
+            });
             tree_id(edit(&repository, empty, entries.collect::<Vec<_>>()).unwrap().unwrap())
         };
         let [base, ours, patched] = [base, ours, patched].map(tree);
@@ -319,9 +321,9 @@ mod tests {
         };
         let repository = store.repository();
         let mut files = Vec::new();
-        let tree = repository.find_tree(oid(merged.0)).unwrap();
+        let tree = repository.git().find_tree(oid(merged.0)).unwrap();
         for entry in &tree {
-            let blob = repository.find_blob(entry.id()).unwrap();
+            let blob = repository.git().find_blob(entry.id()).unwrap();
             files.push((entry.name().unwrap().to_owned(), String::from_utf8(blob.content().to_vec()).unwrap()));
         }
         Some((files, rung))

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use git2::ObjectType;
-use git2::Repository;
 use git2::Tree;
 use git2::TreeWalkMode;
 use git2::TreeWalkResult;
@@ -16,13 +16,13 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// The content of the file `name` in a commit: that path, or the only path that ends with it.
 pub fn find(repository: &Repository, commit: CommitId, name: &str) -> Option<Vec<u8>> {
-    let tree = repository.find_commit(oid(commit.0)).and_then(|commit| commit.tree()).ok()?;
+    let tree = repository.git().find_commit(oid(commit.0)).and_then(|commit| commit.tree()).ok()?;
     search(repository, &tree, name).map(|(_, content)| content)
 }
 
 /// The same in a tree, with the path of the file.
 pub fn find_in(repository: &Repository, tree: TreeId, name: &str) -> Option<(String, Vec<u8>)> {
-    search(repository, &repository.find_tree(oid(tree.0)).ok()?, name)
+    search(repository, &repository.git().find_tree(oid(tree.0)).ok()?, name)
 }
 
 fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(String, Vec<u8>)> {
@@ -44,7 +44,7 @@ fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(Strin
             });
             walked.ok().filter(|()| found.len() == 1).and_then(|()| found.pop())
         });
-        if let Some((path, blob)) = found.and_then(|(path, id)| Some((path, repository.find_blob(id).ok()?))) {
+        if let Some((path, blob)) = found.and_then(|(path, id)| Some((path, repository.git().find_blob(id).ok()?))) {
             return (blob.size() <= MAX_BYTES).then(|| (path, blob.content().to_vec()));
         }
     }

@@ -16,6 +16,7 @@ use crate::revision::BlobId;
 use crate::revision::ObjectId;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
+use crate::world::repo::Repository;
 use crate::world::repo::division::Divisions;
 use crate::world::repo::division::Marks;
 use crate::world::repo::edit;
@@ -37,7 +38,6 @@ use git2::DiffOptions;
 use git2::FileFavor;
 use git2::MergeOptions;
 use git2::Oid;
-use git2::Repository;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -77,7 +77,8 @@ impl TreeStore {
             let entry = match file {
                 None => None,
                 Some((mode, bytes)) => {
-                    let id = repository.blob(&bytes).map_err(|source| RepoError::git("store a held file", source))?;
+                    let id =
+                        repository.git().blob(&bytes).map_err(|source| RepoError::git("store a held file", source))?;
                     Some((mode_bits(mode), id))
                 }
             };
@@ -204,7 +205,8 @@ impl TreeStore {
         let failed = |source| RepoError::git("compare two trees", source);
         let (older, newer) = (self.tree(older)?, self.tree(newer)?);
         options.ignore_submodules(false);
-        let mut diff = self.repository.diff_tree_to_tree(Some(&older), Some(&newer), Some(options)).map_err(failed)?;
+        let mut diff =
+            self.repository.git().diff_tree_to_tree(Some(&older), Some(&newer), Some(options)).map_err(failed)?;
         let mut find = DiffFindOptions::new();
         find.renames(true).rename_limit(RENAME_LIMIT);
         diff.find_similar(Some(&mut find)).map_err(failed)?;
@@ -270,12 +272,15 @@ impl TreeStore {
 
     fn tree(&self, id: TreeId) -> Result<git2::Tree<'_>, RepoError> {
         self.complete(id)?;
-        self.repository.find_tree(oid(id.0)).map_err(|source| RepoError::git("read a tree", source))
+        self.repository.git().find_tree(oid(id.0)).map_err(|source| RepoError::git("read a tree", source))
     }
 
     fn blob(&self, id: Oid) -> Result<Vec<u8>, RepoError> {
-        let blob =
-            self.repository.find_blob(id).map_err(|source| RepoError::git("read a file of the history", source))?;
+        let blob = self
+            .repository
+            .git()
+            .find_blob(id)
+            .map_err(|source| RepoError::git("read a file of the history", source))?;
         Ok(blob.content().to_vec())
     }
 
@@ -326,7 +331,7 @@ impl TreeStore {
             options.file_favor(FileFavor::Theirs);
         }
         let (base, ours, theirs) = (self.tree(base)?, self.tree(ours)?, self.tree(patched)?);
-        let merged = self.repository.merge_trees(&base, &ours, &theirs, Some(&options));
+        let merged = self.repository.git().merge_trees(&base, &ours, &theirs, Some(&options));
         // A tree that libgit2 cannot load into an index is a conflict, and does not end the hunt.
         let Ok(mut index) = merged else { return Ok(Merged::Conflict) };
         let mut rung = Rung::Merge;
@@ -335,7 +340,7 @@ impl TreeStore {
             let Some(needed) = resolved else { return Ok(Merged::Conflict) };
             rung = needed;
         }
-        let id = index.write_tree_to(&self.repository).map_err(failed)?;
+        let id = index.write_tree_to(self.repository.git()).map_err(failed)?;
         Ok(Merged::Clean(tree_id(id), rung))
     }
 
@@ -347,7 +352,8 @@ impl TreeStore {
                 None => None,
                 Some((mode, Content::Submodule(id))) => Some((mode_bits(mode), oid(id))),
                 Some((mode, Content::Bytes(bytes))) => {
-                    let id = self.repository.blob(&bytes).map_err(|source| RepoError::git("write a file", source))?;
+                    let id =
+                        self.repository.git().blob(&bytes).map_err(|source| RepoError::git("write a file", source))?;
                     Some((mode_bits(mode), id))
                 }
             };
@@ -417,9 +423,10 @@ impl Trees for TreeStore {
             options.pathspec(pathspec);
         }
         [older, newer].into_iter().try_for_each(|tree| self.complete(tree))?;
-        let read = |tree: TreeId| self.repository.find_tree(oid(tree.0));
-        let diff = read(older)
-            .and_then(|older| self.repository.diff_tree_to_tree(Some(&older), Some(&read(newer)?), Some(&mut options)));
+        let read = |tree: TreeId| self.repository.git().find_tree(oid(tree.0));
+        let diff = read(older).and_then(|older| {
+            self.repository.git().diff_tree_to_tree(Some(&older), Some(&read(newer)?), Some(&mut options))
+        });
         // Unreadable trees may differ: their probes report the reason.
         Ok(diff.map_or(true, |diff| diff.deltas().len() > 0))
     }

@@ -2,6 +2,7 @@
 
 use crate::revision::BlobId;
 use crate::revision::TreeId;
+use crate::world::repo::Repository;
 use crate::world::repo::object::Entry;
 use crate::world::repo::object::EntryKind;
 use crate::world::repo::object::Objects;
@@ -32,7 +33,7 @@ impl Touched {
     /// [`sources_up_to`](Self::sources_up_to).
     pub fn sources(
         &mut self,
-        repository: &git2::Repository,
+        repository: &Repository,
         trees: (TreeId, TreeId),
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Vec<Vec<u8>> {
@@ -51,7 +52,7 @@ impl Touched {
     pub fn sources_up_to(
         &mut self,
         max: usize,
-        repository: &git2::Repository,
+        repository: &Repository,
         (older, newer): (TreeId, TreeId),
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Vec<Vec<u8>> {
@@ -61,7 +62,7 @@ impl Touched {
     fn look(
         &mut self,
         max: usize,
-        repository: &git2::Repository,
+        repository: &Repository,
         (older, newer): (TreeId, TreeId),
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Result<Vec<Vec<u8>>, Stop> {
@@ -110,7 +111,7 @@ impl Touched {
 }
 
 /// The files of `newer`, by path, that are not the same in `older`; regular files only, none if a tree cannot be read.
-pub fn changed(repository: &git2::Repository, (older, newer): (TreeId, TreeId)) -> Vec<Vec<u8>> {
+pub fn changed(repository: &Repository, (older, newer): (TreeId, TreeId)) -> Vec<Vec<u8>> {
     let look = || -> Result<_, Stop> {
         let mut changed = BTreeMap::new();
         compare(&Objects::open(repository)?, (Some(older), Some(newer)), b"", &mut changed)?;
@@ -180,7 +181,7 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use git2::Repository;
+    use crate::world::repo::Repository;
 
     /// The tree with these files; a path has at most one directory.
     fn tree(repository: &Repository, files: &[(&str, &str)]) -> TreeId {
@@ -195,20 +196,20 @@ mod tests {
                 uid: 0,
                 gid: 0,
                 file_size: 0,
-                id: repository.blob(text.as_bytes()).unwrap(),
+                id: repository.git().blob(text.as_bytes()).unwrap(),
                 flags: 0,
                 flags_extended: 0,
                 path: path.as_bytes().to_vec(),
             };
             index.add(&entry).unwrap();
         }
-        crate::world::repo::ids::tree_id(index.write_tree_to(repository).unwrap())
+        crate::world::repo::ids::tree_id(index.write_tree_to(repository.git()).unwrap())
     }
 
     #[track_caller]
     fn check(older: &[(&str, &str)], newer: &[(&str, &str)], expected: &[&str]) {
         let place = tempfile::tempdir().unwrap();
-        let repository = Repository::init_bare(place.path()).unwrap();
+        let repository = Repository::from(git2::Repository::init_bare(place.path()).unwrap());
         let trees = (tree(&repository, older), tree(&repository, newer));
         let found = Touched::default().sources(&repository, trees, &|path| path.ends_with(b".c"));
         let found: Vec<&str> = found.iter().map(|path| std::str::from_utf8(path).unwrap()).collect();
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn files_that_changed_are_those_that_are_there() {
         let place = tempfile::tempdir().unwrap();
-        let repository = Repository::init_bare(place.path()).unwrap();
+        let repository = Repository::from(git2::Repository::init_bare(place.path()).unwrap());
         let older = tree(&repository, &[("a.py", "1"), ("d/b", "1"), ("gone", "1"), ("same", "1")]);
         let newer = tree(&repository, &[("a.py", "2"), ("d/b", "2"), ("d/new", "2"), ("same", "1")]);
         assert_eq!(changed(&repository, (older, newer)), [&b"a.py"[..], b"d/b", b"d/new"]);

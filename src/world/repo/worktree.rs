@@ -4,6 +4,7 @@
 //! build products that the tree's own ignore rules cover stay. No hook, filter or configuration is used, and nothing
 //! outside of the directory is changed, whatever the tree or the test contains.
 
+use crate::world::repo::Repository;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -102,11 +103,7 @@ impl Worktree {
     ///   after an error, the next move begins from an empty directory.
     ///
     /// Cost: the differences. If ignore rules differ, every file is examined once.
-    pub fn move_to(
-        &mut self,
-        repository: &git2::Repository,
-        tree_id: TreeId,
-    ) -> Result<Result<Moved, Refusal>, WriteError> {
+    pub fn move_to(&mut self, repository: &Repository, tree_id: TreeId) -> Result<Result<Moved, Refusal>, WriteError> {
         if self.reopen_if_replaced()? || self.is_doubtful {
             self.wipe()?;
         }
@@ -158,7 +155,7 @@ impl Worktree {
     /// Cost: examines every file and directory, and every name in a directory that changed. It reads the content of
     /// files whose state differs, and of those written last, because a change within one clock tick is not visible.
     /// After a kill it also examines every product.
-    pub fn settle(&mut self, repository: &git2::Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
+    pub fn settle(&mut self, repository: &Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
         self.reopen_if_replaced()?;
         if self.is_doubtful {
             self.wipe()?;

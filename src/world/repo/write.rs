@@ -4,6 +4,7 @@
 //! same tree object are skipped. In each directory, missing entries are removed before anything is written. Contents
 //! are written last, all [at once](crate::world::repo::fill).
 
+use crate::world::repo::Repository;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
@@ -36,7 +37,7 @@ pub struct Moved {
 
 /// A running move; its record is valid only if the move is complete.
 pub struct Writer<'a> {
-    repository: &'a git2::Repository,
+    repository: &'a Repository,
     objects: &'a Objects<'a>,
     directory: &'a Path,
     notices: &'a mut BTreeSet<Notice>,
@@ -53,7 +54,7 @@ pub struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// `directory`: only for messages.
     pub fn new(
-        (repository, objects): (&'a git2::Repository, &'a Objects<'a>),
+        (repository, objects): (&'a Repository, &'a Objects<'a>),
         directory: &'a Path,
         notices: &'a mut BTreeSet<Notice>,
     ) -> Self {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::revision::TreeId;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::tree_id;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
@@ -18,14 +19,14 @@ fn sides(script: &str) -> (tempfile::TempDir, [TreeId; 2], Vec<u8>) {
     shell.args(["-ec", &script]).current_dir(directory.path()).env("GIT_CONFIG_GLOBAL", "/dev/null");
     let output = shell.env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let repository = Repository::open(directory.path()).unwrap();
-    let tree = |name: &str| tree_id(repository.revparse_single(name).unwrap().id());
+    let repository = Repository::from(git2::Repository::open(directory.path()).unwrap());
+    let tree = |name: &str| tree_id(repository.git().revparse_single(name).unwrap().id());
     let trees = [tree("old^{tree}"), tree("HEAD^{tree}")];
     (directory, trees, output.stdout)
 }
 
 fn apply(directory: &Path, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoError> {
-    let repository = Repository::open(directory).unwrap();
+    let repository = Repository::from(git2::Repository::open(directory).unwrap());
     TreeStore::new(repository, Held::default(), Vec::new()).unwrap().apply(tree, patch)
 }
 

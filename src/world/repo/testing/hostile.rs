@@ -16,7 +16,7 @@ fn a_tree_with_a_dangerous_name_is_refused_and_nothing_changes() {
     let mut bench = Bench::new();
     let before = files(&[("kept/x", "1")]);
     bench.go(&before);
-    let blob = bench.repository.blob(b"evil").unwrap();
+    let blob = bench.repository.git().blob(b"evil").unwrap();
     let names = [
         "..",
         ".",
@@ -51,7 +51,7 @@ fn odd_modes_doubled_names_and_impossible_links_are_refused() {
     let mut bench = Bench::new();
     let repository = &bench.repository;
     let [blob, nothing, nul, long] =
-        [&b"x"[..], b"", b"a\0b", &[b'x'; 5000]].map(|content| repository.blob(content).unwrap());
+        [&b"x"[..], b"", b"a\0b", &[b'x'; 5000]].map(|content| repository.git().blob(content).unwrap());
     let below = raw_tree(repository, [("100644", b"x".to_vec(), blob)]);
     let trees = [
         vec![("10644", b"x".to_vec(), blob)],
@@ -71,7 +71,7 @@ fn odd_modes_doubled_names_and_impossible_links_are_refused() {
 fn a_tree_beyond_a_limit_is_refused() {
     let limits = Limits { max_entries: 50, max_depth: 4, max_path_bytes: 20, max_bytes: 100 };
     let mut bench = Bench::with_limits(limits);
-    let blob = bench.repository.blob(b"x").unwrap();
+    let blob = bench.repository.git().blob(b"x").unwrap();
     let mut bomb = raw_tree(&bench.repository, (0..10).map(|name| ("100644", format!("{name}").into_bytes(), blob)));
     bench.worktree.move_to(&bench.repository, bomb).unwrap().unwrap();
     bomb = raw_tree(&bench.repository, (0..10).map(|name| ("40000", format!("{name}").into_bytes(), id(bomb))));

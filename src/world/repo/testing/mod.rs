@@ -16,6 +16,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::revision::TreeId;
+use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use crate::world::repo::ids::tree_id;
 use crate::world::repo::object::n_id_bytes;
@@ -55,8 +56,8 @@ impl Sandbox {
     }
 
     /// The repository as a library handle.
-    pub fn repository(&self) -> git2::Repository {
-        git2::Repository::open(self.directory.path()).unwrap()
+    pub fn repository(&self) -> Repository {
+        Repository::from(git2::Repository::open(self.directory.path()).unwrap())
     }
 
     /// Runs git; exit code 1 (for example of `check-ignore`) is no failure.
@@ -83,7 +84,7 @@ impl Sandbox {
         let repository = self.repository();
         let mut input = Vec::new();
         for (path, content) in files {
-            input.extend(format!("100644 {}\t{path}\0", repository.blob(content).unwrap()).as_bytes());
+            input.extend(format!("100644 {}\t{path}\0", repository.git().blob(content).unwrap()).as_bytes());
         }
         self.git_with_input(&["update-index", "-z", "--index-info"], &input);
         self.git(&["write-tree"]).trim().parse().unwrap()
@@ -108,7 +109,7 @@ pub fn files(files: &[(&str, &str)]) -> Leaves {
 }
 
 /// Writes the trees of these leaves, with any names.
-pub fn tree_of(repository: &git2::Repository, leaves: &Leaves) -> TreeId {
+pub fn tree_of(repository: &Repository, leaves: &Leaves) -> TreeId {
     let mut entries = BTreeMap::new();
     let mut below: BTreeMap<Vec<u8>, Leaves> = BTreeMap::new();
     for (path, leaf) in leaves {
@@ -116,7 +117,7 @@ pub fn tree_of(repository: &git2::Repository, leaves: &Leaves) -> TreeId {
             below.entry(path[..at].to_vec()).or_default().insert(path[at + 1..].to_vec(), leaf.clone());
             continue;
         }
-        let blob = |content: &[u8]| repository.blob(content).unwrap();
+        let blob = |content: &[u8]| repository.git().blob(content).unwrap();
         let (mode, id) = match leaf {
             Leaf::File(content) => ("100644", blob(content)),
             Leaf::Executable(content) => ("100755", blob(content)),
@@ -134,14 +135,14 @@ pub fn tree_of(repository: &git2::Repository, leaves: &Leaves) -> TreeId {
 
 /// Writes a tree object without any check.
 pub fn raw_tree<'a>(
-    repository: &git2::Repository,
+    repository: &Repository,
     entries: impl IntoIterator<Item = (&'a str, Vec<u8>, git2::Oid)>,
 ) -> TreeId {
     let mut raw = Vec::new();
     for (mode, name, id) in entries {
         raw.extend([mode.as_bytes(), b" ", &name, b"\0", id.as_bytes()].concat());
     }
-    let id = repository.odb().unwrap().write(git2::ObjectType::Tree, &raw).unwrap();
+    let id = repository.git().odb().unwrap().write(git2::ObjectType::Tree, &raw).unwrap();
     tree_id(id)
 }
 
@@ -177,7 +178,7 @@ fn add_to_picture(directory: &Path, prefix: &[u8], leaves: &mut Leaves) {
 /// A repository and a worktree beside it.
 pub struct Bench {
     pub sandbox: Sandbox,
-    pub repository: git2::Repository,
+    pub repository: Repository,
     pub worktree: Worktree,
     outside: TempDir,
 }

@@ -95,7 +95,7 @@ fn a_damaged_object_among_many_is_named() {
         (0..2000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect::<Vec<u8>>();
     leaves.insert(b"3/damaged".into(), Leaf::File(content.clone()));
     let tree = bench.tree(&leaves);
-    let id = bench.repository.blob(&content).unwrap().to_string();
+    let id = bench.repository.git().blob(&content).unwrap().to_string();
     // Its header, which the survey before the move reads, is complete.
     let object = bench.sandbox.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
     let bytes = fs::read(&object).unwrap();
