@@ -127,7 +127,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         }
         Request::Reset => reset(&location),
         Request::Gc => gc(&location, context),
-        Request::Record(args) => Ok(Answer::Text(record::run(&args, &location, context, console)?, 0)),
+        Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, context, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
@@ -434,7 +434,7 @@ fn report_page(
         return Ok(Answer::Shown(Box::new(report)));
     }
     let name = Terminal.line(&Untrusted::from(file.to_string_lossy().as_ref()));
-    Ok(Answer::Text(format!("Wrote {name}\n").into_bytes(), 0))
+    Ok(Answer::Done(format!("Wrote {name}\n"), 0))
 }
 
 /// What was kept of the explanation of a hunt, if it can be used; if not, that is said.
@@ -462,7 +462,7 @@ fn verify(
     })?;
     let (text, code) =
         certificate::verify(&bytes, location, context, is_agreed, (&hunt_order, &mut console.progress()))?;
-    Ok(Answer::Text(text, code))
+    Ok(Answer::Done(text, code))
 }
 
 /// The order of a hunt that options and a test command make; `None` if they make none.
@@ -507,7 +507,7 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context:
     files::replace(&patch, fix.patch.as_bytes())?;
     let applied = locate::apply_patch(location, &patch, &context.environment);
     if applied.is_err() && locate::is_applied(location, &patch, &context.environment) {
-        return Ok(Answer::Text(b"The fix is in the working tree already; nothing was changed.\n".to_vec(), 0));
+        return Ok(Answer::Done("The fix is in the working tree already; nothing was changed.\n".to_owned(), 0));
     }
     applied.map_err(|error| {
         Failure::from_error(&error).with_hint(format!(
@@ -525,15 +525,13 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context:
         };
         text = format!("Applied the reversal `{name}` ({lines}) to the working tree.\n{tested}");
     }
-    Ok(Answer::Text(text.into_bytes(), 0))
+    Ok(Answer::Done(text, 0))
 }
 
 fn reset(location: &Location) -> Result<Answer, Failure> {
     saved::forget(location)?;
-    Ok(Answer::Text(
-        b"Forgot the hunts of this worktree; `git idd list` lists them until `git idd gc` removes them.\n".to_vec(),
-        0,
-    ))
+    let message = "Forgot the hunts of this worktree; `git idd list` lists them until `git idd gc` removes them.\n";
+    Ok(Answer::Done(message.to_owned(), 0))
 }
 
 /// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and of this worktree the checkouts of
@@ -570,5 +568,5 @@ fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
     let kibibytes = bytes / 1024;
     let removed = [count(n_journals, "old journal"), count(n_recordings, "recording")].join(" and ");
     let text = format!("Removed {removed}; {kibibytes} KiB freed.{note}\n");
-    Ok(Answer::Text(text.into_bytes(), 0))
+    Ok(Answer::Done(text, 0))
 }

@@ -22,6 +22,8 @@ pub enum Answer {
     Shown(Box<Report>),
     /// Bytes as they are, and the exit code.
     Text(Vec<u8>, u8),
+    /// Sentences for people, `{"message": ...}` under `--json`, and the exit code.
+    Done(String, u8),
     /// Bytes as they are, to be read at leisure.
     Page(Vec<u8>),
 }

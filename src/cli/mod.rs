@@ -29,6 +29,7 @@ use crate::cli::args::ParseError;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::failure::warn;
+use crate::cli::trace::json_line;
 use crate::report;
 use crate::report::Report;
 use crate::report::Status;
@@ -36,6 +37,7 @@ use crate::report::Untrusted;
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
+use serde_json::json;
 use std::ffi::OsString;
 use std::io;
 use std::io::IsTerminal;
@@ -105,6 +107,10 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
             tell_error(&report, console);
             show(rendered(&report, console), &context, console)
         }
+        Ok(Answer::Done(message, code)) if console.is_json => {
+            put(Ok(json_line(&json!({ "message": message.trim_end() }))), console).unwrap_or(code)
+        }
+        Ok(Answer::Done(message, code)) => put(Ok(message.into_bytes()), console).unwrap_or(code),
         Ok(Answer::Text(text, code)) => put(Ok(text), console).unwrap_or(code),
         Ok(Answer::Page(text)) => show(Ok(text), &context, console),
         Err(failure) => fail(&failure, console),

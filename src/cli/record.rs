@@ -13,9 +13,9 @@ use crate::world::repo::locate::Location;
 use std::fmt::Write as _;
 
 /// Records; the result is what is printed.
-pub fn run(order: &RecordOrder, location: &Location, context: &Context, console: Console) -> Result<Vec<u8>, Failure> {
+pub fn run(order: &RecordOrder, location: &Location, context: &Context, console: Console) -> Result<String, Failure> {
     let (name, recording) = session::record::run(order, location, context, &mut console.progress())?;
-    Ok(text(&name, &recording).into_bytes())
+    Ok(text(&name, &recording))
 }
 
 /// The recording, for people.

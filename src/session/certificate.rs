@@ -218,7 +218,7 @@ pub fn verify(
     context: &Context,
     is_agreed: bool,
     (parse, talk): (&Parse, &mut dyn Talk),
-) -> Result<(Vec<u8>, u8), Failure> {
+) -> Result<(String, u8), Failure> {
     let mut text = String::new();
     let (verdict, statement) = match replay(bytes, location, context, is_agreed, (parse, talk), &mut text) {
         Ok((verdict, statement)) => (verdict, statement),
@@ -232,7 +232,7 @@ pub fn verify(
     if verdict == Verdict::Valid {
         text.push_str(&statement);
     }
-    Ok((text.into_bytes(), verdict.code()))
+    Ok((text, verdict.code()))
 }
 
 fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {

@@ -290,6 +290,7 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
             "`git idd status` says how far a hunt is{how}; another hunt or recording needs a worktree of its own"
         ))
     })?;
+    files::remove_unfinished(&location.session_directory());
     // Whoever recorded here is gone, and perhaps was killed.
     let place = recorder(location);
     if let Ok(bytes) = files::bytes(&place) {

@@ -105,13 +105,29 @@ pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)))
 }
 
+/// What stands between the name of a file and the number of the process that writes it, until it is whole.
+const UNFINISHED: &str = ".new-";
+
+/// Removes what killed processes left of the files that [`replace`] writes in `directory`.
+pub fn remove_unfinished(directory: &Path) {
+    for name in names(directory) {
+        let Some(writer) = name.to_str().and_then(|name| name.rsplit_once(UNFINISHED)?.1.parse::<u32>().ok()) else {
+            continue;
+        };
+        if !Path::new(&format!("/proc/{writer}")).exists() {
+            // What cannot be removed is in nobody's way.
+            let _ = remove(&directory.join(name));
+        }
+    }
+}
+
 /// Writes a file as a whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".new-{}", std::process::id()));
+    name.push(format!("{UNFINISHED}{}", std::process::id()));
     let temporary = path.with_file_name(name);
     let mut file = create_new(&temporary)?;
     file.write_all(bytes)?;
@@ -242,6 +258,18 @@ pub fn short_digest(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_unfinished_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        // The system gives no process such a number.
+        let (left, own) = ("plan.new-4294967295", format!("plan.new-{}", std::process::id()));
+        for name in [left, &own, "plan", "a.new-b"] {
+            fs::write(directory.path().join(name), "x").unwrap();
+        }
+        remove_unfinished(directory.path());
+        assert_eq!(names(directory.path()), ["a.new-b", "plan", &own]);
+    }
 
     #[test]
     fn a_directory_of_ours_is_closed_to_others_and_a_link_is_refused() {

@@ -159,7 +159,9 @@ fn reset_forgets_the_hunt_and_its_refs() {
     run(&fixture, &["reset"], 0);
     assert_eq!(fixture.sh("git for-each-ref refs/worktree"), "");
     check_error(&fixture, &["show"], 1, "there is no hunt in this worktree");
-    run(&fixture, &["reset"], 0);
+    let (text, _) = run(&fixture, &["--json", "reset"], 0);
+    let message: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(message["message"].as_str().unwrap().starts_with("Forgot the hunts of this worktree"), "{text}");
     // What was observed is still known; what backs a claim is run again.
     let report = fixture.report(&[TEST]);
     assert_eq!(report.probes.run, report.probes.reproduce + report.probes.verify);
