@@ -3,16 +3,16 @@
 //! `dependence <recording directory> <variable>...` plays the failing process of a recording, packs its graph, and asks before the last step why each variable has its
 //! value: by the graph, and by playing every step that is found from the checkpoint before it. Prints JSON.
 
-use git_idd::trace::detail::Answer;
-use git_idd::trace::detail::detail;
-use git_idd::trace::detail::why;
-use git_idd::trace::machine::Machine;
-use git_idd::trace::machine::Nobody;
-use git_idd::trace::machine::Watch;
-use git_idd::trace::machine::What;
-use git_idd::trace::play::Player;
+use git_idd::trace::native::detail::Answer;
+use git_idd::trace::native::detail::detail;
+use git_idd::trace::native::detail::why;
+use git_idd::trace::native::machine::Machine;
+use git_idd::trace::native::machine::Nobody;
+use git_idd::trace::native::machine::Watch;
+use git_idd::trace::native::machine::What;
+use git_idd::trace::native::play::Player;
+use git_idd::trace::native::uses::dependences;
 use git_idd::trace::step::Step;
-use git_idd::trace::uses::dependences;
 use git_idd::world::record::store;
 use std::collections::BTreeSet;
 use std::env;

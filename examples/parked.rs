@@ -3,7 +3,7 @@
 //! `parked <recording directory> <scratch directory> <shell line>` runs the recorded program by the line, parks it in the middle of its trace, and tries for two
 //! seconds each: to go on for 100, 1,000 and 10,000 segments; and to run from the beginning to the end with one branch turned. Prints JSON.
 
-use git_idd::trace::records::Records;
+use git_idd::trace::native::records::Records;
 use git_idd::world::files;
 use git_idd::world::record::control::Control;
 use git_idd::world::record::control::Ended;

@@ -3,7 +3,6 @@
 use crate::cli::console::Console;
 use crate::cli::progress::Volume;
 use crate::cli::trace::json_line;
-use crate::instrument::debug::Place;
 use crate::plural::count;
 use crate::report::chain;
 use crate::report::chain::Which;
@@ -19,6 +18,7 @@ use crate::session::explain::model::Switched;
 use crate::session::explain::words;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
+use crate::trace::place::Place;
 use crate::world::repo::locate::Location;
 use serde_json::Value;
 use std::fmt::Write as _;

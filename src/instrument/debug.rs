@@ -9,6 +9,7 @@ use crate::instrument::Unsupported;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::lex::Cursor;
 use crate::instrument::module::Module;
+use crate::trace::place::Place;
 
 /// A chain of nodes longer than this has no end.
 const MAX_CHAIN: usize = 1000;
@@ -18,17 +19,6 @@ const MAX_CHAIN: usize = 1000;
 pub struct Debug<'m> {
     module: &'m Module,
     text: &'m str,
-}
-
-/// A place in the source.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
-    /// The file, as the compiler was given it.
-    pub file: Arc<str>,
-    /// From 1; 0 if the compiler made the code up.
-    pub line: u32,
-    /// From 1; 0 if it is not known.
-    pub column: u32,
 }
 
 /// A variable.

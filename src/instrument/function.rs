@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::instrument::Unsupported;
-use crate::instrument::instruction::BlockId;
 use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::instruction::Names;
@@ -16,6 +15,7 @@ use crate::instrument::instruction::instruction;
 use crate::instrument::lex::Cursor;
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;
+use crate::trace::flow::BlockId;
 
 /// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]

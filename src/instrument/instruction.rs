@@ -6,14 +6,11 @@ use std::sync::Arc;
 use crate::instrument::Unsupported;
 use crate::instrument::lex::Cursor;
 use crate::instrument::types::Type;
+use crate::trace::flow::BlockId;
 
 /// A local value of one function: index into [`Function::values`](crate::instrument::function::Function::values).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub u32);
-
-/// A block of one function: index into [`Function::blocks`](crate::instrument::function::Function::blocks).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BlockId(pub u32);
 
 /// A numbered metadata node of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -32,7 +32,6 @@ use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
 use crate::instrument::function::Function;
 use crate::instrument::function::returns_twice;
-use crate::instrument::instruction::BlockId;
 use crate::instrument::instruction::Callee;
 use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::Op;
@@ -43,6 +42,7 @@ use crate::instrument::layout::Layout;
 use crate::instrument::module::Module;
 use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
+use crate::trace::flow::BlockId;
 
 /// Bytes of the number at the beginning of a record.
 pub const HEADER_SIZE: u32 = 4;

@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 
 use crate::instrument::debug::Debug;
-use crate::instrument::debug::Place;
 use crate::instrument::function::Function;
-use crate::instrument::instruction::BlockId;
 use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
+use crate::trace::flow::BlockId;
+use crate::trace::place::Place;
 
 /// A statement of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]

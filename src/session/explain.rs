@@ -3,7 +3,6 @@
 //! Both versions are built under the instrumenting compiler, in the same place, and the test is run on each. Then the failing one is built and run once more, and
 //! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
 
-use crate::explain::align::run::Run;
 use crate::outcome;
 use crate::report::Status;
 use crate::session::context::Context;
@@ -28,6 +27,7 @@ use crate::session::order::ExplainOrder;
 use crate::session::record;
 use crate::session::saved;
 use crate::session::talk::Talk;
+use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;

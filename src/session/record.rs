@@ -18,7 +18,7 @@ use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::saved;
 use crate::session::talk::Talk;
-use crate::trace::digest;
+use crate::trace::native::digest;
 use crate::world::files;
 use crate::world::record::RecordError;
 use crate::world::record::build;

@@ -1,48 +1,27 @@
-//! Traces of instrumented programs: the form on disk, and the stream of records.
+//! Runs of programs that were recorded: what they did, and what depends on what.
 //!
-//! A recording is a directory of maps (see [`instrument::map`](crate::instrument::map)), one for each unit, and of traces, one for each process that
-//! ran. [`container`] is the form of a trace on disk; [`units`] finds the segment of a number and reads functions as they are met; [`records`] gives the
-//! records of one thread in order. A trace is read chunk by chunk, so that memory does not grow with its length; everything is
-//! checked against its bounds: a damaged file is a [`TraceError`].
+//! What is here knows neither how a program was recorded nor in which language it is written. A run is a sequence of [`step`]s, executed statements. Each has a
+//! [`place`] in the source, and an [`index`], by which it has the same name in another run; [`regions`] gives the indices, from the [`flow`] of the functions.
+//! [`run`] is a run as far as it is needed to compare it, and [`dependence`] the graph of what its steps depend on.
+//!
+//! A recording is a directory of traces, one for each process that ran ([`container`] is their form on disk), and of what is known of the program. What a recorder of
+//! one language needs to read them is in a part of its own: [`native`] is that of C. Everything is checked against its bounds: a damaged file is a [`TraceError`].
 
-pub mod assemble;
-pub mod cell;
 pub mod container;
-pub mod digest;
-pub mod records;
-pub mod units;
-
-pub mod atomic;
 pub mod dependence;
-pub mod detail;
-pub mod effect;
-pub mod fault;
-pub mod frame;
-pub mod globals;
-pub mod heap;
+pub mod flow;
 pub mod index;
-pub mod list;
-pub mod lvalue;
-pub mod machine;
-pub mod memory;
-pub mod model;
-pub mod object;
-pub mod play;
-pub mod printed;
+pub mod native;
+pub mod place;
+pub mod regions;
 pub mod rows;
-pub mod scanned;
-pub mod shape;
+pub mod run;
 pub mod step;
-pub mod tree;
-pub mod uses;
-pub mod value;
-pub mod visit;
 
+use std::error::Error;
 use std::io;
 
 use thiserror::Error;
-
-use crate::instrument::map::MapError;
 
 /// Why a trace cannot be read.
 #[derive(Debug, Error)]
@@ -50,13 +29,13 @@ pub enum TraceError {
     /// The file cannot be read.
     #[error("failed to read the trace")]
     Io(#[from] io::Error),
-    /// It was cut short or changed, or does not belong to the maps.
+    /// It was cut short or changed, or does not belong to its program.
     #[error("the trace is damaged ({0})")]
     Damaged(&'static str),
     /// It was written by another version.
     #[error("the trace was written by another version of git-idd")]
     Version,
-    /// A map cannot be read.
+    /// What is known of the program cannot be read.
     #[error(transparent)]
-    Map(#[from] MapError),
+    Program(Box<dyn Error + Send + Sync>),
 }

@@ -2,14 +2,14 @@
 
 use crate::cli::trace::Sources;
 use crate::cli::trace::count::Stat;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
-use crate::trace::detail::Standing;
-use crate::trace::detail::Why;
-use crate::trace::fault::Doing;
-use crate::trace::machine::What;
-use crate::trace::tree::Kind;
-use crate::trace::tree::Node;
+use crate::trace::native::detail::Access;
+use crate::trace::native::detail::Detail;
+use crate::trace::native::detail::Standing;
+use crate::trace::native::detail::Why;
+use crate::trace::native::fault::Doing;
+use crate::trace::native::machine::What;
+use crate::trace::native::tree::Kind;
+use crate::trace::native::tree::Node;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use serde_json::Value;

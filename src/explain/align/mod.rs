@@ -1,16 +1,12 @@
-//! Two runs side by side: which steps correspond, and what differs between their states.
+//! Two runs side by side: which steps correspond.
 //!
-//! [`statements`] matches the statements of two versions of a program, [`run`] takes the index of each step down, [`objects`] matches what pointers lead to, and [`state`]
-//! compares what memory holds at points that correspond. Source: Sumner and Zhang, sections 2, 3 and 4.5.
+//! Source: Sumner and Zhang, sections 2 and 3. [`way`] writes down what a part of a variable is called, for whoever compares states.
 
-pub mod objects;
-pub mod run;
-pub mod state;
-pub mod statements;
+pub mod way;
 
 use std::collections::HashMap;
 
-use crate::explain::align::run::Run;
+use crate::trace::run::Run;
 use crate::trace::step::Step;
 
 /// Which steps of two runs correspond.
@@ -65,7 +61,3 @@ impl Alignment {
         self.reference(step) == Some(reference)
     }
 }
-
-#[cfg(test)]
-mod tests;
-pub mod way;

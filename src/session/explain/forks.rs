@@ -1,9 +1,9 @@
 //! Forks of the failing program: a tree of parked processes, and the socket that they call.
 
-use crate::explain::causality::Forks;
-use crate::explain::causality::Order;
-use crate::explain::causality::Ran;
 use crate::explain::failure::Ending;
+use crate::explain::native::causality::Forks;
+use crate::explain::native::causality::Order;
+use crate::explain::native::causality::Ran;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::world::record::control::Control;

@@ -1,12 +1,12 @@
 //! An explanation for programs.
 
 use crate::explain::chain::End;
-use crate::explain::instances::Instance;
-use crate::explain::story::Did;
-use crate::instrument::debug::Place;
+use crate::explain::native::instances::Instance;
+use crate::explain::native::story::Did;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explanation;
 use crate::session::explain::words;
+use crate::trace::place::Place;
 use crate::trace::step::Step;
 use serde_json::Value;
 use serde_json::json;

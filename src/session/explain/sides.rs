@@ -18,7 +18,7 @@ use crate::session::record::missed;
 use crate::session::talk::Talk;
 use crate::trace::container::Process;
 use crate::trace::container::REPLACED;
-use crate::trace::play::Player;
+use crate::trace::native::play::Player;
 use crate::world::files;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::listen;

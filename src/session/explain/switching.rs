@@ -25,9 +25,8 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::explain::align::run::Run;
-use crate::explain::decisions::Decisions;
 use crate::explain::failure::Ending;
+use crate::explain::native::decisions::Decisions;
 use crate::explain::switch::order;
 use crate::outcome;
 use crate::plural::count;
@@ -54,6 +53,7 @@ use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use crate::trace::container::Process;
+use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;

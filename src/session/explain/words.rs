@@ -1,14 +1,14 @@
 //! The failure and the beginning of a chain, in words.
 
-use crate::explain::align::run::Said;
-use crate::explain::align::run::Word;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
-use crate::explain::origin::Origin;
-use crate::explain::origin::Used;
+use crate::explain::native::origin::Origin;
+use crate::explain::native::origin::Used;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explanation;
-use crate::trace::value;
+use crate::trace::native::value;
+use crate::trace::run::Said;
+use crate::trace::run::Word;
 
 /// What was said: the text, or the call as C would write it.
 pub fn said(said: &Said) -> String {

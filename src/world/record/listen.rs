@@ -51,7 +51,7 @@ use crate::trace::container::Process;
 use crate::trace::container::REPLACED;
 use crate::trace::container::Unfinished;
 use crate::trace::container::Writer;
-use crate::trace::fault;
+use crate::trace::native::fault;
 use crate::world::record::RecordError;
 use crate::world::record::memory::Memory;
 use crate::world::run::ProcessGroup;

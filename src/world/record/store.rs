@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::instrument::map::Map;
 use crate::trace::TraceError;
 use crate::trace::container::Trace;
-use crate::trace::units::Units;
+use crate::trace::native::units::Units;
 use crate::world::files;
 
 /// The description of a recording.

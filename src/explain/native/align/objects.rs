@@ -1,0 +1,145 @@
+//! Which objects of two runs are the same one, at points that correspond.
+//!
+//! Blocks of the heap are the same if steps that correspond made them; those that only one run made are matched along pointers, as global variables and variables of
+//! frames are by name. A block has the same counterpart at all points that are asked, so that what leads to it differs, and not all that is in it, where one run has it in
+//! another place. Deviation from the paper, whose memory graphs are matched at each point anew, along pointers alone.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use crate::explain::align::Alignment;
+use crate::explain::align::way::Way;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::heap::Block;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::object::View;
+use crate::trace::step::Step;
+
+/// One of the two runs at a point.
+#[derive(Clone, Copy)]
+pub struct Side<'s> {
+    /// The process.
+    pub machine: &'s Machine,
+    /// Its global variables.
+    pub globals: &'s Globals,
+}
+
+impl<'s> Side<'s> {
+    /// What is needed to read it.
+    pub fn view(self) -> View<'s> {
+        View { machine: self.machine, globals: self.globals, words: &[] }
+    }
+
+    /// The block that an address is in, if it was not freed.
+    pub fn live(self, address: u64) -> Option<Block> {
+        self.machine.heap.find(address).filter(|block| block.freed.is_none())
+    }
+
+    /// The block that such a step made at an address, if it is still there.
+    fn same(self, (address, made): (u64, Step)) -> Option<Block> {
+        self.live(address).filter(|block| (block.address, block.made) == (address, made))
+    }
+}
+
+/// An object that pointers lead to, by its address: a block of the heap, a global variable, a variable of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Object(pub u64);
+
+/// Objects of the failing run and their counterparts.
+pub struct Objects {
+    to_theirs: HashMap<Object, Object>,
+    to_ours: HashMap<Object, Object>,
+}
+
+impl Objects {
+    /// Begins with the blocks that steps which correspond made, and those that were matched at later points.
+    ///
+    /// Cost: linear in the blocks of both heaps.
+    pub fn new((ours, theirs): (Side<'_>, Side<'_>), alignment: &Alignment, layouts: &Layouts) -> Self {
+        let mut objects = Self { to_theirs: HashMap::new(), to_ours: HashMap::new() };
+        let made = theirs.machine.heap.blocks().map(|block| ((block.made, block.nth), block.address));
+        let mut made: HashMap<(Step, u32), u64> = made.collect();
+        for block in ours.machine.heap.blocks() {
+            let same = alignment.reference(block.made).and_then(|step| made.remove(&(step, block.nth)));
+            if let Some(same) = same {
+                objects.pair(Object(block.address), Object(same));
+            }
+        }
+        for (block, layout) in &layouts.0 {
+            if let (Some(block), Some(other)) = (ours.same(*block), theirs.same(layout.other)) {
+                objects.pair(Object(block.address), Object(other.address));
+            }
+        }
+        objects
+    }
+
+    /// Matches two objects unless one of them has another counterpart already; returns whether they are the same now.
+    pub fn pair(&mut self, ours: Object, theirs: Object) -> bool {
+        match (self.to_theirs.get(&ours), self.to_ours.get(&theirs)) {
+            (None, None) => {
+                self.to_theirs.insert(ours, theirs);
+                self.to_ours.insert(theirs, ours);
+                true
+            }
+            (found, _) => found == Some(&theirs),
+        }
+    }
+
+    /// The counterpart of an object of the failing run.
+    pub fn theirs(&self, ours: Object) -> Option<Object> {
+        self.to_theirs.get(&ours).copied()
+    }
+
+    /// The counterpart of an object of the reference.
+    pub fn ours(&self, theirs: Object) -> Option<Object> {
+        self.to_ours.get(&theirs).copied()
+    }
+}
+
+/// Blocks of the heap, by their addresses and the steps that made them, and how they are divided: learned where they are reached along pointers, and
+/// used where only a value that waits for a call leads to them, so that nothing that a point can see does.
+#[derive(Debug, Clone, Default)]
+pub struct Layouts(BTreeMap<(u64, Step), Layout>);
+
+/// A block that was reached.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// Its counterpart.
+    other: (u64, Step),
+    /// By their places in it.
+    pub parts: BTreeMap<u64, Part>,
+}
+
+/// A part of a block that was reached.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Its place in the block of the reference.
+    pub their_offset: u64,
+    /// Its bytes.
+    pub length: u64,
+    /// Whether it is a pointer.
+    pub is_pointer: bool,
+    /// The way to it.
+    pub way: Way,
+}
+
+impl Layouts {
+    /// Whether it is known how a block is divided.
+    pub fn has(&self, block: &Block) -> bool {
+        self.0.contains_key(&(block.address, block.made))
+    }
+
+    /// Notes a part of two blocks, which correspond.
+    pub fn learn(&mut self, (block, other): (&Block, &Block), offset: u64, part: Part) {
+        let new = || Layout { other: (other.address, other.made), parts: BTreeMap::new() };
+        self.0.entry((block.address, block.made)).or_insert_with(new).parts.insert(offset, part);
+    }
+
+    /// The blocks that are there in both runs, with their counterparts.
+    pub fn present<'l>(
+        &'l self,
+        (ours, theirs): (Side<'l>, Side<'l>),
+    ) -> impl Iterator<Item = (Block, Block, &'l Layout)> {
+        self.0.iter().filter_map(move |(block, layout)| Some((ours.same(*block)?, theirs.same(layout.other)?, layout)))
+    }
+}

@@ -1,0 +1,322 @@
+//! The statements that two versions of a program share, so that steps of both can be called the same.
+//!
+//! Source: Sumner and Zhang, section 4.5: only what is common to both versions is indexed. The paper takes the lines that `diff` finds common. Deviation: functions are matched by name
+//! and file, else by name, else by likeness; the statements of two matched functions are lists of what they do, without places, and are matched by three differences of such lists, each one between what the
+//! one before has matched: with constants, without them, and by what is done in the end (the variable that is written, the function that is called, a branch, a return). So a statement that only changed its
+//! layout or a constant is the same statement, as the paper's formal part assumes of a mutant; one that writes another variable is not.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use similar::Algorithm;
+use similar::DiffOp;
+
+use crate::instrument::instruction::Instruction;
+use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Value;
+use crate::instrument::instruction::ValueId;
+use crate::trace::index::Index;
+use crate::trace::index::Keys;
+use crate::trace::index::Naming;
+use crate::trace::native::shape::Shape;
+
+/// Renamed functions have at least this share of their statements in common.
+const LIKENESS: f64 = 0.6;
+
+/// A function of one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// The file of its unit, as the compiler was given it.
+    pub file: Arc<str>,
+    /// Its name in the text of the unit.
+    pub name: Arc<str>,
+    /// What its statements do, in order; the first is its entry.
+    pub statements: Vec<Done>,
+}
+
+/// What a statement does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Done {
+    /// Everything, with constants.
+    exactly: String,
+    /// Everything, without constants.
+    roughly: String,
+    /// The last effect.
+    effect: String,
+}
+
+impl Function {
+    /// What a function does.
+    pub fn new(shape: &Shape) -> Self {
+        let names = names(shape);
+        let done = |(number, statement): (usize, &crate::instrument::statement::Statement)| {
+            let block = shape.body.function.block(statement.block);
+            let mut done = Done { exactly: String::new(), roughly: String::new(), effect: "nothing".to_owned() };
+            if number == 0 {
+                "entry".clone_into(&mut done.effect);
+            }
+            for instruction in &block.instructions[statement.first..statement.end] {
+                done.add(instruction, &names);
+            }
+            done
+        };
+        let statements = if shape.statements.is_empty() {
+            Vec::new()
+        } else {
+            shape.statements.iter().enumerate().map(done).collect()
+        };
+        Self { file: Arc::clone(&shape.map.module.source), name: Arc::clone(&shape.body.function.name), statements }
+    }
+}
+
+/// The names of the variables of a function.
+fn names(shape: &Shape) -> HashMap<ValueId, Arc<str>> {
+    let debug = shape.debug();
+    let declarations = shape.body.function.declarations.iter();
+    declarations
+        .filter_map(|declaration| Some((declaration.address, debug.variable(declaration.variable)?.name)))
+        .collect()
+}
+
+impl Done {
+    fn add(&mut self, instruction: &Instruction, names: &HashMap<ValueId, Arc<str>>) {
+        let op = match &instruction.op {
+            Op::Binary(name) | Op::Cast(name) | Op::AtomicUpdate(name) => (*name).to_owned(),
+            Op::Compare(name) => format!("compare {name}"),
+            Op::Alloca(_) => "room".to_owned(),
+            Op::Element(_) => "element".to_owned(),
+            Op::Call(..) => format!("call {}", instruction.called().unwrap_or("*")),
+            Op::Branch(..) => "branch".to_owned(),
+            Op::Switch(..) => "switch".to_owned(),
+            Op::Jump(_) => return,
+            op => {
+                let text = format!("{op:?}");
+                text.split(['(', ' ']).next().unwrap_or_default().to_lowercase()
+            }
+        };
+        if op.starts_with("call llvm.dbg") || op.starts_with("call llvm.lifetime") {
+            return;
+        }
+        write!(self.roughly, "{op}").expect("a string takes all");
+        write!(self.exactly, "{op}").expect("a string takes all");
+        for operand in &instruction.operands {
+            match &operand.value {
+                Value::Local(id) => {
+                    if let Some(name) = names.get(id) {
+                        write!(self.roughly, " {name}").expect("a string takes all");
+                        write!(self.exactly, " {name}").expect("a string takes all");
+                    }
+                }
+                Value::Global(name) => {
+                    // Constants are numbered in the order of the text.
+                    let name = if name.starts_with(".str") { "text" } else { name };
+                    write!(self.roughly, " @{name}").expect("a string takes all");
+                    write!(self.exactly, " @{name}").expect("a string takes all");
+                }
+                Value::Int(number) => write!(self.exactly, " {number}").expect("a string takes all"),
+                Value::Constant(text) => write!(self.exactly, " {text}").expect("a string takes all"),
+            }
+        }
+        self.roughly.push(';');
+        self.exactly.push(';');
+        let target = || {
+            let to = instruction.operands.get(1).map(|operand| &operand.value);
+            match to {
+                Some(Value::Local(id)) => names.get(id).map(ToString::to_string).unwrap_or_default(),
+                Some(Value::Global(name)) => format!("@{name}"),
+                _ => String::new(),
+            }
+        };
+        match &instruction.op {
+            Op::Store => self.effect = format!("store {}", target()),
+            Op::Call(..) if self.effect == "nothing" || self.effect.starts_with("call") => {
+                self.effect = format!("call {}", instruction.called().unwrap_or("*"));
+            }
+            Op::Branch(..) | Op::Switch(..) | Op::Return | Op::IndirectJump(_) => self.effect = op,
+            _ => {}
+        }
+    }
+}
+
+/// A function: the file of its unit, and its name.
+type Id = (Arc<str>, Arc<str>);
+
+/// What the functions of both versions are called.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    keys: [HashMap<Id, Keys>; 2],
+    /// Functions of the first version, and those that have no counterpart.
+    pub n_functions: (usize, usize),
+    /// Statements of the first version in matched functions, and those that have no counterpart.
+    pub n_statements: (usize, usize),
+    /// Functions with another name in the second version.
+    pub renamed: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// Which of the two versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// The one that fails.
+    First,
+    /// The reference.
+    Second,
+}
+
+impl Names {
+    /// Matches the functions of two versions, each given once.
+    ///
+    /// Cost: a difference for each pair of functions that may be the same, quadratic only in unmatched functions of one file.
+    pub fn new(first: &[Function], second: &[Function]) -> Self {
+        let mut names = Self::default();
+        let mut is_taken = vec![false; second.len()];
+        let mut partner: Vec<Option<usize>> = vec![None; first.len()];
+        let mut take = |partner: &mut Vec<Option<usize>>, fits: &dyn Fn(&Function, &Function) -> bool| {
+            for (found, function) in partner.iter_mut().zip(first).filter(|(found, _)| found.is_none()) {
+                let other = (0..second.len()).find(|other| !is_taken[*other] && fits(function, &second[*other]));
+                if let Some(other) = other {
+                    is_taken[other] = true;
+                    *found = Some(other);
+                }
+            }
+        };
+        take(&mut partner, &|one, other| one.name == other.name && one.file == other.file);
+        take(&mut partner, &|one, other| one.name == other.name);
+        take(&mut partner, &|one, other| one.file == other.file && likeness(one, other) >= LIKENESS);
+        for (function, found) in first.iter().zip(&partner) {
+            names.n_functions.0 += 1;
+            let id = (Arc::clone(&function.file), Arc::clone(&function.name));
+            let Some(other) = found.map(|index| &second[index]) else {
+                names.n_functions.1 += 1;
+                names.keys[0].insert(id, own(&function.file, &function.name, function.statements.len()));
+                continue;
+            };
+            if function.name != other.name {
+                names.renamed.push((Arc::clone(&function.name), Arc::clone(&other.name)));
+            }
+            let common = common(&function.statements, &other.statements);
+            names.n_statements.0 += function.statements.len();
+            names.n_statements.1 += function.statements.len() - common.len();
+            let all = Keys::of(&function.file, &function.name, function.statements.len());
+            let mut keys = own(&function.file, &function.name, function.statements.len());
+            let mut other_keys = own(&format!("reference:{}", other.file), &other.name, other.statements.len());
+            keys.function = all.function;
+            other_keys.function = all.function;
+            for (one, same) in common {
+                keys.statements[one] = all.statements[one];
+                other_keys.statements[same] = all.statements[one];
+            }
+            names.keys[0].insert(id, keys);
+            names.keys[1].insert((Arc::clone(&other.file), Arc::clone(&other.name)), other_keys);
+        }
+        names
+    }
+
+    /// What the functions of a version are called; those that were not given are called nothing.
+    pub fn naming(self: &Arc<Self>, version: Version) -> Naming {
+        let names = Arc::clone(self);
+        Arc::new(move |file, function, n_statements| {
+            let keys = &names.keys[usize::from(version == Version::Second)];
+            let found = keys.get(&(Arc::from(file), Arc::from(function)));
+            found.filter(|keys| keys.statements.len() == n_statements).cloned().unwrap_or_else(|| {
+                let mark = if version == Version::Second { "reference:" } else { "" };
+                own(&format!("{mark}{file}"), function, n_statements)
+            })
+        })
+    }
+}
+
+/// Keys that no other version has.
+fn own(file: &str, function: &str, n_statements: usize) -> Keys {
+    Keys::of(file, function, n_statements).local()
+}
+
+/// The share of the statements that two functions have in common.
+fn likeness(one: &Function, other: &Function) -> f64 {
+    let n = one.statements.len().max(other.statements.len());
+    // Constants are left out: they change with the layout of a structure.
+    let roughly = |function: &Function| -> HashSet<String> {
+        function.statements.iter().map(|done| done.roughly.clone()).filter(|text| !text.is_empty()).collect()
+    };
+    let (ours, theirs) = (roughly(one), roughly(other));
+    let shared = ours.intersection(&theirs).count();
+    #[expect(clippy::cast_precision_loss, reason = "functions have fewer statements than 2^52")]
+    let share = shared as f64 / (ours.len().max(theirs.len()).max(1)) as f64;
+    if n < 3 { 0.0 } else { share }
+}
+
+/// Pairs of statements that are the same, ascending in both; the entries are always a pair.
+pub fn common(one: &[Done], other: &[Done]) -> Vec<(usize, usize)> {
+    if one.is_empty() || other.is_empty() {
+        return Vec::new();
+    }
+    let mut pairs = vec![(0, 0)];
+    let views: [fn(&Done) -> &str; 3] = [|done| &done.exactly, |done| &done.roughly, |done| &done.effect];
+    for view in views {
+        let mut found = Vec::new();
+        let ends = [(one.len(), other.len())];
+        let mut from = (0, 0);
+        for to in pairs.iter().copied().chain(ends) {
+            let texts = |list: &[Done], range: std::ops::Range<usize>| -> Vec<Index> {
+                list[range].iter().map(|done| hash(view(done))).collect()
+            };
+            let (ours, theirs) = (texts(one, from.0..to.0), texts(other, from.1..to.1));
+            for op in similar::capture_diff_slices(Algorithm::Myers, &ours, &theirs) {
+                if let DiffOp::Equal { old_index, new_index, len } = op {
+                    found.extend((0..len).map(|at| (from.0 + old_index + at, from.1 + new_index + at)));
+                }
+            }
+            from = (to.0 + 1, to.1 + 1);
+        }
+        pairs.extend(found);
+        pairs.sort_unstable();
+    }
+    pairs
+}
+
+fn hash(text: &str) -> Index {
+    text.bytes().fold(Index(0), |index, byte| index.below(u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(text: &str) -> Done {
+        let roughly: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let effect = text.split(' ').next().unwrap_or_default().to_owned();
+        Done { exactly: text.to_owned(), roughly, effect }
+    }
+
+    fn function(name: &str, statements: &[&str]) -> Function {
+        Function {
+            file: "a.c".into(),
+            name: name.into(),
+            statements: statements.iter().map(|text| done(text)).collect(),
+        }
+    }
+
+    #[test]
+    fn a_changed_constant_and_a_changed_expression_are_the_same_statement_and_another_target_is_not() {
+        let one = function("f", &["entry", "x set 1", "y set x shl 1", "branch x gt 0", "t set 4", "out 7"]);
+        let other =
+            function("f", &["entry", "x set 0", "y set x add x", "z set 5", "branch x gt 0", "s set 4", "out 7"]);
+        assert_eq!(common(&one.statements, &other.statements), [(0, 0), (1, 1), (2, 2), (3, 4), (5, 6)]);
+    }
+
+    #[test]
+    fn a_renamed_function_is_known_by_what_it_does_and_another_has_no_name() {
+        let body = ["entry", "x set 1", "y set 2", "return y"];
+        let first = [function("old", &body), function("gone", &["entry", "p set 1", "q set 2", "r set 3"])];
+        let second = [function("new", &body)];
+        let names = Arc::new(Names::new(&first, &second));
+        assert_eq!(names.renamed, [("old".into(), "new".into())]);
+        let (one, other) = (names.naming(Version::First), names.naming(Version::Second));
+        assert_eq!(one("a.c", "old", 4), other("a.c", "new", 4));
+        assert!(Keys::is_shared(one("a.c", "old", 4).function));
+        assert!(!Keys::is_shared(one("a.c", "gone", 4).function));
+        assert!(!Keys::is_shared(one("a.c", "old", 5).statements[0]));
+        assert_eq!((names.n_functions, names.n_statements), ((2, 1), (4, 0)));
+    }
+}

@@ -1,0 +1,509 @@
+//! The failing run and its reference as the engines of the [chain](crate::explain::chain) see them: points, faulty states, causality tests.
+//!
+//! A causality test is a fork of the failing program, parked at the point: what is not retained is overwritten with what the reference holds there, the
+//! fork runs on and tells its records, and those are played from the state at the point on. So the steps of the fork have indices like all
+//! others, and what it wrote has a definition. Source: Sumner and Zhang, definition 5; the fork server stands for their re-execution under a debugger.
+//!
+//! Points are right before steps that both runs have; the entry of a function is none, because its arguments are in no variable yet. A value that the
+//! reference holds in an object which the failing run does not have cannot be put there: such a variable counts as retained ([`Causality::n_unpatched`]).
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use thiserror::Error;
+
+use crate::explain::align::Alignment;
+use crate::explain::chain::Definition;
+use crate::explain::chain::Executions;
+use crate::explain::chain::Goal;
+use crate::explain::chain::Point;
+use crate::explain::chain::Test;
+use crate::explain::chain::Variable;
+use crate::explain::failure;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Failure;
+use crate::explain::native::align::objects::Side;
+use crate::explain::native::align::state;
+use crate::explain::native::align::state::Cell;
+use crate::explain::native::align::state::Known;
+use crate::explain::native::recorded::Recorded;
+use crate::explain::native::returns;
+use crate::explain::native::returns::Returned;
+use crate::trace::TraceError;
+use crate::trace::index::Index;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::heap::Block;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::run;
+use crate::trace::native::shape::Call;
+use crate::trace::run::Run;
+use crate::trace::run::Said;
+use crate::trace::step::Step;
+
+/// Who "wrote" what was overwritten: no step of any run.
+const PATCHED: Step = Step(u32::MAX - 1);
+
+/// States that are kept at least and at the most.
+const N_STATES: (usize, usize) = (8, 64);
+
+/// Bytes of memory that they may take, if more than the least are kept and they share nothing.
+const MAX_BYTES: usize = 512 << 20;
+
+/// Points that are asked where values may be pending.
+const MAX_AROUND: usize = 32;
+
+/// Points of one function that are asked before its return, or before a step in it.
+const MAX_IN_FRAME: usize = 6;
+
+/// Steps that are looked at for them.
+const MAX_LOOKED: u32 = 10_000;
+
+/// A fork may run so many times as long as the failing run did, and so many segments more.
+const PATIENCE: (u64, u64) = (2, 2000);
+
+/// What a fork is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Records of the failing run before it is forked.
+    pub n_records: u64,
+    /// What is overwritten.
+    pub patches: Vec<(u64, Vec<u8>)>,
+    /// Segments that it may run.
+    pub budget: u64,
+}
+
+/// What a fork did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended; also what was ended because its budget was used up is [`Ending::Endless`]. `None` if it could not run.
+    pub ending: Option<Ending>,
+    /// Its records.
+    pub records: Vec<u8>,
+}
+
+/// Forks of the failing program.
+pub trait Forks {
+    /// What makes them impossible.
+    type Error;
+
+    /// Runs a fork.
+    fn run(&mut self, order: &Order) -> Result<Ran, Self::Error>;
+}
+
+/// Why causality cannot be tested.
+#[derive(Debug, Error)]
+pub enum CausalityError<E> {
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A fork cannot be run.
+    #[error("{0}")]
+    Fork(E),
+}
+
+/// The faulty state at a point.
+pub struct State {
+    /// What differs, in the order in which it is tried.
+    pub cells: Vec<(Definition, Cell)>,
+    /// What differs and cannot be overwritten: it points to something that the failing run does not have.
+    pub unpatched: Vec<Cell>,
+    machine: Machine,
+}
+
+impl State {
+    /// What the failing run holds in a byte, and who wrote it.
+    pub fn byte(&self, address: u64) -> Option<(u8, Step)> {
+        self.machine.memory.word(address, 1).map(|(byte, writer)| (byte.to_le_bytes()[0], writer))
+    }
+
+    /// The block of the heap that an address is in, in the failing run.
+    pub fn block(&self, address: u64) -> Option<Block> {
+        self.machine.heap.find(address)
+    }
+}
+
+/// Where the failing run kept a value that the reference overwrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Omission {
+    /// The last decision or call around it that the failing run has; it may have gone another way.
+    pub decision: Step,
+    /// How many steps of the failing run had begun then.
+    pub time: u64,
+    /// The step that wrote elsewhere, or that is there instead; where one is missing, the one of the same function that comes next in both runs, else the one before.
+    pub place: Option<Step>,
+}
+
+/// Both runs, and forks of the failing one.
+pub struct Causality<F: Forks> {
+    failing: Recorded,
+    reference: Recorded,
+    alignment: Alignment,
+    failure: Failure,
+    forks: F,
+    points: Vec<(Step, Step)>,
+    /// By step of the failing run.
+    point_of: HashMap<u32, Point>,
+    variables: HashMap<(u64, u64), Variable>,
+    places: Vec<(u64, u64)>,
+    states: Vec<(Point, Rc<State>)>,
+    known: Known,
+    /// Forks run so far.
+    pub n_forks: u64,
+    /// States compared so far.
+    pub n_states: u64,
+    /// Faulty variables that could not be overwritten, at the most of all points.
+    pub n_unpatched: usize,
+}
+
+impl<F: Forks> Causality<F> {
+    /// Begins with two runs that were recorded and aligned.
+    pub fn new(failing: Recorded, reference: Recorded, alignment: Alignment, failure: Failure, forks: F) -> Self {
+        let is_point =
+            |(step, _): &&(Step, Step)| !failing.run.entries[step.0 as usize] && u64::from(step.0) <= failure.time;
+        let points: Vec<(Step, Step)> = alignment.pairs.iter().filter(is_point).copied().collect();
+        let point_of = (0..).zip(&points).map(|(point, (step, _))| (step.0, Point(point))).collect();
+        Self {
+            failing,
+            reference,
+            alignment,
+            failure,
+            forks,
+            points,
+            point_of,
+            variables: HashMap::new(),
+            places: Vec::new(),
+            states: Vec::new(),
+            known: Known::default(),
+            n_forks: 0,
+            n_states: 0,
+            n_unpatched: 0,
+        }
+    }
+
+    /// The failing run.
+    pub fn failing(&mut self) -> &mut Recorded {
+        &mut self.failing
+    }
+
+    /// The reference.
+    pub fn reference(&mut self) -> &mut Recorded {
+        &mut self.reference
+    }
+
+    /// Which steps correspond.
+    pub fn alignment(&self) -> &Alignment {
+        &self.alignment
+    }
+
+    /// The failure.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    /// The steps of both runs right before which a point is.
+    pub fn steps(&self, point: Point) -> (Step, Step) {
+        self.points[point.0 as usize]
+    }
+
+    /// The last point up to right before a step.
+    pub fn point_until(&self, step: Step) -> Option<Point> {
+        let index = self.points.partition_point(|(at, _)| *at <= step).checked_sub(1)?;
+        u32::try_from(index).ok().map(Point)
+    }
+
+    /// The faulty state at a point; variables that were written later come first.
+    pub fn state(&mut self, point: Point) -> Result<Rc<State>, CausalityError<F::Error>> {
+        if let Some((_, state)) = self.states.iter().find(|(other, _)| *other == point) {
+            return Ok(Rc::clone(state));
+        }
+        let (step, other) = self.points[point.0 as usize];
+        let n_records = self.failing.run.records[step.0 as usize];
+        self.failing.player.seek(n_records)?;
+        self.reference.player.seek(self.reference.run.records[other.0 as usize])?;
+        let side =
+            |recorded: &'_ Recorded| (recorded.player.machine.clone(), std::sync::Arc::clone(&recorded.player.globals));
+        let (machine, globals) = side(&self.failing);
+        let (other_machine, other_globals) = side(&self.reference);
+        let found = state::faulty(
+            Side { machine: &machine, globals: &globals },
+            Side { machine: &other_machine, globals: &other_globals },
+            &self.alignment,
+            &mut self.known,
+        );
+        self.n_states += 1;
+        let (found, unpatched): (Vec<Cell>, Vec<Cell>) = found.into_iter().partition(|cell| cell.reference.is_some());
+        self.n_unpatched = self.n_unpatched.max(unpatched.len());
+        let mut cells = Vec::new();
+        for cell in found {
+            let time = self.failing.run.time(cell.writer, cell.address, n_records);
+            let variable = self.variable(cell.address, cell.length);
+            cells.push((Definition { time, variable }, cell));
+        }
+        cells.sort_by_key(|(definition, _)| Reverse(definition.time));
+        let state = Rc::new(State { cells, unpatched, machine });
+        self.states.push((point, Rc::clone(&state)));
+        let bytes = |(_, state): &(Point, Rc<State>)| {
+            let (n_pages, page) = state.machine.memory.n_pages();
+            n_pages * page + (state.cells.len() + state.unpatched.len()) * size_of::<(Definition, Cell)>()
+        };
+        let mut n_bytes: usize = self.states.iter().map(bytes).sum();
+        while self.states.len() > N_STATES.0 && (self.states.len() > N_STATES.1 || n_bytes > MAX_BYTES) {
+            n_bytes -= bytes(&self.states.remove(0));
+        }
+        Ok(state)
+    }
+
+    fn variable(&mut self, address: u64, length: u64) -> Variable {
+        let next = Variable(u32::try_from(self.places.len()).expect("there is less memory than 4 G variables"));
+        let variable = *self.variables.entry((address, length)).or_insert(next);
+        if variable == next {
+            self.places.push((address, length));
+        }
+        variable
+    }
+
+    /// What a step that is not in the reference runs because of: the last decision around it that is, and that went another way.
+    pub fn decision(&self, step: Step) -> Option<Step> {
+        let mut at = step;
+        while at != Step::START {
+            if self.alignment.reference(at).is_some() {
+                return (at != step).then_some(at);
+            }
+            at = Step(self.failing.run.deciders[at.0 as usize]);
+        }
+        None
+    }
+
+    /// Where the failing run kept a value that the reference overwrote; `None` if it wrote it later than that.
+    pub fn omission(&self, definition: Definition, cell: &Cell) -> Option<Omission> {
+        let step = cell.reference_writer;
+        // Steps of several threads have no order in common with those of the reference.
+        if step == Step::START || self.reference.run.n_threads > 1 {
+            return None;
+        }
+        if let Some(same) = self.alignment.failing(step) {
+            // It wrote elsewhere.
+            let time = self.failing.run.falls(same);
+            let is_later = same != cell.writer && time > definition.time;
+            return is_later.then_some(Omission { decision: same, time, place: Some(same) });
+        }
+        let Run { callers, deciders, .. } = &self.reference.run;
+        let pairs = &self.alignment.pairs;
+        let decider = |step: Step| Step(deciders[step.0 as usize]);
+        let is_missing = |step: &Step| *step != Step::START && self.alignment.failing(*step).is_none();
+        let around = std::iter::successors(Some(step), |step| Some(decider(*step)).filter(is_missing));
+        let step = around.last().unwrap_or(step);
+        let is_here = |(_, other): &&(Step, Step)| callers[other.0 as usize] == callers[step.0 as usize];
+        let next = pairs.partition_point(|(_, other)| *other < step);
+        let place = pairs[next..].iter().find(is_here).or_else(|| pairs[..next].iter().rev().find(is_here));
+        let place = place.map(|(step, _)| *step);
+        // What only the failing run does there stands for it.
+        let last = pairs[..next].last().map_or(Step::START, |(step, _)| *step);
+        let end = pairs.get(next).map_or(self.failing.run.n_steps() + 1, |(step, _)| step.0);
+        let callers = &self.failing.run.callers;
+        let is_beside = |step: &u32| place.is_some_and(|place| callers[*step as usize] == callers[place.0 as usize]);
+        let instead = (last.0 + 1..end).find(is_beside).map(Step);
+        let time = u64::from(last.0);
+        (time >= definition.time).then(|| Omission {
+            decision: failure::parting(step, &self.reference.run, &self.alignment),
+            time,
+            place: instead.or(place),
+        })
+    }
+
+    /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
+    pub fn returns(&mut self, step: Step, before: u64) -> Result<Vec<(Returned, Returned)>, TraceError> {
+        returns::differing((&mut self.failing, &mut self.reference), &self.alignment, step, before)
+    }
+
+    /// Adds the last points of the function up to a step in it: what the step uses, or returns, may have been computed before it.
+    fn extend_with_frame(&self, last: Step, points: &mut Vec<Point>) {
+        let callers = &self.failing.run.callers;
+        let caller = callers[last.0 as usize];
+        let first = caller.saturating_add(1).max(last.0.saturating_sub(MAX_LOOKED));
+        let is_here = |step: &u32| callers[*step as usize] == caller;
+        let steps = (first..=last.0).rev().filter(is_here);
+        points.extend(steps.filter_map(|step| self.point_of.get(&step).copied()).take(MAX_IN_FRAME));
+    }
+
+    fn test(&mut self, test: &Test) -> Result<bool, CausalityError<F::Error>> {
+        let state = self.state(test.point)?;
+        let from = self.points[test.point.0 as usize].0;
+        let n_before = self.failing.run.records[from.0 as usize];
+        let retained: HashSet<Definition> = test.retained.iter().copied().collect();
+        let mut machine = state.machine.clone();
+        let mut patches = Vec::new();
+        for (definition, cell) in state.cells.iter().filter(|(definition, _)| !retained.contains(definition)) {
+            debug_assert!(definition.time <= u64::from(from.0), "a state holds what was written before");
+            let Some(reference) = &cell.reference else { continue };
+            machine.overwrite(cell.address, reference, PATCHED);
+            if *reference != cell.bytes {
+                patches.push((cell.address, reference.clone()));
+            }
+        }
+        let until = match &test.goal {
+            Goal::Failure => self.failing.run.n_records,
+            Goal::Set { point, .. } => self.failing.run.records[self.points[point.0 as usize].0.0 as usize],
+        };
+        let wanted = match &test.goal {
+            Goal::Failure => Vec::new(),
+            Goal::Set { point, definitions } => {
+                let later = self.state(*point)?;
+                let find = |definition: &Definition| later.cells.iter().find(|(other, _)| other == definition);
+                let wanted: Option<Vec<Wanted>> = definitions
+                    .iter()
+                    .map(|definition| {
+                        let (_, cell) = find(definition)?;
+                        Some(Wanted { address: cell.address, bytes: cell.bytes.clone(), writer: cell.writer })
+                    })
+                    .collect();
+                let Some(wanted) = wanted else { return Ok(false) };
+                wanted
+            }
+        };
+        let budget = until.saturating_sub(n_before).saturating_mul(PATIENCE.0) + PATIENCE.1;
+        let order = Order { n_records: n_before, patches, budget };
+        self.n_forks += 1;
+        let ran = self.forks.run(&order).map_err(CausalityError::Fork)?;
+        let Some(ending) = ran.ending else { return Ok(false) };
+        let mut fork = Fork {
+            run: &self.failing.run,
+            goal: match &test.goal {
+                Goal::Failure => None,
+                Goal::Set { point, .. } => Some(self.failing.run.indices[self.points[point.0 as usize].0.0 as usize]),
+            },
+            wanted,
+            first: machine.n_steps,
+            indices: Vec::new(),
+            said: Vec::new(),
+            is_induced: None,
+        };
+        match self.failing.player.feed(&mut machine, &ran.records, &mut fork) {
+            // A patched program may write anywhere, also over its own records: what it brought about is not known.
+            Err(TraceError::Damaged(_)) => return Ok(false),
+            fed => fed?,
+        }
+        if fork.goal.is_some() {
+            return Ok(fork.is_induced == Some(true));
+        }
+        fork.told(&machine, run::last_words(&machine));
+        let last = fork.indices.last().copied().unwrap_or(0);
+        let n_said = self.failing.run.said.partition_point(|said| said.step < from);
+        Ok(self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last)))
+    }
+}
+
+impl<F: Forks> Executions for Causality<F> {
+    type Error = CausalityError<F::Error>;
+
+    fn n_points(&self) -> usize {
+        self.points.len()
+    }
+
+    fn position(&self, point: Point) -> u64 {
+        u64::from(self.points[point.0 as usize].0.0)
+    }
+
+    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error> {
+        Ok(self.state(point)?.cells.iter().map(|(definition, _)| *definition).collect())
+    }
+
+    fn induce(&mut self, tests: &[Test]) -> Result<Vec<bool>, Self::Error> {
+        tests.iter().map(|test| self.test(test)).collect()
+    }
+
+    fn parent(&self, point: Point) -> Option<Point> {
+        let mut step = self.points[point.0 as usize].0.0;
+        while step != 0 {
+            step = self.failing.run.leaders[step as usize];
+            if let Some(parent) = self.point_of.get(&step) {
+                return Some(*parent);
+            }
+        }
+        None
+    }
+
+    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
+        let mut found = Vec::new();
+        let here = self.points[point.0 as usize].0;
+        let mut step = here;
+        // What `&&`, `||` and `?:` came to waits for no call, but in no variable either.
+        self.extend_with_frame(here, &mut found);
+        while step != Step::START {
+            let differing = self.returns(step, u64::from(here.0))?;
+            for (ours, _) in differing {
+                self.extend_with_frame(ours.step, &mut found);
+            }
+            step = Step(self.failing.run.callers[step.0 as usize]);
+            found.extend(self.point_of.get(&step.0).copied());
+        }
+        found.retain(|other| *other < point);
+        found.sort_unstable();
+        found.dedup();
+        found.reverse();
+        found.truncate(MAX_AROUND);
+        Ok(found)
+    }
+}
+
+/// What a variable has to hold.
+struct Wanted {
+    address: u64,
+    bytes: Vec<u8>,
+    writer: Step,
+}
+
+/// A fork that is played.
+struct Fork<'f> {
+    run: &'f Run,
+    /// The index of the step before which the goal is looked for; `None` for the failure.
+    goal: Option<u64>,
+    wanted: Vec<Wanted>,
+    /// Steps before the fork's first one.
+    first: u32,
+    indices: Vec<u64>,
+    said: Vec<(Said, u64)>,
+    is_induced: Option<bool>,
+}
+
+impl Fork<'_> {
+    fn told(&mut self, machine: &Machine, said: Option<Said>) {
+        let index = machine.frame().and_then(Frame::index).map_or(0, |Index(index)| index.max(1));
+        self.said.extend(said.map(|said| (said, index)));
+    }
+
+    fn holds(&self, machine: &Machine, wanted: &Wanted) -> bool {
+        let Some(held) = machine.cell(wanted.address, wanted.bytes.len() as u64) else { return false };
+        if held.bytes != wanted.bytes {
+            return false;
+        }
+        if held.writer.0 <= self.first || held.writer == PATCHED {
+            return held.writer == wanted.writer;
+        }
+        let index = self.indices.get((held.writer.0 - self.first - 1) as usize);
+        index.is_some_and(|index| *index != 0 && *index == self.run.indices[wanted.writer.0 as usize])
+    }
+}
+
+impl Watch for Fork<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let index = machine.frame().and_then(Frame::index).map_or(0, |Index(index)| index.max(1));
+        if self.goal == Some(index) && self.is_induced.is_none() {
+            self.is_induced = Some(self.wanted.iter().all(|wanted| self.holds(machine, wanted)));
+        }
+        self.indices.push(index);
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+        if self.goal.is_none() {
+            self.told(machine, run::said(machine, call, arguments, result));
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_induced.is_some()
+    }
+}

@@ -1,0 +1,100 @@
+//! The decisions that a change governs where none of its lines runs.
+//!
+//! A change may add only an `else`, a `break`, a label or a brace, or a branch that the failing run does not take. Then no step stands in its lines; what it changed is
+//! what a decision leads to: the one because of which the changed statement, or where the line has none the next one behind it, does not run.
+
+use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::explain::native::recorded::Recorded;
+use crate::trace::TraceError;
+use crate::trace::flow::BlockId;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::shape::Shape;
+use crate::trace::place::Place;
+
+/// Places of the decisions, each with the changed line that it governs, from 1; each place once.
+///
+/// - `changed`: the changed lines of a file, as the compiler was given its name.
+///
+/// Only functions and decisions that ran count, and changed lines of which nothing ran. A statement that depends on no decision is given itself.
+///
+/// Cost: one pass over the run.
+pub fn governing(
+    recorded: &mut Recorded,
+    changed: &mut dyn FnMut(&str) -> BTreeSet<u32>,
+) -> Result<Vec<(Place, u32)>, TraceError> {
+    let mut ran = Ran(HashSet::new());
+    recorded.player.seek(0)?;
+    recorded.player.play(&mut ran)?;
+    let mut found: Vec<(Place, u32)> = Vec::new();
+    for shape in recorded.player.shapes() {
+        let Some(entry) = shape.statements.first().and_then(|statement| statement.place.as_ref()) else { continue };
+        let lines = changed(&entry.file);
+        for (place, line) in of_function(shape, &entry.file, &lines, &ran) {
+            if found.iter().all(|(other, _)| *other != place) {
+                found.push((place, line));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn of_function(shape: &Shape, file: &Arc<str>, changed: &BTreeSet<u32>, ran: &Ran) -> Vec<(Place, u32)> {
+    let first = shape.statements[0].place.as_ref().map_or(u32::MAX, |place| place.line);
+    if changed.range(first..).next().is_none() {
+        return Vec::new();
+    }
+    let debug = shape.debug();
+    let mut code: Vec<(u32, BlockId)> = Vec::new();
+    for (number, block) in (0..).zip(&shape.body.function.blocks) {
+        let places = block.instructions.iter().filter_map(|instruction| debug.place(instruction.location?));
+        let places = places.filter(|place| place.file == *file && place.line > 0);
+        code.extend(places.map(|place| (place.line, BlockId(number))));
+    }
+    code.sort_unstable();
+    code.dedup();
+    let last = code.last().map_or(0, |(line, _)| *line);
+    let has_run = |line: u32| {
+        let is_there = |place: &Place| place.line == line && place.file == *file;
+        (0..).zip(&shape.statements).any(|(number, statement)| {
+            statement.place.as_ref().is_some_and(is_there) && ran.0.contains(&(shape.index, number))
+        })
+    };
+    let mut found = Vec::new();
+    for line in changed.range(first..).filter(|line| **line <= last && !has_run(**line)) {
+        let next = code[code.partition_point(|(other, _)| other < line)..].first().map_or(0, |(line, _)| *line);
+        for (_, block) in code.iter().filter(|(other, _)| *other == next) {
+            found.extend(deciding(shape, *block, ran).into_iter().map(|place| (place, *line)));
+        }
+    }
+    found
+}
+
+/// Where those decisions on which a block depends stand that were made; its own beginning if it runs in any case.
+fn deciding(shape: &Shape, block: BlockId, ran: &Ran) -> Vec<Place> {
+    let has_run = |number: u32| ran.0.contains(&(shape.index, number));
+    let dependence = &shape.flow.control_dependence[block.0 as usize];
+    let is_meant = |block: BlockId| {
+        let numbered = (0..).zip(&shape.statements).filter(move |(_, statement)| statement.block == block);
+        numbered.filter(|(number, statement)| has_run(*number) && statement.place.is_some())
+    };
+    if dependence.is_empty() {
+        return is_meant(block).next().and_then(|(_, statement)| statement.place.clone()).into_iter().collect();
+    }
+    let decisions = dependence.iter().filter_map(|(decision, _)| is_meant(*decision).last());
+    decisions.filter_map(|(_, statement)| statement.place.clone()).collect()
+}
+
+/// Statements that ran: functions by their number among those met, and statements by theirs.
+struct Ran(HashSet<(u32, u32)>);
+
+impl Watch for Ran {
+    fn step(&mut self, machine: &Machine) {
+        if let Some(frame) = machine.frame() {
+            self.0.insert((frame.shape.index, frame.statement));
+        }
+    }
+}

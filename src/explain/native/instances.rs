@@ -1,0 +1,54 @@
+//! Which instance of its statement a step is: loops and calls run one statement many times.
+
+use std::collections::HashMap;
+
+use crate::explain::native::recorded::Recorded;
+use crate::trace::TraceError;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::step::Step;
+
+/// An instance of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instance {
+    /// Its number, from 1.
+    pub nth: u32,
+    /// How many there are in the whole run, at least 1.
+    pub of: u32,
+}
+
+/// The instances that some steps are; a step that did not run has none.
+///
+/// Cost: one pass over the run.
+pub fn instances(recorded: &mut Recorded, steps: &[Step]) -> Result<HashMap<Step, Instance>, TraceError> {
+    let mut steps = steps.to_vec();
+    steps.sort_unstable();
+    let mut count = Count { steps, counts: HashMap::new(), found: Vec::new() };
+    recorded.player.seek(0)?;
+    recorded.player.play(&mut count)?;
+    let Count { counts, found, .. } = count;
+    let of = |statement| counts.get(&statement).copied().unwrap_or(1);
+    Ok(found.into_iter().map(|(step, statement, nth)| (step, Instance { nth, of: of(statement) })).collect())
+}
+
+/// A statement: its function, by its number among those met, and its number in that.
+type Statement = (u32, u32);
+
+struct Count {
+    /// In order.
+    steps: Vec<Step>,
+    counts: HashMap<Statement, u32>,
+    found: Vec<(Step, Statement, u32)>,
+}
+
+impl Watch for Count {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let statement = (frame.shape.index, frame.statement);
+        let nth = self.counts.entry(statement).or_insert(0);
+        *nth += 1;
+        if self.steps.binary_search(&frame.step).is_ok() {
+            self.found.push((frame.step, statement, *nth));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Explanations of C programs.
+//!
+//! [`align`] says what differs between the states of two runs. [`causality`] answers the questions of the chain engines by re-execution. [`story`] tells the result in the
+//! words of the source: by the names of [`naming`], with values as [`shown`], and the [`instances`] of statements. [`roots`] leads it back to the change, or to what that is
+//! [`governing`], [`origin`] says where it comes from, and [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched.
+
+pub mod align;
+pub mod causality;
+pub mod crash;
+pub mod decisions;
+pub mod governing;
+pub mod instances;
+pub mod naming;
+pub mod origin;
+pub mod recorded;
+pub mod returns;
+pub mod roots;
+pub mod shown;
+pub mod story;
+pub mod texts;

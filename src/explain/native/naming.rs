@@ -1,0 +1,341 @@
+//! What a piece of memory is called where a statement runs.
+//!
+//! A variable has its own name; one of another function that is active is named by the pointer that the statement uses for it (`*total`), else it stands behind the name of
+//! its function and a dot: `main.total`. A part of a block of the heap is named by the shortest way that leads there from what the statement sees: a variable that it
+//! uses, another one of its function, a global variable, at last a variable of a caller. So no name belongs to a function that is not active, or to another time.
+
+use std::collections::HashSet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::explain::align::way::Way;
+use crate::explain::native::recorded::Recorded;
+use crate::instrument::debug::Debug;
+use crate::instrument::debug::SourceType;
+use crate::instrument::instruction::MetadataId;
+use crate::instrument::instruction::Value;
+use crate::trace::TraceError;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::object::Place;
+use crate::trace::native::object::View;
+use crate::trace::native::value;
+use crate::trace::native::visit::before_step;
+use crate::trace::step::Step;
+
+/// Pointers that are followed for one name.
+const MAX_POINTERS: usize = 50_000;
+
+/// Elements of one array or block that are looked through for pointers.
+const MAX_ELEMENTS: u64 = 4096;
+
+/// Structures in structures.
+const MAX_DEPTH: u32 = 16;
+
+/// What parts of memory are called right before a step runs, each given by its address and its bytes; `None` for one that nothing seen there leads to.
+///
+/// - `home`: the function in which the names are to be understood; variables of others, also of that of the step, stand behind its name.
+///
+/// Cost: one seek, and at most [`MAX_POINTERS`] visits for each part.
+pub fn before(
+    recorded: &mut Recorded,
+    step: Step,
+    parts: &[(u64, u64)],
+    home: Option<&Arc<str>>,
+) -> Result<Vec<Option<String>>, TraceError> {
+    if step == Step::START {
+        return Ok(vec![None; parts.len()]);
+    }
+    let globals = Arc::clone(&recorded.player.globals);
+    let mut found = vec![None; parts.len()];
+    let find = |machine: &Machine| {
+        let view = View { machine, globals: &globals, words: &[] };
+        found = parts.iter().map(|(address, length)| name(view, *address, *length, home)).collect();
+    };
+    before_step(&mut recorded.player, step, find)?;
+    Ok(found)
+}
+
+/// What bytes of a variable of the program or of a frame are called in the function `home`, by default that of the last frame.
+///
+/// - `length`: bytes of the part that is meant; 0 for what begins there, whatever it is.
+pub fn variable(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
+    if let Some((frame, place)) = local(view, address) {
+        return Some(format!("{}{}", prefix(view, frame, home), part(&place, address, length)));
+    }
+    let global = view.globals.find(address).filter(|global| global.is_named)?;
+    let path = match global.ty {
+        Some(ty) => path(Debug::new(&global.map.module, &global.map.text), ty, address - global.address, length).0,
+        None => String::new(),
+    };
+    Some(format!("{}{path}", global.name))
+}
+
+/// The variable of a frame that an address is in.
+fn local(view: View<'_>, address: u64) -> Option<(&Frame, Place<'_>)> {
+    let is_here =
+        |place: &Place<'_>| place.address != 0 && (place.address..place.address + place.size.max(1)).contains(&address);
+    view.machine.frames.iter().rev().find_map(|frame| Some((frame, view.locals(frame).find(is_here)?)))
+}
+
+/// The way to a part of a type, and what that is; where a structure or array has nothing else in it, on to that.
+fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, length: u64) -> (String, Option<value::Part>) {
+    let (mut text, mut part) = value::path(debug, ty, offset, length);
+    for _ in 0..MAX_DEPTH {
+        let Some(value::Part::Whole(whole)) = part else { break };
+        let (step, inner) = match debug.plain_ty(whole) {
+            Some((_, SourceType::Struct(compound))) if length > 0 => match &compound.members[..] {
+                [only] if !only.is_bit_field && !only.name.is_empty() => (format!(".{}", only.name), only.ty),
+                _ => break,
+            },
+            Some((_, SourceType::Array(element, counts))) if length > 0 && counts == [Some(1)] => {
+                ("[0]".to_owned(), element)
+            }
+            _ => break,
+        };
+        let Some(inner) = inner else { break };
+        text.push_str(&step);
+        part = Some(value::Part::Whole(inner));
+    }
+    (text, part)
+}
+
+/// What stands before the names of a frame's variables: nothing, or its function and a dot.
+fn prefix(view: View<'_>, frame: &Frame, home: Option<&Arc<str>>) -> String {
+    let name = frame.shape.name();
+    let is_last = view.machine.frame().is_some_and(|last| last.number == frame.number);
+    if is_last && home.is_none_or(|home| *home == name) { String::new() } else { format!("{name}.") }
+}
+
+fn part(place: &Place<'_>, address: u64, length: u64) -> String {
+    let path = place.ty.map(|ty| path(place.debug, ty, address - place.address, length).0);
+    format!("{}{}", place.name, path.unwrap_or_default())
+}
+
+/// What bytes are called at the current statement.
+fn name(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
+    let search = |object: (u64, u64)| Search {
+        view,
+        home,
+        object,
+        address,
+        length,
+        seen: HashSet::new(),
+        n_pointers: 0,
+        inexact: None,
+    };
+    if let Some((frame, place)) = local(view, address)
+        && view.machine.frame().is_some_and(|last| last.number != frame.number)
+        && let Some(name) = search((place.address, place.address + place.size)).pointed()
+    {
+        return Some(name);
+    }
+    if let Some(name) = variable(view, address, length, home) {
+        return Some(name);
+    }
+    let block = view.machine.heap.find(address)?;
+    search((block.address, block.address + block.size)).run()
+}
+
+/// What is used by the current statement of a frame: addresses of its variables, and names of global ones.
+fn mentioned(frame: &Frame) -> (HashSet<u64>, HashSet<Arc<str>>) {
+    let statement = frame.current();
+    let instructions = &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end];
+    let (mut slots, mut globals) = (HashSet::new(), HashSet::new());
+    for operand in instructions.iter().flat_map(|instruction| &instruction.operands) {
+        match &operand.value {
+            Value::Local(id) => {
+                let slot = frame.shape.slots.iter().find(|slot| slot.id == *id);
+                slots.extend(slot.and_then(|slot| frame.given(slot.register)));
+            }
+            Value::Global(name) => {
+                globals.insert(Arc::clone(name));
+            }
+            _ => {}
+        }
+    }
+    (slots, globals)
+}
+
+/// A value of a type at a place, and the way there.
+struct Part<'v> {
+    address: u64,
+    debug: Debug<'v>,
+    ty: MetadataId,
+    way: Way,
+}
+
+/// A pointer: its value, the type of what it leads to, and the way to it.
+struct Pointer<'v> {
+    address: u64,
+    debug: Debug<'v>,
+    to: MetadataId,
+    way: Way,
+}
+
+/// A search for the shortest way to a part of an object.
+struct Search<'v> {
+    view: View<'v>,
+    home: Option<&'v Arc<str>>,
+    /// Where the object begins and ends.
+    object: (u64, u64),
+    address: u64,
+    length: u64,
+    /// Blocks that were looked through.
+    seen: HashSet<u64>,
+    n_pointers: usize,
+    /// A way to a part that has not the length that is meant.
+    inexact: Option<String>,
+}
+
+impl<'v> Search<'v> {
+    /// The way over one pointer that the statement uses.
+    fn pointed(mut self) -> Option<String> {
+        let pointers = self.roots().pop_front()?;
+        pointers.iter().find_map(|pointer| self.reached(pointer))
+    }
+
+    fn run(mut self) -> Option<String> {
+        let mut groups = self.roots();
+        let mut open = VecDeque::new();
+        loop {
+            // What is one pointer farther away begins one round later.
+            open.extend(groups.pop_front().unwrap_or_default());
+            let n = open.len();
+            for pointer in open.drain(..n).collect::<Vec<_>>() {
+                self.n_pointers += 1;
+                if let Some(name) = self.reached(&pointer) {
+                    return Some(name);
+                }
+                self.follow(&pointer, &mut open);
+            }
+            if (open.is_empty() && groups.is_empty()) || self.n_pointers > MAX_POINTERS {
+                return self.inexact;
+            }
+        }
+    }
+
+    /// The pointers in variables: those that the statement uses, all of its function, those of the program, those of callers.
+    fn roots(&self) -> VecDeque<Vec<Pointer<'v>>> {
+        let mut groups: VecDeque<Vec<Pointer<'v>>> = (0..4).map(|_| Vec::new()).collect();
+        let Some(frame) = self.view.machine.frame() else { return groups };
+        let (slots, globals) = mentioned(frame);
+        let prefix = |frame| prefix(self.view, frame, self.home);
+        for place in self.view.variables(frame) {
+            let group = usize::from(!slots.contains(&place.address));
+            self.of_place(&place, format!("{}{}", prefix(frame), place.name), &mut groups[group]);
+        }
+        for global in self.view.globals.iter().filter(|global| global.is_named) {
+            let Some(ty) = global.ty else { continue };
+            let debug = Debug::new(&global.map.module, &global.map.text);
+            let part = Part { address: global.address, debug, ty, way: Way::begin(&*global.name) };
+            let group = if globals.contains(&global.name) { 0 } else { 2 };
+            self.pointers(part, 0, &mut groups[group]);
+        }
+        for caller in self.view.machine.frames.iter().rev().skip(1) {
+            for place in self.view.variables(caller) {
+                self.of_place(&place, format!("{}{}", prefix(caller), place.name), &mut groups[3]);
+            }
+        }
+        groups
+    }
+
+    fn of_place(&self, place: &Place<'v>, name: String, found: &mut Vec<Pointer<'v>>) {
+        let Some(ty) = place.ty else { return };
+        if place.held.is_none() {
+            return self.pointers(
+                Part { address: place.address, debug: place.debug, ty, way: Way::begin(name) },
+                0,
+                found,
+            );
+        }
+        let Some((_, SourceType::Pointer(Some(to)))) = place.debug.plain_ty(ty) else { return };
+        let pointer = self.view.number(place, 8).filter(|pointer| *pointer != 0);
+        found.extend(pointer.map(|address| Pointer { address, debug: place.debug, to, way: Way::begin(name) }));
+    }
+
+    /// Adds the pointers in a value.
+    fn pointers(&self, part: Part<'v>, depth: u32, found: &mut Vec<Pointer<'v>>) {
+        let Part { address, debug, ty, way } = part;
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match debug.plain_ty(ty) {
+            Some((_, SourceType::Pointer(Some(to)))) => {
+                let bytes = self.view.machine.memory.bytes(address, 8);
+                let pointer = bytes.as_deref().and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
+                let pointer = pointer.filter(|pointer| *pointer != 0);
+                found.extend(pointer.map(|address| Pointer { address, debug, to, way }));
+            }
+            Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
+                for member in compound.members.iter().filter(|member| !member.is_bit_field) {
+                    let Some(ty) = member.ty else { continue };
+                    let way = way.member(&member.name);
+                    self.pointers(Part { address: address + member.offset_bits / 8, debug, ty, way }, depth + 1, found);
+                }
+            }
+            Some((_, SourceType::Array(Some(element), counts))) => {
+                // Most arrays hold no pointers at all.
+                let is_plain =
+                    matches!(debug.plain_ty(element), Some((_, SourceType::Base(..) | SourceType::Enum(..))));
+                let n = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)).unwrap_or(0);
+                let Some(size) = value::size_of(debug, element, 0).filter(|_| !is_plain) else { return };
+                for index in 0..n.min(MAX_ELEMENTS) {
+                    let way = way.element(index);
+                    self.pointers(Part { address: address + index * size, debug, ty: element, way }, depth + 1, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The name, if a pointer leads to the part that is meant.
+    fn reached(&mut self, pointer: &Pointer<'v>) -> Option<String> {
+        let Pointer { address: pointer, debug, to, way } = pointer;
+        let (begin, end) = self.object;
+        let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
+        let size = value::size_of(*debug, *to, 0).filter(|size| *size > 0)?;
+        let is_compound = matches!(debug.plain_ty(*to), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+        if is_compound && offset >= size && !(end - *pointer).is_multiple_of(size) {
+            // It does not fill the block evenly: bytes lie behind it, not more of its kind.
+            return Some(way.behind().element(offset - size).written());
+        }
+        let (path, part) = path(*debug, *to, offset % size, self.length);
+        let way = step(*debug, *to, way, (offset / size, (end - *pointer) / size));
+        let way = way.written();
+        let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };
+        let name = format!("{way}{path}");
+        if part.is_some() {
+            return Some(name.trim_end_matches("->").to_owned());
+        }
+        self.inexact.get_or_insert(name);
+        None
+    }
+
+    /// Adds the pointers in the block that a pointer leads to.
+    fn follow(&mut self, pointer: &Pointer<'v>, open: &mut VecDeque<Pointer<'v>>) {
+        let Pointer { address: pointer, debug, to, way } = pointer;
+        let Some(block) = self.view.machine.heap.find(*pointer).filter(|block| block.freed.is_none()) else { return };
+        let Some(size) = value::size_of(*debug, *to, 0).filter(|size| *size > 1) else { return };
+        if !self.seen.insert(*pointer) {
+            return;
+        }
+        let n = (block.address + block.size - pointer) / size;
+        let mut found = Vec::new();
+        for index in 0..n.min(MAX_ELEMENTS) {
+            let way = step(*debug, *to, way, (index, n));
+            self.pointers(Part { address: pointer + index * size, debug: *debug, ty: *to, way }, 0, &mut found);
+        }
+        open.extend(found);
+    }
+}
+
+/// The way along a pointer, to the element of this index of so many.
+fn step(debug: Debug<'_>, to: MetadataId, way: &Way, (index, n): (u64, u64)) -> Way {
+    let is_compound = matches!(debug.plain_ty(to), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+    match (index, is_compound) {
+        (0, true) => way.arrow(),
+        (0, false) if n <= 1 => way.star(),
+        _ => way.element(index),
+    }
+}

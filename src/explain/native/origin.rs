@@ -1,0 +1,219 @@
+//! Where the difference that a chain begins with comes from, as far as the runs tell.
+//!
+//! A chain ends where no faulty variable is needed any more. That is the change if the first link stands in it; else the difference came in where no
+//! variable of this process shows it: with its arguments, with what it read, from another thread.
+
+use std::sync::Arc;
+
+use crate::explain::chain::End;
+use crate::explain::native::align::state::Cell;
+use crate::explain::native::causality::Causality;
+use crate::explain::native::causality::CausalityError;
+use crate::explain::native::causality::Forks;
+use crate::explain::native::naming;
+use crate::explain::native::recorded::Recorded;
+use crate::explain::native::story::Link;
+use crate::explain::native::story::standing;
+use crate::trace::TraceError;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
+use crate::trace::native::model::Input;
+use crate::trace::native::shape::Call;
+use crate::trace::native::visit::at_step;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// Faulty variables that are told of where nothing leads to them.
+const MAX_USED: usize = 3;
+
+/// Where a difference comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The first link, or the failing statement where there is none, is of the change.
+    Change,
+    /// An initial value that the change touches.
+    Initial,
+    /// The process was run with other arguments.
+    Arguments(Vec<String>, Vec<String>),
+    /// This function brought it in from outside of the process.
+    Input(Arc<str>),
+    /// Several threads ran; the statement that fails uses these.
+    Threads(Vec<Used>),
+    /// What was there at the start.
+    Start,
+    /// It was not looked for to the end.
+    Unfinished,
+    /// Nothing earlier leads to it by itself.
+    Stuck,
+    /// What comes before is the same in both runs.
+    Same,
+    /// Not the change, and nothing that can be told; the statement that fails uses these.
+    Unknown(Vec<Used>),
+}
+
+/// A faulty variable that a statement uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    /// The variable.
+    pub variable: String,
+    /// What it holds in both runs.
+    pub values: (String, String),
+    /// Where it was given that.
+    pub place: Option<Place>,
+}
+
+/// Finds it.
+///
+/// - `in_change`: whether the first link, or the failing statement where there is none, stands in the change; `None` if there is no change, only a switched decision.
+/// - `from_outside`: what [`outside`] says, if it was asked.
+///
+/// Cost: plays a step or two.
+pub fn origin<F: Forks>(
+    causality: &mut Causality<F>,
+    (links, end): (&[Link], End),
+    in_change: Option<bool>,
+    from_outside: Option<Origin>,
+) -> Result<Origin, CausalityError<F::Error>> {
+    let first = links.first().map_or(causality.failure().step, |link| link.step);
+    if end == End::Unfinished {
+        return Ok(Origin::Unfinished);
+    }
+    match (first, in_change) {
+        (Step::START, Some(true)) => return Ok(Origin::Initial),
+        (_, Some(true)) if end != End::Stuck => return Ok(Origin::Change),
+        (_, None) => return Ok(plain(end)),
+        _ => {}
+    }
+    if let Some(found) = from_outside {
+        return Ok(found);
+    }
+    if first == Step::START {
+        return Ok(plain(end));
+    }
+    let used = if links.is_empty() { used(causality, first)? } else { Vec::new() };
+    if causality.failing().run.n_threads > 1 || causality.reference().run.n_threads > 1 {
+        return Ok(Origin::Threads(used));
+    }
+    if end == End::Stuck {
+        return Ok(Origin::Stuck);
+    }
+    Ok(Origin::Unknown(used))
+}
+
+/// Whether what a chain begins with came in from outside of the process: with its arguments, or by a function that its first step calls. Of several processes one may have made
+/// what another one read, and what was read need not be known: then the last function before that brought something in.
+///
+/// Cost: plays a step, of several processes the whole run.
+pub fn outside<F: Forks>(
+    causality: &mut Causality<F>,
+    links: &[Link],
+    n_processes: usize,
+) -> Result<Option<Origin>, CausalityError<F::Error>> {
+    let first = links.first().map_or(causality.failure().step, |link| link.step);
+    let words = |recorded: &mut Recorded| recorded.player.trace().process.arguments();
+    let (ours, theirs) = (words(causality.failing()), words(causality.reference()));
+    if ours != theirs {
+        return Ok(Some(Origin::Arguments(ours, theirs)));
+    }
+    if first == Step::START {
+        return Ok(None);
+    }
+    let mut function = looked(causality.failing(), first)?.function;
+    if function.is_none() && n_processes > 1 {
+        let mut inputs = Inputs { until: first, last: None, is_over: false };
+        let failing = causality.failing();
+        failing.player.seek(0)?;
+        failing.player.play(&mut inputs)?;
+        function = inputs.last;
+    }
+    Ok(function.map(Origin::Input))
+}
+
+/// The last function that brought something in before a step.
+struct Inputs {
+    until: Step,
+    last: Option<Arc<str>>,
+    is_over: bool,
+}
+
+impl Watch for Inputs {
+    fn step(&mut self, machine: &Machine) {
+        self.is_over |= machine.n_steps >= self.until.0;
+    }
+
+    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        if is_input(call) {
+            self.last.clone_from(&call.name);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// Whether a call brings in what others may have made; the time and the like are not made by others.
+fn is_input(call: &Call) -> bool {
+    call.model.and_then(|model| model.input.as_ref()).is_some_and(|input| !matches!(input, Input::System))
+}
+
+fn plain(end: End) -> Origin {
+    match end {
+        End::Benign => Origin::Same,
+        End::Start => Origin::Start,
+        End::Unfinished => Origin::Unfinished,
+        End::Stuck => Origin::Stuck,
+    }
+}
+
+/// The faulty variables that a step uses.
+fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>, CausalityError<F::Error>> {
+    let Some(point) = causality.point_until(step) else { return Ok(Vec::new()) };
+    let look = looked(causality.failing(), step)?;
+    let state = causality.state(point)?;
+    let is_read = |cell: &Cell| {
+        let end = cell.address + cell.length;
+        look.reads.iter().any(|(address, length)| *address < end && cell.address < address + length)
+    };
+    let mut found = Vec::new();
+    let cells = state.cells.iter().map(|(_, cell)| cell).chain(&state.unpatched);
+    for cell in cells.filter(|cell| is_read(cell)).take(MAX_USED) {
+        let names = naming::before(causality.failing(), step, &[(cell.address, cell.length)], None)?;
+        found.push(Used {
+            variable: names.into_iter().flatten().next().unwrap_or_else(|| cell.path.clone()),
+            values: cell.shown.clone(),
+            place: standing(causality.failing(), cell.writer)?.place,
+        });
+    }
+    Ok(found)
+}
+
+fn looked(recorded: &mut Recorded, step: Step) -> Result<Look, TraceError> {
+    let mut look = Look::default();
+    at_step(&mut recorded.player, step, &mut look)?;
+    Ok(look)
+}
+
+/// Looks at what one step does.
+#[derive(Default)]
+struct Look {
+    /// The first function that brought something in.
+    function: Option<Arc<str>>,
+    /// Addresses and bytes.
+    reads: Vec<(u64, u64)>,
+}
+
+impl Watch for Look {
+    fn uses(&mut self, _user: Step, _maker: Step, what: What) {
+        if let What::Memory(address, length) | What::Address(address, length) = what {
+            self.reads.push((address, length));
+        }
+    }
+
+    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        if is_input(call) && self.function.is_none() {
+            self.function.clone_from(&call.name);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! A recorded run, and what is known of it.
+
+use crate::trace::native::play::Player;
+use crate::trace::run::Run;
+
+/// A run with what was taken down of it.
+pub struct Recorded {
+    /// Plays it.
+    pub player: Player,
+    /// What was taken down.
+    pub run: Run,
+}

@@ -1,0 +1,106 @@
+//! What calls returned: values that wait in no variable, so that no patch reaches them.
+//!
+//! They are compared here, step by step, where a chain comes to a statement that calls: the `return`s whose values differ are where values may be pending
+//! ([`Executions::around`](crate::explain::chain::Executions::around)), and what a [story](crate::explain::native::story) tells between them and the variable.
+
+use std::sync::Arc;
+
+use crate::explain::align::Alignment;
+use crate::explain::native::align::objects::Side;
+use crate::explain::native::recorded::Recorded;
+use crate::explain::native::shown;
+use crate::trace::TraceError;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::shape::Shape;
+use crate::trace::native::visit::at_step;
+use crate::trace::step::Step;
+
+/// Calls in calls are looked at so deep, and so many of them.
+const MAX_FOUND: usize = 64;
+
+/// A call that came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Returned {
+    /// The step that returned.
+    pub step: Step,
+    /// The function.
+    pub function: Arc<str>,
+    /// What it returned; pointers only by whether they are null.
+    pub bits: u64,
+    /// How that is written.
+    pub text: String,
+}
+
+/// The calls of one step that came back before so many steps had begun; those that return nothing are left out.
+fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<Vec<Returned>, TraceError> {
+    if step == Step::START || !recorded.run.returns.contains_key(&step.0) {
+        return Ok(Vec::new());
+    }
+    let globals = Arc::clone(&recorded.player.globals);
+    let mut calls = Calls { before, globals: &globals, left: None, found: Vec::new(), is_over: false };
+    at_step(&mut recorded.player, step, &mut calls)?;
+    Ok(calls.found)
+}
+
+/// The calls behind a step that returned something else than in the reference, with what they returned there: those of the step before so many steps had begun,
+/// those of their `return`s, and so on; the last first.
+///
+/// Cost: one pass over the calls of each step that is found.
+pub fn differing(
+    (failing, reference): (&mut Recorded, &mut Recorded),
+    alignment: &Alignment,
+    step: Step,
+    before: u64,
+) -> Result<Vec<(Returned, Returned)>, TraceError> {
+    let mut found: Vec<(Returned, Returned)> = Vec::new();
+    let mut open = vec![(step, before)];
+    while let Some((step, before)) = open.pop() {
+        let Some(other) = alignment.reference(step) else { continue };
+        let ours = of_step(failing, step, before)?;
+        let theirs = of_step(reference, other, u64::MAX)?;
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            if ours.function == theirs.function && ours.bits != theirs.bits && found.len() < MAX_FOUND {
+                open.push((ours.step, u64::MAX));
+                found.push((ours, theirs));
+            }
+        }
+    }
+    found.sort_by_key(|(ours, _)| std::cmp::Reverse(ours.step));
+    Ok(found)
+}
+
+/// The calls of one step.
+struct Calls<'c> {
+    before: u64,
+    globals: &'c Globals,
+    left: Option<(Step, Arc<Shape>)>,
+    found: Vec<Returned>,
+    is_over: bool,
+}
+
+impl Watch for Calls<'_> {
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+        let Some(frame) = machine.frame() else { return };
+        self.is_over |= u64::from(machine.n_steps) > self.before;
+        if is_return {
+            self.left = Some((frame.step, Arc::clone(&frame.shape)));
+        }
+    }
+
+    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+        let Some(frame) = machine.frame().filter(|_| !self.is_over) else { return };
+        let (Some((step, shape)), Some(bits)) = (self.left.take(), result) else { return };
+        let side = Side { machine, globals: self.globals };
+        let Some((text, is_pointer)) = side.view().result(frame, bits) else { return };
+        let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
+        let text = ty.map_or(text, |ty| shown::given(side, bits, shape.debug(), ty));
+        let bits = if is_pointer { u64::from(bits != 0) } else { bits };
+        self.found.push(Returned { step, function: shape.name(), bits, text });
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}

@@ -1,0 +1,93 @@
+//! Leads a chain back to the change where it begins later.
+//!
+//! A chain ends where no faulty variable is needed any more. That can be too late: a value may wait in no variable, or point to something that the failing run
+//! does not have, so that no patch takes it away. Then the last instance of a changed statement on which the first link depends, by data or control, is its root, if from
+//! right before it a wholly benign state brings the first set about: what the change does from there on is enough. (Not in the paper, which
+//! has not met such a case.)
+
+use crate::explain::chain::Chain;
+use crate::explain::chain::Executions as _;
+use crate::explain::chain::Goal;
+use crate::explain::chain::Point;
+use crate::explain::chain::Test;
+use crate::explain::native::causality::Causality;
+use crate::explain::native::causality::CausalityError;
+use crate::explain::native::causality::Forks;
+use crate::explain::native::story::Did;
+use crate::explain::native::story::Link;
+use crate::explain::native::story::standing;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::uses::dependences;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// Adds the root of a chain to its links if none of them is in the change; returns whether it did.
+///
+/// - `is_changed`: whether a place of the failing version is in the change.
+///
+/// Cost: two passes over the failing run, and about log2 of the instances of changed statements in tests.
+pub fn lead<F: Forks>(
+    causality: &mut Causality<F>,
+    chain: &Chain,
+    links: &mut Vec<Link>,
+    is_changed: &mut dyn FnMut(&Place) -> bool,
+) -> Result<bool, CausalityError<F::Error>> {
+    if links.iter().any(|link| link.place.as_ref().is_some_and(&mut *is_changed)) {
+        return Ok(false);
+    }
+    let seen = causality.failure().step;
+    let first = links.first().map_or(seen, |link| link.step);
+    let place = standing(causality.failing(), seen)?.place;
+    if first == Step::START || (links.is_empty() && place.as_ref().is_some_and(&mut *is_changed)) {
+        return Ok(false);
+    }
+    let failing = &mut causality.failing().player;
+    let mut changed = Changed { is_changed, steps: Vec::new() };
+    failing.seek(0)?;
+    failing.play(&mut changed)?;
+    if changed.steps.is_empty() {
+        return Ok(false);
+    }
+    let reached = dependences(failing, Step(u32::MAX))?.behind(&[first]);
+    let set = chain.sets.iter().rev().find(|(_, set)| !set.is_empty());
+    let goal = set.map_or(Goal::Failure, |(point, set)| Goal::Set { point: *point, definitions: set.clone() });
+    let is_before = |point: &Point| set.is_none_or(|(later, _)| point < later);
+    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step));
+    let candidates: Vec<(Step, Point)> =
+        candidates.filter_map(|step| Some((step, causality.point_until(step).filter(is_before)?))).collect();
+    // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
+    let (mut begin, mut end) = (0, candidates.len());
+    while begin < end {
+        let middle = if begin == 0 && end == candidates.len() { 0 } else { begin.midpoint(end) };
+        let test = Test { point: candidates[middle].1, retained: Vec::new(), goal: goal.clone() };
+        if causality.induce(&[test])?.contains(&true) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    let Some((step, _)) = begin.checked_sub(1).map(|last| candidates[last]) else { return Ok(false) };
+    let found = standing(causality.failing(), step)?;
+    let reference = causality.alignment().reference(step);
+    let (time, function, place) = (u64::from(step.0), found.function, found.place);
+    let index = links.partition_point(|other| other.time < time);
+    links.insert(index, Link { step, time, reference, function, place, instance: None, did: Did::Differs, text: None });
+    Ok(true)
+}
+
+/// The steps of a run that are instances of changed statements.
+struct Changed<'c> {
+    is_changed: &'c mut dyn FnMut(&Place) -> bool,
+    /// In order.
+    steps: Vec<Step>,
+}
+
+impl Watch for Changed<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        if frame.place().is_some_and(&mut *self.is_changed) {
+            self.steps.push(frame.step);
+        }
+    }
+}

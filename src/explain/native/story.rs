@@ -1,0 +1,447 @@
+//! A chain in the words of the source: which statement gave which variable which value, and what the reference has there.
+//!
+//! A definition that only the failing run has is preceded by the decision that led there: the last one around it that the reference has, too, and that went another
+//! way. Values that calls return are told where they differ. (The paper has both as variables; here they are told, not tested.) A value
+//! that only the reference overwrites is told where that is missing.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::explain::chain::Chain;
+use crate::explain::chain::Definition;
+use crate::explain::chain::Point;
+use crate::explain::failure::Wrong;
+use crate::explain::native::align::state::Cell;
+use crate::explain::native::causality::Causality;
+use crate::explain::native::causality::CausalityError;
+use crate::explain::native::causality::Forks;
+use crate::explain::native::instances::Instance;
+use crate::explain::native::instances::instances;
+use crate::explain::native::naming;
+use crate::explain::native::recorded::Recorded;
+use crate::explain::native::texts;
+use crate::explain::native::texts::Text;
+use crate::instrument::instruction::Op;
+use crate::plural::count;
+use crate::plural::ordinal;
+use crate::trace::TraceError;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::visit::at_step;
+use crate::trace::place::Place;
+use crate::trace::run::Run;
+use crate::trace::step::Step;
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Did {
+    /// It gave a variable a value.
+    Gave {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What the reference has there.
+        reference: String,
+        /// Whether it is faulty only because the reference overwrote it later.
+        is_kept: bool,
+    },
+    /// A call came back with a value.
+    Returned {
+        /// The function.
+        function: Arc<str>,
+        /// Its value.
+        value: String,
+        /// What it returned in the reference.
+        reference: String,
+    },
+    /// It decided: whether its condition was true, or in which line it went on; in both runs.
+    Decided {
+        /// In the failing run.
+        outcome: String,
+        /// In the reference.
+        reference: String,
+    },
+    /// It is of the change, and leads to the next link in a way that no variable shows.
+    Differs,
+}
+
+/// A link of the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The step of the failing run; [`Step::START`] for what was there from the beginning.
+    pub step: Step,
+    /// When it was, in steps that had begun.
+    pub time: u64,
+    /// The step of the reference that corresponds.
+    pub reference: Option<Step>,
+    /// Its function.
+    pub function: Option<Arc<str>>,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
+    /// What it did.
+    pub did: Did,
+    /// The text that it is one of the characters of.
+    pub text: Option<Text>,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Its function.
+    pub function: Option<Arc<str>>,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// For a decision: how it went, and where.
+    pub outcome: Option<(String, String)>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
+}
+
+/// The step that stands for another one: for the entry of a function its call.
+fn giver(run: &Run, step: Step) -> Step {
+    let caller = Step(run.callers[step.0 as usize]);
+    if run.entries[step.0 as usize] && caller != Step::START { caller } else { step }
+}
+
+/// Says which instance of its statement each link is, and the steps of some standings.
+///
+/// Cost: one pass over the failing run.
+pub fn number(
+    recorded: &mut Recorded,
+    links: &mut [Link],
+    standings: &mut [(Step, &mut Standing)],
+) -> Result<(), TraceError> {
+    let steps = links.iter().map(|link| link.step).chain(standings.iter().map(|(step, _)| *step));
+    let steps: Vec<Step> = steps.map(|step| giver(&recorded.run, step)).collect();
+    let found = instances(recorded, &steps)?;
+    let (of_links, of_standings) = steps.split_at(links.len());
+    for (link, step) in links.iter_mut().zip(of_links) {
+        link.instance = found.get(step).copied();
+    }
+    for ((_, standing), step) in standings.iter_mut().zip(of_standings) {
+        standing.instance = found.get(step).copied();
+    }
+    Ok(())
+}
+
+/// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
+pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+    let step = giver(&recorded.run, step);
+    looked(recorded, step)
+}
+
+/// Looks a step up; there is nothing to say of the start.
+fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+    let mut look = Look { block: 0, standing: Standing::default(), is_over: false };
+    at_step(&mut recorded.player, step, &mut look)?;
+    Ok(look.standing)
+}
+
+/// The links of a chain in the order of time.
+///
+/// - `switched`: the decision that makes the reference, if it is a switched run: all that differs begins with it, so it is a link.
+pub fn tell<F: Forks>(
+    causality: &mut Causality<F>,
+    chain: &Chain,
+    switched: Option<Step>,
+) -> Result<Vec<Link>, CausalityError<F::Error>> {
+    let mut links = Links::new();
+    let (last, time) = (causality.failure().step, causality.failure().time);
+    add_decision(causality, last, &mut links)?;
+    if let Wrong::Skipped(..) = causality.failure().wrong {
+        add_outcome(causality, last, &mut links)?;
+    }
+    add_returns(causality, last, time, &mut links)?;
+    if let Some(decision) = switched {
+        add_outcome(causality, decision, &mut links)?;
+    }
+    for (point, set) in &chain.sets {
+        let state = causality.state(*point)?;
+        let spans = texts::spans(&state, set);
+        for definition in set {
+            let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
+            let mut found = standing(causality.failing(), cell.writer)?;
+            if cell.writer == Step::START {
+                found.place.clone_from(&cell.declared);
+            }
+            // What only the reference overwrote is faulty from there on.
+            let omitted = causality.omission(*definition, cell);
+            let mut step = cell.writer;
+            let is_decided = match omitted {
+                Some(gap) => add_outcome(causality, gap.decision, &mut links)?,
+                None => false,
+            };
+            let time = omitted.map_or(definition.time, |gap| {
+                if is_decided { gap.time.max(causality.failing().run.falls(gap.decision)) } else { gap.time }
+            });
+            if let Some(place) = omitted.filter(|_| !is_decided).and_then(|gap| gap.place) {
+                // Not a decision, but the program itself leaves it out: it is missing there.
+                (step, found) = (place, standing(causality.failing(), place)?);
+            }
+            let reference = causality.alignment().reference(step);
+            let (value, other) = values(causality, cell)?;
+            let variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+            let span = spans.iter().find(|span| span.holds(definition));
+            let text = span.and_then(|span| span.told(&variable, cell.address));
+            let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
+            // The set nearest to the definition tells the value as it was there.
+            let link =
+                Link { step, time, reference, function: found.function, place: found.place, instance: None, did, text };
+            links.retain(|moment, _| moment.definition != Some(*definition));
+            let writer = if omitted.is_some() { Step::START } else { cell.writer };
+            links.insert(Moment::new(time, writer, Rank::Written, Some(*definition)), link);
+            if omitted.is_some() {
+                continue;
+            }
+            add_decision(causality, step, &mut links)?;
+            let run = &causality.failing().run;
+            let giver = giver(run, step);
+            add_returns(causality, giver, definition.time, &mut links)?;
+        }
+    }
+    Ok(links.into_values().collect())
+}
+
+/// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and stands at the call.
+fn variable<F: Forks>(
+    causality: &mut Causality<F>,
+    cell: &Cell,
+    (step, point): (Step, Point),
+    is_kept: bool,
+) -> Result<String, CausalityError<F::Error>> {
+    let run = &causality.failing().run;
+    if !is_kept && step != Step::START && giver(run, step) != step {
+        let function = looked(causality.failing(), step)?.function.unwrap_or_default();
+        let name = cell.path.strip_prefix(&*format!("{function}.")).unwrap_or(&cell.path);
+        return Ok(format!("{function}.{name}"));
+    }
+    name(causality, (cell.address, cell.length), &cell.path, (step, point))
+}
+
+/// What bytes are called at a step, else at a point; `path` is told of what is no variable: what a function returns, what the program was given.
+fn name<F: Forks>(
+    causality: &mut Causality<F>,
+    (address, length): (u64, u64),
+    path: &str,
+    (step, point): (Step, Point),
+) -> Result<String, CausalityError<F::Error>> {
+    let place = [(address, length)];
+    if let Some(found) = naming::before(causality.failing(), step, &place, None)?.pop().flatten() {
+        return Ok(found);
+    }
+    let Some(block) = causality.state(point)?.block(address) else { return Ok(path.to_owned()) };
+    let home = standing(causality.failing(), step)?.function;
+    let at = causality.steps(point).0;
+    if let Some(found) = naming::before(causality.failing(), at, &place, home.as_ref())?.pop().flatten() {
+        return Ok(found);
+    }
+    let made = standing(causality.failing(), block.made)?.place.map_or(0, |place| place.line);
+    Ok(format!("{} at {} of the block made in line {made}", count(length, "byte"), address - block.address))
+}
+
+/// What a variable holds in both runs. Pointers to blocks that look the same are told apart by the statements that made the blocks.
+fn values<F: Forks>(causality: &mut Causality<F>, cell: &Cell) -> Result<(String, String), CausalityError<F::Error>> {
+    let (mut value, mut other) = cell.shown.clone();
+    if let (Some(ours), Some(theirs)) = cell.made {
+        value.push_str(&made(causality.failing(), ours)?);
+        let here = causality.alignment().failing(theirs);
+        if let Some(here) = here {
+            other.push_str(&made(causality.failing(), here)?);
+        } else {
+            other.push_str(&made(causality.reference(), theirs)?);
+            other.push_str(", which only the reference does");
+        }
+    }
+    Ok((value, other))
+}
+
+/// Where a block was made.
+fn made(recorded: &mut Recorded, step: Step) -> Result<String, TraceError> {
+    let line = standing(recorded, step)?.place.map_or(0, |place| place.line);
+    let instance = instances(recorded, &[step])?.remove(&step).filter(|instance| instance.of > 1);
+    let which = instance.map(|instance| format!(", {} time", ordinal(u64::from(instance.nth))));
+    Ok(format!(" made in line {line}{}", which.unwrap_or_default()))
+}
+
+/// The links of a chain in the order in which values came to be.
+type Links = BTreeMap<Moment, Link>;
+
+/// When a link came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    /// Steps that had begun by then.
+    time: u64,
+    /// Of steps that waited for the same one, the one that began last goes on first: the others called it.
+    step: Reverse<Step>,
+    rank: Rank,
+    definition: Option<Definition>,
+}
+
+impl Moment {
+    /// - `step`: what came to be with it; [`Step::START`] for what is only missing there, which comes last.
+    fn new(time: u64, step: Step, rank: Rank, definition: Option<Definition>) -> Self {
+        Self { time, step: Reverse(step), rank, definition }
+    }
+}
+
+/// Calls come back before decisions fall with what they returned, and those before what is written because of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Returned,
+    Decided,
+    Written,
+}
+
+/// Adds what a step that the reference does not have runs because of.
+fn add_decision<F: Forks>(
+    causality: &mut Causality<F>,
+    step: Step,
+    links: &mut Links,
+) -> Result<(), CausalityError<F::Error>> {
+    match causality.decision(step) {
+        Some(decision) => add_outcome(causality, decision, links).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Adds a decision if it went another way in the reference; returns whether it did.
+fn add_outcome<F: Forks>(
+    causality: &mut Causality<F>,
+    decision: Step,
+    links: &mut Links,
+) -> Result<bool, CausalityError<F::Error>> {
+    let other = causality.alignment().reference(decision);
+    let ours = standing(causality.failing(), decision)?;
+    let theirs = match other {
+        Some(other) => standing(causality.reference(), other)?,
+        None => Standing::default(),
+    };
+    let (Some(mut outcome), Some(mut reference)) = (ours.outcome, theirs.outcome) else { return Ok(false) };
+    let is_other = outcome != reference;
+    if is_other {
+        if outcome.0 == reference.0 {
+            // The versions have other conditions, with the same outcome.
+            (outcome.0, reference.0) = (outcome.1, reference.1);
+        }
+        let (outcome, reference_outcome) = (outcome.0, reference.0);
+        let did = Did::Decided { outcome, reference: reference_outcome };
+        let time = causality.failing().run.falls(decision);
+        let (function, place) = (ours.function, ours.place);
+        let link = Link { step: decision, time, reference: other, function, place, instance: None, did, text: None };
+        if links.insert(Moment::new(time, decision, Rank::Decided, None), link).is_none() {
+            add_returns(causality, decision, u64::MAX, links)?;
+        }
+    }
+    Ok(is_other)
+}
+
+/// Adds the calls behind a step whose values are in no variable.
+fn add_returns<F: Forks>(
+    causality: &mut Causality<F>,
+    step: Step,
+    before: u64,
+    links: &mut Links,
+) -> Result<(), CausalityError<F::Error>> {
+    for (ours, theirs) in causality.returns(step, before)? {
+        let found = standing(causality.failing(), ours.step)?;
+        let did = Did::Returned { function: ours.function, value: ours.text, reference: theirs.text };
+        // A `return` that calls comes after what it calls.
+        let time = causality.failing().run.falls(ours.step);
+        let reference = causality.alignment().reference(ours.step);
+        let link = Link {
+            step: ours.step,
+            time,
+            reference,
+            function: found.function,
+            place: found.place,
+            instance: None,
+            did,
+            text: None,
+        };
+        if links.insert(Moment::new(time, ours.step, Rank::Returned, None), link).is_none() {
+            add_decision(causality, ours.step, links)?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks where a step stands, and how it decided.
+struct Look {
+    /// Its block.
+    block: u32,
+    standing: Standing,
+    is_over: bool,
+}
+
+impl Watch for Look {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        self.standing.function = Some(frame.shape.name());
+        self.standing.place = frame.place().cloned();
+        if frame.shape.is_decision(frame.statement) {
+            self.block = frame.block.0;
+        } else {
+            self.is_over = true;
+        }
+    }
+
+    fn block(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let function = &frame.shape.body.function;
+        let decision = function.blocks[self.block as usize].instructions.last();
+        let label = &*function.block(frame.block).label;
+        let is_taken =
+            ["if.then", "for.body", "while.body", "do.body", "cond.true", "land.rhs", "land.lhs.true", "lor.end"];
+        let is_left = [
+            "if.end",
+            "if.else",
+            "for.end",
+            "while.end",
+            "do.end",
+            "cond.false",
+            "land.end",
+            "lor.rhs",
+            "lor.lhs.false",
+        ];
+        let begins = |labels: &[&str]| labels.iter().any(|begin| label.starts_with(begin));
+        let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
+        let place = statement.and_then(|statement| statement.place.as_ref());
+        let way = place.map_or_else(|| "decided so".to_owned(), |place| format!("decided for line {}", place.line));
+        let outcome = match decision.map(|instruction| &instruction.op) {
+            Some(Op::Branch(..)) if begins(&is_taken) => "true".to_owned(),
+            Some(Op::Branch(..)) if begins(&is_left) => "false".to_owned(),
+            _ => way.clone(),
+        };
+        self.standing.outcome = Some((outcome, way));
+        self.is_over = true;
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_stand_in_the_order_in_which_values_came_to_be() {
+        // `x = outer()` is step 4; `outer` returns with 6, which calls `inner`, which decides with 8 and returns with 10.
+        let order = [
+            Moment::new(8, Step(8), Rank::Decided, None),
+            Moment::new(10, Step(10), Rank::Returned, None),
+            Moment::new(10, Step(6), Rank::Returned, None),
+            Moment::new(10, Step(4), Rank::Decided, None),
+            Moment::new(10, Step(4), Rank::Written, None),
+            // What the reference would have overwritten because of the decision.
+            Moment::new(10, Step::START, Rank::Written, None),
+            Moment::new(11, Step(11), Rank::Returned, None),
+        ];
+        assert!(order.is_sorted());
+    }
+}

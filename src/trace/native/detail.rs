@@ -1,0 +1,486 @@
+//! One step in full, and the chain of steps that made a value.
+
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::native::fault::Crash;
+use crate::trace::native::fault::Doing;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
+use crate::trace::native::object::Named;
+use crate::trace::native::object::View;
+use crate::trace::native::play::Player;
+use crate::trace::native::shape::Argument;
+use crate::trace::native::shape::Call;
+use crate::trace::native::shape::Class;
+use crate::trace::native::value;
+use crate::trace::native::visit::before_step;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// Reads and writes of one step that are told.
+const MAX_ACCESSES: usize = 200;
+
+/// A step that reads from more steps than this tells only so many.
+const MAX_MAKERS: usize = 64;
+
+/// Where a step stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The step.
+    pub step: Step,
+    /// The function, as the source names it.
+    pub function: Arc<str>,
+    /// The place of the statement.
+    pub place: Option<Place>,
+    /// Whether it is the entry of the function.
+    pub is_entry: bool,
+    /// Whether no other statement of the function begins in its line.
+    pub is_alone: bool,
+}
+
+/// Something that was read or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// What it is called, and what was read or is there now.
+    pub named: Named,
+    /// Its address and bytes.
+    pub address: u64,
+    /// See [`address`](Self::address).
+    pub size: u64,
+    /// Who wrote what was read; [`Step::START`] for what was there from the beginning.
+    pub makers: BTreeSet<Step>,
+    /// If it was there from the beginning: why.
+    pub origin: Option<String>,
+}
+
+/// A call of a function that is not instrumented.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside {
+    /// The function; `None` through a pointer.
+    pub name: Option<Arc<str>>,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// What it returned.
+    pub result: Option<String>,
+    /// Whether it brings input into the program.
+    pub is_input: bool,
+    /// Whether it is known what it does.
+    pub is_modelled: bool,
+}
+
+/// A step in full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detail {
+    /// Where it stands.
+    pub standing: Standing,
+    /// Its thread.
+    pub thread: u32,
+    /// How often its statement ran up to here, if that was counted.
+    pub instance: Option<u64>,
+    /// What it reads and writes.
+    pub reads: Vec<Access>,
+    /// See [`reads`](Self::reads).
+    pub writes: Vec<Access>,
+    /// What it uses otherwise, and who made it.
+    pub uses: BTreeSet<(Step, What)>,
+    /// What it calls outside.
+    pub calls: Vec<Outside>,
+    /// How it crashed, if it did: the number of the signal, and what it read or wrote where; `None` if it divided.
+    pub crash: Option<(u32, Option<(Doing, Access)>)>,
+    /// The step that decided that it runs; `None` for the first of all.
+    pub control: Option<Step>,
+    /// The calls it stands in, the innermost first: the calling step and the function.
+    pub stack: Vec<(Step, Arc<str>)>,
+    /// The variables that are seen, before it runs: name and value.
+    pub variables: Vec<(Arc<str>, String)>,
+    /// Whether something ran before the first record that was kept.
+    pub is_window: bool,
+}
+
+impl Detail {
+    /// The steps that made what it reads.
+    pub fn makers(&self) -> BTreeSet<Step> {
+        let read = self.reads.iter().flat_map(|access| access.makers.iter().copied());
+        read.chain(self.uses.iter().map(|(step, _)| *step)).filter(|step| *step != Step::START).collect()
+    }
+}
+
+/// A step that has begun and not ended.
+struct Open {
+    frame: u64,
+    detail: Detail,
+    /// Who made what it reads next.
+    makers: BTreeSet<Step>,
+}
+
+/// Watches steps.
+struct Focus<'f> {
+    /// In order.
+    steps: &'f [Step],
+    /// Of those, how many have begun.
+    n_begun: usize,
+    /// The first step that does not count.
+    until: Step,
+    globals: &'f Globals,
+    words: &'f [u8],
+    counts: Option<HashMap<(u32, u32), u64>>,
+    open: Vec<Open>,
+    found: Vec<Detail>,
+    is_done: bool,
+}
+
+impl<'f> Focus<'f> {
+    fn view<'v>(&self, machine: &'v Machine) -> View<'v>
+    where
+        'f: 'v,
+    {
+        View { machine, globals: self.globals, words: self.words }
+    }
+
+    fn of(&mut self, step: Step) -> Option<&mut Open> {
+        self.open.iter_mut().rev().find(|open| open.detail.standing.step == step)
+    }
+
+    fn current(&mut self, machine: &Machine) -> Option<&mut Open> {
+        self.of(machine.frame()?.step)
+    }
+
+    /// Notes something that a step reads or writes.
+    fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut Open), machine: &Machine) {
+        let view = self.view(machine);
+        if let Some(open) = self.of(step) {
+            note(view, open);
+        }
+    }
+
+    fn close(&mut self, frame: u64) {
+        if let Some(index) = self.open.iter().position(|open| open.frame == frame) {
+            self.found.push(self.open.remove(index).detail);
+            self.is_done |= self.open.is_empty();
+        }
+    }
+}
+
+impl Open {
+    fn access(&mut self, view: View<'_>, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
+        let makers = std::mem::take(&mut self.makers);
+        let origin = makers.contains(&Step::START).then(|| origin(view, address));
+        Access { named: view.named(address, size, bytes), address, size, makers, origin }
+    }
+}
+
+/// Why a byte that no step wrote has its value.
+fn origin(view: View<'_>, address: u64) -> String {
+    if view.machine.is_window {
+        return "from before the part that was kept".to_owned();
+    }
+    if let Some(name) = view.start(address).filter(|name| name.starts_with("argv") || name.starts_with('*')) {
+        return format!("argument of the program: {name}");
+    }
+    if view.machine.heap.find(address).is_some() {
+        return "never written: a block of the heap".to_owned();
+    }
+    if let Some(global) = view.globals.find(address) {
+        return if global.is_named { format!("initial value of {}", global.name) } else { "a constant".to_owned() };
+    }
+    match view.name(address, 1) {
+        Some(name) if name == "the environment" => "the environment".to_owned(),
+        Some(_) => "never written: a variable without a value".to_owned(),
+        None => "written by nothing that was recorded".to_owned(),
+    }
+}
+
+/// What is known of a step when it begins.
+fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
+    let machine = view.machine;
+    let is_entry = frame.statement == 0;
+    let control = if is_entry { frame.caller } else { frame.decider() };
+    let variables = if is_entry { Vec::new() } else { view.variables(frame) };
+    let callers = machine.frames.iter().rev();
+    let stack = callers.clone().zip(callers.skip(1)).map(|(frame, caller)| (frame.caller, caller.shape.name()));
+    Detail {
+        standing: Standing {
+            step: frame.step,
+            function: frame.shape.name(),
+            place: frame.place().cloned(),
+            is_entry,
+            is_alone: is_alone(frame),
+        },
+        thread: machine.thread,
+        instance,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        uses: BTreeSet::new(),
+        calls: Vec::new(),
+        crash: None,
+        control: (control != Step::START).then_some(control),
+        stack: stack.collect(),
+        variables: variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect(),
+        is_window: machine.is_window,
+    }
+}
+
+impl Watch for Focus<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        self.close(frame.number);
+        if frame.step >= self.until {
+            self.found.extend(self.open.drain(..).map(|open| open.detail));
+            self.is_done = true;
+            return;
+        }
+        let statement = (frame.shape.index, frame.statement);
+        let count = self.counts.as_mut().map(|counts| {
+            let count = counts.entry(statement).or_insert(0);
+            *count += 1;
+            *count
+        });
+        if self.steps.get(self.n_begun) == Some(&frame.step) {
+            self.n_begun += 1;
+            if self.n_begun == self.steps.len() {
+                self.counts = None;
+            }
+            let detail = begun(self.view(machine), frame, count);
+            self.open.push(Open { frame: frame.number, detail, makers: BTreeSet::new() });
+            self.is_done = false;
+        }
+    }
+
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        let Some(open) = self.of(user) else { return };
+        match what {
+            What::Memory(..) | What::Address(..) => {
+                if open.makers.len() < MAX_MAKERS {
+                    open.makers.insert(maker);
+                }
+            }
+            _ => {
+                open.detail.uses.insert((maker, what));
+            }
+        }
+    }
+
+    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+        let read = |view: View<'_>, open: &mut Open| {
+            let access = open.access(view, address, bytes.len() as u64, Some(bytes));
+            if open.detail.reads.len() < MAX_ACCESSES {
+                open.detail.reads.push(access);
+            }
+        };
+        self.note(step, read, machine);
+    }
+
+    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        let look = |view: View<'_>, open: &mut Open| {
+            let mut access = open.access(view, address, length, None);
+            // As a rule it is text, and without a type.
+            if let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80)) {
+                access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
+            }
+            if open.detail.reads.len() < MAX_ACCESSES {
+                open.detail.reads.push(access);
+            }
+        };
+        self.note(step, look, machine);
+    }
+
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        let write = |view: View<'_>, open: &mut Open| {
+            let bytes = machine.frame().and_then(|frame| {
+                let slot = frame.shape.slots.iter().find(|slot| frame.value(slot.register) == Some(address))?;
+                frame.value(slot.plain?)
+            });
+            let bytes = bytes.map(u64::to_le_bytes);
+            let n = usize::try_from(length).unwrap_or(8).min(8);
+            let access = open.access(view, address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
+            if open.detail.writes.len() < MAX_ACCESSES {
+                open.detail.writes.push(access);
+            }
+        };
+        self.note(step, write, machine);
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+        let view = self.view(machine);
+        if let Some(open) = self.current(machine) {
+            open.detail.calls.push(outside(view, call, arguments, result));
+        }
+    }
+
+    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+        let view = self.view(machine);
+        let Some(open) = self.current(machine) else { return };
+        let written = if let Doing::Writing(written) = crash.doing { written.map(u64::to_le_bytes) } else { None };
+        let length = usize::try_from(crash.length).unwrap_or(usize::MAX);
+        let bytes = written.as_ref().and_then(|bytes| bytes.get(..length));
+        let access = (crash.doing != Doing::Dividing)
+            .then(|| (crash.doing, open.access(view, crash.address, crash.length, bytes)));
+        open.detail.crash = Some((crash.signal, access));
+    }
+
+    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
+        if let Some(frame) = machine.frame() {
+            self.close(frame.number);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+/// What is told of a call of a function that is not instrumented.
+fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
+    let show = |number: u64, size: u32, class: Class| match class {
+        Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
+        Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
+        Class::Other => "?".to_owned(),
+    };
+    let text = |(number, argument): (&Option<u64>, &Argument)| {
+        let Some(number) = number else { return "?".to_owned() };
+        let is_pointer = argument.size == 8 && argument.class == Class::Integer && *number > 4096;
+        let string = is_pointer.then(|| view.machine.memory.string(*number, 80)).flatten();
+        match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
+            Some(string) => value::quoted(&string, '"'),
+            None => show(*number, argument.size, argument.class),
+        }
+    };
+    let model = call.model;
+    Outside {
+        name: call.name.clone(),
+        arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
+        result: result.map(|result| {
+            let class = call.result.unwrap_or(Class::Integer);
+            let is_short = result >> 32 == 0 && class == Class::Integer;
+            show(result, if is_short { 4 } else { call.result_size.min(8) }, class)
+        }),
+        is_input: model.is_some_and(|model| model.input.is_some()),
+        is_modelled: model.is_some(),
+    }
+}
+
+fn is_alone(frame: &Frame) -> bool {
+    let Some(place) = frame.place() else { return false };
+    let is_here = |other: &&Place| other.file == place.file && other.line == place.line;
+    frame.shape.statements.iter().filter_map(|statement| statement.place.as_ref()).filter(is_here).count() == 1
+}
+
+/// Steps in full, as far as they came before `until` begins; those that there are.
+///
+/// - `steps`: ascending.
+///
+/// Cost: plays from before the first to where the last one ends, but for what lies between the steps as far as checkpoints allow.
+pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
+    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+    let mut focus = Focus {
+        steps,
+        n_begun: 0,
+        until,
+        globals: &globals,
+        words: &words,
+        counts: None,
+        open: Vec::new(),
+        found: Vec::new(),
+        is_done: false,
+    };
+    while let Some(step) = steps.get(focus.n_begun) {
+        let n_before = player.machine.n_steps;
+        player.rewind(*step);
+        // How often something ran before the part that was kept is not known.
+        let is_from_start = player.machine.n_steps == 0 && !player.machine.is_window;
+        if is_from_start {
+            focus.counts = Some(HashMap::new());
+        } else if player.machine.n_steps != n_before {
+            focus.counts = None;
+        }
+        focus.is_done = false;
+        if !player.play(&mut focus)? {
+            break;
+        }
+    }
+    focus.found.extend(focus.open.drain(..).map(|open| open.detail));
+    Ok(focus.found)
+}
+
+/// A step in full; `None` if there is no such step.
+pub fn detail(player: &mut Player, step: Step) -> Result<Option<Detail>, TraceError> {
+    Ok(details(player, &[step], Step(u32::MAX))?.pop())
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    /// Where it was asked.
+    pub standing: Standing,
+    /// The variable, its value there, and who wrote it last.
+    pub asked: Access,
+    /// The steps that the value comes from, the last first: the last writers, the writers of what those read, and so on.
+    pub steps: Vec<Detail>,
+    /// Whether there are more.
+    pub is_cut: bool,
+}
+
+/// Why a variable has its value before a step runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The chain.
+    Found(Why),
+    /// There is no such step.
+    NoStep,
+    /// No variable of that name is seen there; these are.
+    NoVariable(Vec<Arc<str>>),
+}
+
+/// A variable before the current step of a frame, and who wrote it last.
+fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
+    let place = view.named_by(frame, variable)?;
+    let mut makers = BTreeSet::new();
+    match place.held {
+        Some((_, maker)) => {
+            makers.insert(maker);
+        }
+        None => view.machine.memory.writers(place.address, place.size, |maker| {
+            makers.insert(maker);
+        }),
+    }
+    let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
+    let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
+    Some(Access { named, address: place.address, size: place.size, makers, origin })
+}
+
+/// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.
+///
+/// - `dependences`: those of the same run, at least up to `step`.
+///
+/// Cost: plays the steps that are found, see [`details`].
+pub fn why(
+    player: &mut Player,
+    dependences: &Dependences,
+    (step, variable): (Step, &str),
+    limit: usize,
+) -> Result<Answer, TraceError> {
+    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+    let mut found = None;
+    before_step(player, step, |machine| {
+        let view = View { machine, globals: &globals, words: &words };
+        found = machine.frame().map(|frame| (begun(view, frame, None), asked(view, frame, variable)));
+    })?;
+    let Some((detail, asked)) = found else { return Ok(Answer::NoStep) };
+    let Some(asked) = asked else {
+        return Ok(Answer::NoVariable(detail.variables.into_iter().map(|(name, _)| name).collect()));
+    };
+    let (order, is_cut) = dependences.origins(asked.makers.iter().copied(), step, limit);
+    let mut ascending = order.clone();
+    ascending.sort_unstable();
+    let details = details(player, &ascending, step)?;
+    let mut details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
+    let steps = order.iter().filter_map(|step| details.remove(step)).collect();
+    Ok(Answer::Found(Why { standing: detail.standing, asked, steps, is_cut }))
+}

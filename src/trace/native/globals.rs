@@ -1,0 +1,305 @@
+//! The global variables of a process: where they are, and what they hold when it begins.
+
+use std::sync::Arc;
+
+use crate::instrument::Unsupported;
+use crate::instrument::instruction::MetadataId;
+use crate::instrument::layout::Layout;
+use crate::instrument::lex::Cursor;
+use crate::instrument::map::Map;
+use crate::instrument::types::Type;
+use crate::trace::TraceError;
+use crate::trace::container::Kind;
+use crate::trace::container::Trace;
+use crate::trace::native::memory::Memory;
+use crate::trace::native::units::Units;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+use std::collections::HashMap;
+
+/// A variable that starts with more zeros than this starts with nothing known.
+const MAX_ZEROS: u64 = 1 << 20;
+
+/// A global variable of the process.
+#[derive(Debug, Clone)]
+pub struct Global {
+    /// Its address.
+    pub address: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Its name in the source, or that of the text for what has none there.
+    pub name: Arc<str>,
+    /// Whether it has a name in the source.
+    pub is_named: bool,
+    /// Whether only its unit, or only a function, sees it.
+    pub unit: u32,
+    /// Its type.
+    pub ty: Option<MetadataId>,
+    /// Where it is declared.
+    pub place: Option<Place>,
+    /// Its unit.
+    pub map: Arc<Map>,
+}
+
+/// All of them, by address.
+#[derive(Debug, Default)]
+pub struct Globals {
+    all: Vec<Global>,
+    contents: Vec<(u64, Vec<u8>)>,
+}
+
+impl Globals {
+    /// Reads the chunks that tell the addresses.
+    pub fn read(trace: &mut Trace, units: &mut Units) -> Result<Self, TraceError> {
+        let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Globals).copied().collect();
+        let known = units.numbers().to_vec();
+        let mut found = Vec::new();
+        for chunk in chunks.iter().filter(|chunk| known.contains(&chunk.thread)) {
+            let bytes = trace.read(chunk)?;
+            let map = Arc::clone(units.map(chunk.thread)?);
+            let address = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            let addresses: Vec<u64> = bytes.chunks_exact(8).map(address).collect();
+            if addresses.len() != map.module.globals.len() {
+                return Err(TraceError::Damaged("a unit has other global variables than it had"));
+            }
+            found.push((map, addresses));
+        }
+        let mut by_name: HashMap<Arc<str>, u64> = HashMap::new();
+        for (map, addresses) in &found {
+            for (global, address) in map.module.globals.iter().zip(addresses) {
+                by_name.insert(Arc::clone(&global.name), *address);
+            }
+        }
+        let mut globals = Self::default();
+        for (map, addresses) in &found {
+            globals.unit(map, addresses, &mut by_name);
+        }
+        globals.all.sort_by_key(|global| global.address);
+        Ok(globals)
+    }
+
+    fn unit(&mut self, map: &Arc<Map>, addresses: &[u64], by_name: &mut HashMap<Arc<str>, u64>) {
+        let debug = crate::instrument::debug::Debug::new(&map.module, &map.text);
+        let layout = map.module.layout();
+        for (global, address) in map.module.globals.iter().zip(addresses) {
+            // Names that only a unit sees may be those of others, too.
+            by_name.insert(Arc::clone(&global.name), *address);
+        }
+        let mut lines: HashMap<Arc<str>, &str> = HashMap::new();
+        for line in map.text.lines().filter(|line| line.starts_with('@')) {
+            if let Ok(name) = Cursor::new(line).name('@') {
+                lines.insert(name.into(), line);
+            }
+        }
+        for (global, address) in map.module.globals.iter().zip(addresses) {
+            let Ok((size, _)) = layout.size_and_align(&global.ty) else { continue };
+            if *address == 0 {
+                continue;
+            }
+            let variable = global.debug.and_then(|id| debug.global(id));
+            self.all.push(Global {
+                address: *address,
+                size,
+                name: variable.as_ref().map_or_else(|| Arc::clone(&global.name), |variable| Arc::clone(&variable.name)),
+                is_named: variable.is_some(),
+                unit: map.unit,
+                place: global.debug.and_then(|id| debug.global_place(id)),
+                ty: variable.and_then(|variable| variable.ty),
+                map: Arc::clone(map),
+            });
+            if let Some(line) = lines.get(&global.name) {
+                let mut image = Image { layout, by_name, bytes: Vec::new(), known: Vec::new() };
+                if size <= MAX_ZEROS && image.line(line).is_ok() && image.bytes.len() as u64 == size {
+                    let mut at = 0;
+                    for (bytes, is_known) in runs(&image.bytes, &image.known) {
+                        if is_known {
+                            self.contents.push((*address + at, bytes.to_vec()));
+                        }
+                        at += bytes.len() as u64;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts what they hold when the process begins into a memory.
+    pub fn fill(&self, memory: &mut Memory) {
+        for (address, bytes) in &self.contents {
+            memory.write(*address, bytes, Step::START);
+        }
+    }
+
+    /// All of them, by address.
+    pub fn iter(&self) -> impl Iterator<Item = &Global> {
+        self.all.iter()
+    }
+
+    /// The one that an address is in.
+    pub fn find(&self, address: u64) -> Option<&Global> {
+        let behind = self.all.partition_point(|global| global.address <= address);
+        // Several may have the same address if some are empty.
+        self.all[..behind].iter().rev().take(4).find(|global| address - global.address < global.size)
+    }
+
+    /// The one of this name: of the unit, if several have it.
+    pub fn named(&self, name: &str, unit: u32) -> Option<&Global> {
+        let named = || self.all.iter().filter(|global| global.is_named && &*global.name == name);
+        named().find(|global| global.unit == unit).or_else(|| named().next())
+    }
+}
+
+/// Bytes that are known, and bytes that are not, in turn.
+fn runs<'b>(bytes: &'b [u8], known: &'b [bool]) -> impl Iterator<Item = (&'b [u8], bool)> {
+    let mut at = 0;
+    known.chunk_by(|one, other| one == other).map(move |run| {
+        let piece = &bytes[at..at + run.len()];
+        at += run.len();
+        (piece, run[0])
+    })
+}
+
+/// The bytes of an initial value.
+struct Image<'i> {
+    layout: Layout<'i>,
+    by_name: &'i HashMap<Arc<str>, u64>,
+    bytes: Vec<u8>,
+    known: Vec<bool>,
+}
+
+impl Image<'_> {
+    fn line(&mut self, line: &str) -> Result<(), Unsupported> {
+        let mut cursor = Cursor::new(line);
+        cursor.name('@')?;
+        cursor.expect("=")?;
+        while !matches!(cursor.peek_word(), "global" | "constant") {
+            cursor.skip_attribute()?;
+        }
+        cursor.word()?;
+        let ty = cursor.ty()?;
+        self.value(&mut cursor, &ty, 0)
+    }
+
+    fn put(&mut self, bytes: &[u8], size: u64, is_known: bool) {
+        let size = usize::try_from(size).unwrap_or(0);
+        self.bytes.extend(bytes.iter().copied().chain(std::iter::repeat(0)).take(size));
+        self.known.resize(self.bytes.len(), is_known);
+    }
+
+    fn value(&mut self, cursor: &mut Cursor<'_>, ty: &Type, depth: u32) -> Result<(), Unsupported> {
+        if depth > 100 {
+            return Err(Unsupported::new("a value without an end"));
+        }
+        let size = self.layout.size_and_align(ty)?.0;
+        match cursor.peek_word() {
+            "zeroinitializer" | "null" | "undef" | "false" => {
+                cursor.word()?;
+                self.put(&[], size, true);
+                return Ok(());
+            }
+            "true" => {
+                cursor.word()?;
+                self.put(&[1], size, true);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if cursor.rest().trim_start().starts_with("c\"") {
+            let part = cursor.part()?;
+            let bytes = unescaped(part.trim_start_matches('c'));
+            self.put(&bytes, size, true);
+            return Ok(());
+        }
+        let resolved = self.layout.resolve(ty)?.clone();
+        match (&resolved, cursor.peek()) {
+            (Type::Array(..), b'[') => {
+                cursor.expect("[")?;
+                while !cursor.eat("]") {
+                    let ty = cursor.ty()?;
+                    self.value(cursor, &ty, depth + 1)?;
+                    cursor.eat(",");
+                }
+            }
+            (Type::Struct { is_packed, fields }, _) => {
+                let offsets = self.layout.offsets(&resolved)?;
+                let begin = self.bytes.len();
+                if *is_packed {
+                    cursor.expect("<")?;
+                }
+                cursor.expect("{")?;
+                for (_, offset) in fields.iter().zip(&offsets) {
+                    let padding = (begin as u64 + offset).saturating_sub(self.bytes.len() as u64);
+                    self.put(&[], padding, true);
+                    let ty = cursor.ty()?;
+                    self.value(cursor, &ty, depth + 1)?;
+                    cursor.eat(",");
+                }
+                cursor.expect("}")?;
+                if *is_packed {
+                    cursor.expect(">")?;
+                }
+                let padding = (begin as u64 + size).saturating_sub(self.bytes.len() as u64);
+                self.put(&[], padding, true);
+            }
+            (Type::Int(_), b'-' | b'0'..=b'9') => {
+                let number: i128 = cursor.number()?;
+                self.put(&number.to_le_bytes(), size, size <= 16);
+            }
+            (Type::Ptr, b'@') => {
+                let name = cursor.name('@')?;
+                match self.by_name.get(name) {
+                    Some(address) if *address != 0 => self.put(&address.to_le_bytes(), size, true),
+                    _ => self.put(&[], size, false),
+                }
+            }
+            (Type::Double | Type::Float, _) => {
+                let part = cursor.part()?;
+                match number(part) {
+                    // As the text has it, also a `float` is written as a `double`.
+                    #[expect(clippy::cast_possible_truncation, reason = "the value is that of a `float`")]
+                    Some(number) if resolved == Type::Float => {
+                        self.put(&(number as f32).to_bits().to_le_bytes(), size, true);
+                    }
+                    Some(number) => self.put(&number.to_bits().to_le_bytes(), size, true),
+                    None => self.put(&[], size, false),
+                }
+            }
+            _ => {
+                cursor.part()?;
+                self.put(&[], size, false);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    match text.strip_prefix("0x") {
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            u64::from_str_radix(digits, 16).ok().map(f64::from_bits)
+        }
+        Some(_) => None,
+        None => text.parse().ok(),
+    }
+}
+
+/// The bytes between quotes, with `\xx` as what they stand for.
+fn unescaped(text: &str) -> Vec<u8> {
+    let text = text.trim_matches('"').as_bytes();
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let digits = text.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) if text[at] == b'\\' => {
+                bytes.push(byte);
+                at += 3;
+            }
+            _ => {
+                bytes.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    bytes
+}

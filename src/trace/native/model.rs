@@ -1,0 +1,271 @@
+//! What functions of the C library do to memory: one row for each.
+//!
+//! Only what is not recorded has to be told: the library is not instrumented, so a row says which ranges it reads and writes, which bytes it copies, and what it
+//! does to the heap. Functions without a row are found out by the [check of values](crate::trace::native::machine::Check).
+
+/// How long a range is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// So many bytes.
+    Bytes(u64),
+    /// What an argument says.
+    Argument(usize),
+    /// The product of two arguments.
+    Product(usize, usize),
+    /// What the call returned, if that is positive.
+    Result,
+    /// What the call returned, times an argument.
+    ResultTimes(usize),
+    /// Up to a zero byte and with it.
+    String,
+    /// Up to a zero byte and with it, at most an argument.
+    StringAtMost(usize),
+    /// The length, with its zero byte, of the string that another argument points to.
+    StringOf(usize),
+    /// As the one before, at most another argument.
+    StringOfAtMost(usize, usize),
+}
+
+/// No argument: the byte zero.
+pub const ZERO: usize = usize::MAX;
+
+/// What is done, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// The range at an argument is read.
+    Reads(usize, Length),
+    /// The range at an argument is written.
+    Writes(usize, Length),
+    /// The range at what was returned is written.
+    WritesResult(Length),
+    /// The range at an argument (first) gets the bytes at another (second).
+    Copies(usize, usize, Length),
+    /// The range at an argument gets what a format, which is another argument, and the arguments behind it give; no more than a third argument says.
+    Prints(usize, usize, Option<usize>),
+    /// As the one before, with what is in a list that is the argument behind the format.
+    PrintsList(usize, usize, Option<usize>),
+    /// The pointer at an argument is written with a block of the heap, which gets what a format and the arguments behind it give.
+    PrintsAt(usize, usize),
+    /// As the one before, with what is in a list that is the argument behind the format.
+    PrintsListAt(usize, usize),
+    /// What the arguments behind a format point to is written, for as many conversions as the call returned.
+    Scans(usize),
+    /// Bytes are put behind the string at an argument.
+    Appends(usize, usize),
+    /// The range at an argument is filled with the byte that another says; with zeros if that is [`ZERO`].
+    Fills(usize, usize, Length),
+    /// The returned block gets the bytes of the string at an argument.
+    Duplicates(usize),
+    /// A block of the heap is returned.
+    Allocates(Length),
+    /// A block of the heap is returned, all zero.
+    AllocatesZero(Length),
+    /// The block at an argument is gone.
+    Frees(usize),
+    /// The block at an argument is moved to the returned one.
+    Moves(usize, Length),
+    /// The pointer at an argument is written with a block of the heap.
+    AllocatesAt(usize, Length),
+    /// A line of input: the pointer and the size at two arguments may change, and the block gets what was returned and one byte.
+    ReadsLine(usize, usize),
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Model {
+    /// The function.
+    pub name: &'static str,
+    /// What it does.
+    pub effects: &'static [Effect],
+    /// The argument that it returns.
+    pub alias: Option<usize>,
+    /// Where bytes come from that it brings into the program.
+    pub input: Option<Input>,
+}
+
+impl Model {
+    /// Whether it does more than to read.
+    pub fn changes_anything(&self) -> bool {
+        self.effects.iter().any(|effect| !matches!(effect, Reads(..)))
+    }
+}
+
+/// An input of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// The file whose descriptor is this argument.
+    Descriptor(usize),
+    /// The stream that is this argument.
+    Stream(usize),
+    /// Standard input.
+    Standard,
+    /// A variable of the environment, named by the first argument.
+    Environment,
+    /// Something else of the system: the time, a number of a process, chance.
+    System,
+}
+
+use Effect::Allocates;
+use Effect::AllocatesAt;
+use Effect::AllocatesZero;
+use Effect::Appends;
+use Effect::Copies;
+use Effect::Duplicates;
+use Effect::Fills;
+use Effect::Frees;
+use Effect::Moves;
+use Effect::Prints;
+use Effect::PrintsAt;
+use Effect::PrintsList;
+use Effect::PrintsListAt;
+use Effect::Reads;
+use Effect::ReadsLine;
+use Effect::Scans;
+use Effect::Writes;
+use Effect::WritesResult;
+use Length::Argument;
+use Length::Bytes;
+use Length::Product;
+use Length::ResultTimes;
+use Length::String as Text;
+use Length::StringAtMost;
+use Length::StringOf;
+use Length::StringOfAtMost;
+
+const fn row(name: &'static str, effects: &'static [Effect]) -> Model {
+    Model { name, effects, alias: None, input: None }
+}
+
+const fn same(name: &'static str, alias: usize, effects: &'static [Effect]) -> Model {
+    Model { name, effects, alias: Some(alias), input: None }
+}
+
+const fn input(name: &'static str, input: Input, effects: &'static [Effect]) -> Model {
+    Model { name, effects, alias: None, input: Some(input) }
+}
+
+/// The table.
+pub const MODELS: &[Model] = &[
+    same("memcpy", 0, &[Copies(0, 1, Argument(2))]),
+    same("memmove", 0, &[Copies(0, 1, Argument(2))]),
+    row("mempcpy", &[Copies(0, 1, Argument(2))]),
+    same("__memcpy_chk", 0, &[Copies(0, 1, Argument(2))]),
+    same("__memmove_chk", 0, &[Copies(0, 1, Argument(2))]),
+    row("bcopy", &[Copies(1, 0, Argument(2))]),
+    same("memset", 0, &[Fills(0, 1, Argument(2))]),
+    same("__memset_chk", 0, &[Fills(0, 1, Argument(2))]),
+    row("memcmp", &[Reads(0, Argument(2)), Reads(1, Argument(2))]),
+    row("memchr", &[Reads(0, Argument(2))]),
+    row("memrchr", &[Reads(0, Argument(2))]),
+    row("rawmemchr", &[Reads(0, Text)]),
+    same("strcpy", 0, &[Copies(0, 1, StringOf(1))]),
+    same("__strcpy_chk", 0, &[Copies(0, 1, StringOf(1))]),
+    row("stpcpy", &[Copies(0, 1, StringOf(1))]),
+    same("strncpy", 0, &[Fills(0, ZERO, Argument(2)), Copies(0, 1, StringOfAtMost(1, 2))]),
+    same("strcat", 0, &[Appends(0, 1)]),
+    same("strncat", 0, &[Appends(0, 1)]),
+    row("strlen", &[Reads(0, Text)]),
+    row("strnlen", &[Reads(0, StringAtMost(1))]),
+    row("strcmp", &[Reads(0, Text), Reads(1, Text)]),
+    row("strcoll", &[Reads(0, Text), Reads(1, Text)]),
+    row("strcasecmp", &[Reads(0, Text), Reads(1, Text)]),
+    row("strncmp", &[Reads(0, StringAtMost(2)), Reads(1, StringAtMost(2))]),
+    row("strncasecmp", &[Reads(0, StringAtMost(2)), Reads(1, StringAtMost(2))]),
+    row("strchr", &[Reads(0, Text)]),
+    row("strrchr", &[Reads(0, Text)]),
+    row("strchrnul", &[Reads(0, Text)]),
+    row("strstr", &[Reads(0, Text), Reads(1, Text)]),
+    row("strspn", &[Reads(0, Text), Reads(1, Text)]),
+    row("strcspn", &[Reads(0, Text), Reads(1, Text)]),
+    row("strpbrk", &[Reads(0, Text), Reads(1, Text)]),
+    row("strdup", &[Duplicates(0)]),
+    row("strndup", &[Reads(0, StringAtMost(1)), Allocates(StringAtMost(1))]),
+    row("atoi", &[Reads(0, Text)]),
+    row("atol", &[Reads(0, Text)]),
+    row("atof", &[Reads(0, Text)]),
+    row("strtol", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("strtoul", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("strtoll", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("strtoull", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("strtod", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("__isoc23_strtol", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("__isoc23_strtoul", &[Reads(0, Text), Writes(1, Bytes(8))]),
+    row("malloc", &[Allocates(Argument(0))]),
+    row("calloc", &[AllocatesZero(Product(0, 1))]),
+    row("realloc", &[Moves(0, Argument(1))]),
+    row("reallocarray", &[Moves(0, Product(1, 2))]),
+    row("aligned_alloc", &[Allocates(Argument(1))]),
+    row("memalign", &[Allocates(Argument(1))]),
+    row("posix_memalign", &[AllocatesAt(0, Argument(2))]),
+    row("free", &[Frees(0)]),
+    row("qsort", &[Writes(0, Product(1, 2))]),
+    row("qsort_r", &[Writes(0, Product(1, 2))]),
+    row("sprintf", &[Prints(0, 1, None)]),
+    row("vsprintf", &[PrintsList(0, 1, None)]),
+    row("snprintf", &[Prints(0, 2, Some(1))]),
+    row("vsnprintf", &[PrintsList(0, 2, Some(1))]),
+    row("asprintf", &[PrintsAt(0, 1)]),
+    row("vasprintf", &[PrintsListAt(0, 1)]),
+    row("puts", &[Reads(0, Text)]),
+    row("fputs", &[Reads(0, Text)]),
+    row("fwrite", &[Reads(0, Product(1, 2))]),
+    row("write", &[Reads(1, Argument(2))]),
+    input("read", Input::Descriptor(0), &[Writes(1, Length::Result)]),
+    input("pread", Input::Descriptor(0), &[Writes(1, Length::Result)]),
+    input("recv", Input::Descriptor(0), &[Writes(1, Length::Result)]),
+    input("fread", Input::Stream(3), &[Writes(0, ResultTimes(1))]),
+    input("fread_unlocked", Input::Stream(3), &[Writes(0, ResultTimes(1))]),
+    // The line may be shorter; nobody reads behind its end.
+    input("fgets", Input::Stream(2), &[WritesResult(Argument(1))]),
+    input("getline", Input::Stream(2), &[ReadsLine(0, 1)]),
+    input("getdelim", Input::Stream(3), &[ReadsLine(0, 1)]),
+    input("__getdelim", Input::Stream(3), &[ReadsLine(0, 1)]),
+    input("fgetc", Input::Stream(0), &[]),
+    input("getc", Input::Stream(0), &[]),
+    input("getc_unlocked", Input::Stream(0), &[]),
+    input("getchar", Input::Standard, &[]),
+    input("getchar_unlocked", Input::Standard, &[]),
+    input("scanf", Input::Standard, &[Scans(0)]),
+    input("__isoc99_scanf", Input::Standard, &[Scans(0)]),
+    input("__isoc23_scanf", Input::Standard, &[Scans(0)]),
+    input("fscanf", Input::Stream(0), &[Scans(1)]),
+    input("__isoc99_fscanf", Input::Stream(0), &[Scans(1)]),
+    input("__isoc23_fscanf", Input::Stream(0), &[Scans(1)]),
+    row("sscanf", &[Reads(0, Text), Scans(1)]),
+    row("__isoc99_sscanf", &[Reads(0, Text), Scans(1)]),
+    row("__isoc23_sscanf", &[Reads(0, Text), Scans(1)]),
+    input("getenv", Input::Environment, &[Reads(0, Text)]),
+    input("secure_getenv", Input::Environment, &[Reads(0, Text)]),
+    input("time", Input::System, &[Writes(0, Bytes(8))]),
+    input("clock_gettime", Input::System, &[Writes(1, Bytes(16))]),
+    input("gettimeofday", Input::System, &[Writes(0, Bytes(16))]),
+    input("getpid", Input::System, &[]),
+    input("rand", Input::System, &[]),
+    input("random", Input::System, &[]),
+    input("getrandom", Input::System, &[Writes(0, Length::Result)]),
+    row("localtime", &[Reads(0, Bytes(8)), WritesResult(Bytes(56))]),
+    row("gmtime", &[Reads(0, Bytes(8)), WritesResult(Bytes(56))]),
+    row("stat", &[Reads(0, Text), Writes(1, Bytes(144))]),
+    row("lstat", &[Reads(0, Text), Writes(1, Bytes(144))]),
+    row("fstat", &[Writes(1, Bytes(144))]),
+    row("pipe", &[Writes(0, Bytes(8))]),
+    row("fopen", &[Reads(0, Text), Reads(1, Text)]),
+    row("open", &[Reads(0, Text)]),
+];
+
+/// The row of a function.
+pub fn find(name: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_has_one_row() {
+        for (index, model) in MODELS.iter().enumerate() {
+            assert!(MODELS[..index].iter().all(|other| other.name != model.name), "{}", model.name);
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Names for addresses: variables of frames, global variables, blocks of the heap, arguments and environment.
+
+use std::sync::Arc;
+
+use crate::instrument::debug::Debug;
+use crate::instrument::debug::SourceType;
+use crate::instrument::debug::Variable;
+use crate::instrument::instruction::MetadataId;
+use crate::instrument::types::Type;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::globals::Global;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::shape::Shape;
+use crate::trace::native::shape::Slot;
+use crate::trace::native::value;
+use crate::trace::native::value::Content;
+use crate::trace::native::value::Part;
+use crate::trace::step::Step;
+
+/// Bytes of a string that a pointer points to.
+const MAX_STRING: u64 = 80;
+
+/// A process and what is needed to read it.
+#[derive(Clone, Copy)]
+pub struct View<'v> {
+    /// The process.
+    pub machine: &'v Machine,
+    /// Its global variables.
+    pub globals: &'v Globals,
+    /// Its arguments, each ended by a zero byte.
+    pub words: &'v [u8],
+}
+
+/// What is at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Its name: `total`, `head->v` is `block of step 12+4`.
+    pub name: String,
+    /// Its value; `None` if that is not known.
+    pub value: Option<String>,
+}
+
+/// A variable in a frame or of the program.
+#[derive(Clone)]
+pub struct Place<'p> {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its address.
+    pub address: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Its type.
+    pub ty: Option<MetadataId>,
+    /// The debug info that has the type.
+    pub debug: Debug<'p>,
+    /// If its address goes nowhere: what it holds, as far as it was given anything, and who gave it.
+    pub held: Option<(Option<u64>, Step)>,
+    /// Which part of these bytes is meant; all of them if `None`.
+    pub part: Option<Part>,
+    /// Whether it is known only inside of a function.
+    pub is_local: bool,
+    /// The line of its declaration.
+    pub line: u32,
+}
+
+/// What a variable holds.
+struct Held<'h> {
+    view: View<'h>,
+    address: u64,
+    bytes: Bytes,
+}
+
+/// Where the bytes of a variable are.
+#[derive(Clone, Copy)]
+enum Bytes {
+    /// In the memory of the program.
+    InMemory,
+    /// These, which never reach memory.
+    Given([u8; 8]),
+    /// Nowhere: nothing was put there yet.
+    Unset,
+}
+
+impl Content for Held<'_> {
+    fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+        match self.bytes {
+            Bytes::Unset => None,
+            Bytes::Given(bytes) => {
+                let offset = usize::try_from(offset).ok()?;
+                bytes.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
+            }
+            Bytes::InMemory => self.view.machine.memory.bytes(self.address.checked_add(offset)?, length),
+        }
+    }
+
+    fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
+        let target = match &to {
+            Some((_, SourceType::Function)) => None,
+            _ => self.view.text(pointer, to.as_ref()).or_else(|| Some(format!("-> {}", self.view.name(pointer, 0)?))),
+        };
+        target.map_or_else(|| format!("{pointer:#x}"), |target| format!("{pointer:#x} {target}"))
+    }
+}
+
+/// Bytes that the arguments and the environment take at the most.
+const MAX_WORDS: u64 = 8 << 20;
+
+impl<'v> View<'v> {
+    /// The variables of a frame that are seen at its current statement, inner ones first; of those with the same name only the innermost.
+    pub fn variables(self, frame: &'v Frame) -> Vec<Place<'v>> {
+        let debug = frame.shape.debug();
+        let mut scopes = Vec::new();
+        let location = frame.shape.body.function.block(frame.current().block).instructions
+            [frame.current().first..frame.current().end]
+            .iter()
+            .find_map(|instruction| instruction.location);
+        let mut scope = location.and_then(|location| debug.scope(location));
+        while let Some(found) = scope {
+            if scopes.len() > 1000 {
+                break;
+            }
+            scopes.push(found);
+            scope = debug.outer_scope(found);
+        }
+        let mut found: Vec<(usize, Place<'v>)> = Vec::new();
+        for (variable, place) in self.declared(frame) {
+            let depth = match variable.scope {
+                Some(scope) => scopes.iter().position(|found| *found == scope),
+                None => None,
+            };
+            if let Some(depth) = depth.or(scopes.is_empty().then_some(0)) {
+                found.push((depth, place));
+            }
+        }
+        found.sort_by_key(|(depth, place)| (*depth, place.line));
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|(_, place)| seen.insert(Arc::clone(&place.name)));
+        found.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// The parameters of a frame with their values, in order.
+    pub fn arguments(self, frame: &'v Frame) -> Vec<(Arc<str>, String)> {
+        let mut found: Vec<(u32, Place<'v>)> = self
+            .declared(frame)
+            .filter(|(variable, _)| variable.parameter > 0)
+            .map(|(variable, place)| (variable.parameter, place))
+            .collect();
+        found.sort_by_key(|(number, _)| *number);
+        found.iter().map(|(_, place)| (Arc::clone(&place.name), self.show(place))).collect()
+    }
+
+    /// The text that a pointer to characters points to, between quotes; `None` if it points to something else.
+    pub fn text(self, pointer: u64, to: Option<&(MetadataId, SourceType)>) -> Option<String> {
+        let Some((_, SourceType::Base(_, 8, encoding))) = to else { return None };
+        if !encoding.ends_with("_char") {
+            return None;
+        }
+        let memory = &self.machine.memory;
+        if let Some(string) = memory.string(pointer, MAX_STRING) {
+            return Some(value::quoted(&string, '"'));
+        }
+        let beginning = memory.bytes(pointer, usize::try_from(MAX_STRING).ok()?)?;
+        (!beginning.contains(&0)).then(|| format!("{}...", value::quoted(&beginning, '"')))
+    }
+
+    /// All variables of a frame, also those that are not seen at its current statement, in the order of their declarations.
+    pub fn locals(self, frame: &'v Frame) -> impl Iterator<Item = Place<'v>> {
+        self.declared(frame).map(|(_, place)| place)
+    }
+
+    /// All variables of a frame.
+    fn declared(self, frame: &'v Frame) -> impl Iterator<Item = (Variable, Place<'v>)> {
+        let debug = frame.shape.debug();
+        let declarations = frame.shape.body.function.declarations.iter();
+        declarations.filter_map(move |declaration| {
+            let variable = debug.variable(declaration.variable)?;
+            let slot = frame.shape.slots.iter().find(|slot| slot.id == declaration.address);
+            let place = match slot {
+                Some(slot) if declaration.is_plain => place(frame, slot, &variable, debug)?,
+                // What is passed in memory: the parameter is the address. What has a size known only at run time: the slot holds the address.
+                Some(slot) => {
+                    let address = held(frame, slot).or_else(|| {
+                        let bytes = self.machine.memory.bytes(frame.value(slot.register)?, 8)?;
+                        bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+                    })?;
+                    far(address, &variable, debug)
+                }
+                None => far(frame.register_of(declaration.address)?, &variable, debug),
+            };
+            Some((variable, place))
+        })
+    }
+
+    /// The variable of this name that is seen at the current statement of a frame.
+    pub fn variable(self, frame: &'v Frame, name: &str) -> Option<Place<'v>> {
+        let local = self.variables(frame).into_iter().find(|place| &*place.name == name);
+        local.or_else(|| {
+            let global = self.globals.named(name, frame.shape.body.unit)?;
+            Some(everywhere(global))
+        })
+    }
+
+    /// The value of a variable.
+    pub fn show(self, place: &Place<'v>) -> String {
+        let bytes = match place.held {
+            None => Bytes::InMemory,
+            Some((None, _)) => Bytes::Unset,
+            Some((Some(held), _)) => Bytes::Given(held.to_le_bytes()),
+        };
+        let content = Held { view: self, address: place.address, bytes };
+        if let Some(part) = &place.part {
+            return value::show_part(place.debug, part, &content, place.size);
+        }
+        place.ty.map_or_else(|| "?".to_owned(), |ty| value::show(place.debug, ty, &content))
+    }
+
+    /// The number that a variable of `size` bytes holds, at most 8.
+    pub fn number(self, place: &Place<'v>, size: u64) -> Option<u64> {
+        let size = usize::try_from(size).ok().filter(|size| (1..=8).contains(size))?;
+        let mut bytes = [0; 8];
+        match place.held {
+            Some((held, _)) => bytes[..size].copy_from_slice(&held?.to_le_bytes()[..size]),
+            None => bytes[..size].copy_from_slice(&self.machine.memory.bytes(place.address, size)?),
+        }
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// What the bytes at an address are called; `size` 0 for the address alone.
+    pub fn name(self, address: u64, size: u64) -> Option<String> {
+        self.find(address, size).map(|(name, _)| name)
+    }
+
+    /// What is called how, and of which type the part is.
+    fn find(self, address: u64, size: u64) -> Option<(String, Option<(Part, Debug<'v>)>)> {
+        let inside = |place: &Place<'v>| {
+            let (path, part) = match place.ty {
+                Some(ty) => value::path(place.debug, ty, address - place.address, size),
+                None => (String::new(), None),
+            };
+            (format!("{}{path}", place.name), part.map(|part| (part, place.debug)))
+        };
+        for (depth, frame) in self.machine.all_frames().collect::<Vec<_>>().into_iter().rev().enumerate() {
+            let Some(slot) = slot_at(frame, address) else { continue };
+            let variable =
+                self.declared(frame).find(|(_, place)| place.address == frame.value(slot.register).unwrap_or(0));
+            let Some((_, place)) = variable else {
+                let name = frame.shape.name();
+                return Some((format!("temporary of {name}"), None));
+            };
+            let (name, part) = inside(&place);
+            let is_current = depth == 0 || self.machine.frame().is_some_and(|current| current.number == frame.number);
+            return Some((if is_current { name } else { format!("{name} of {}", frame.shape.name()) }, part));
+        }
+        if let Some(block) = self.machine.heap.find(address) {
+            let offset = address - block.address;
+            let freed = if block.freed.is_some() { "freed " } else { "" };
+            let offset = if offset > 0 { format!("+{offset}") } else { String::new() };
+            return Some((format!("{freed}block of step {}{offset}", block.made.0), None));
+        }
+        if let Some(global) = self.globals.find(address) {
+            let place = everywhere(global);
+            if !global.is_named {
+                return Some(("a constant".to_owned(), None));
+            }
+            return Some(inside(&place));
+        }
+        self.start(address).map(|name| (name, None))
+    }
+
+    /// What a step read or wrote at an address; `bytes` are those that it read.
+    pub fn named(self, address: u64, size: u64, bytes: Option<&[u8]>) -> Named {
+        let found = self.find(address, size);
+        let bytes = bytes.filter(|bytes| bytes.len() <= 8).map_or(Bytes::InMemory, |bytes| {
+            let mut given = [0; 8];
+            given[..bytes.len()].copy_from_slice(bytes);
+            Bytes::Given(given)
+        });
+        let content = Held { view: self, address, bytes };
+        let value = match &found {
+            Some((_, Some((part, debug)))) => Some(value::show_part(*debug, part, &content, size)),
+            _ => content.bytes(0, usize::try_from(size).unwrap_or(0).min(64)).map(|bytes| raw(&bytes, &content)),
+        };
+        let name = found.map_or_else(|| format!("*{address:#x}"), |(name, _)| name);
+        Named { name, value }
+    }
+
+    /// The argument that a byte belongs to, or the environment.
+    pub fn start(self, address: u64) -> Option<String> {
+        let (array, n) = self.machine.words?;
+        if address >= array && address - array < 8 * n {
+            return Some(format!("argv[{}]", (address - array) / 8));
+        }
+        if let Some((index, at)) = self.word_at(address) {
+            return Some(if at == 0 { format!("*argv[{index}]") } else { format!("argv[{index}][{at}]") });
+        }
+        // The arguments lie highest in memory, then the environment.
+        (address > array && address - array < MAX_WORDS).then(|| "the environment".to_owned())
+    }
+
+    /// The index of the argument that has the byte, and the place in it.
+    fn word_at(self, address: u64) -> Option<(usize, u64)> {
+        let (array, n) = self.machine.words?;
+        let words: Vec<&[u8]> = self.words.split_inclusive(|byte| *byte == 0).collect();
+        let mut before = 0;
+        let mut begin = None;
+        for (word, index) in words.iter().zip(0..n) {
+            let bytes = self.machine.memory.bytes(array + 8 * index, 8);
+            if let Some(pointer) = bytes.as_deref().and_then(<[u8]>::first_chunk) {
+                begin = u64::from_le_bytes(*pointer).checked_sub(before);
+                break;
+            }
+            before += word.len() as u64;
+        }
+        // The arguments lie behind each other; where one of them is tells where all are.
+        let begin = begin?;
+        let mut at = begin;
+        for (index, word) in words.iter().enumerate() {
+            let length = word.len() as u64;
+            if (at..at + length).contains(&address) {
+                return Some((index, address - at));
+            }
+            at += length;
+        }
+        None
+    }
+}
+
+impl View<'_> {
+    /// What the call before the current segment of a frame returned, and whether that is a pointer; `None` if it is no scalar.
+    pub fn result(self, frame: &Frame, result: u64) -> Option<(String, bool)> {
+        let segment = frame.shape.body.segment(frame.segment);
+        let index = segment.first.checked_sub(1)?;
+        let ty = &frame.shape.body.function.block(segment.block).instructions.get(index)?.ty;
+        let text = match ty {
+            Type::Int(1) => (result & 1 == 1).to_string(),
+            Type::Int(n_bits) if *n_bits <= 64 => self.raw(&result.to_le_bytes()[..n_bits.div_ceil(8) as usize]),
+            Type::Double => f64::from_bits(result).to_string(),
+            Type::Float => f32::from_bits(u32::try_from(result & 0xffff_ffff).unwrap_or(0)).to_string(),
+            Type::Ptr if result == 0 => "NULL".to_owned(),
+            Type::Ptr => self.raw(&result.to_le_bytes()),
+            _ => return None,
+        };
+        Some((text, *ty == Type::Ptr))
+    }
+
+    /// A number of which only the size is known.
+    pub fn raw(self, bytes: &[u8]) -> String {
+        raw(bytes, &Held { view: self, address: 0, bytes: Bytes::InMemory })
+    }
+}
+
+/// Bytes without a type.
+fn raw(bytes: &[u8], content: &Held<'_>) -> String {
+    let number = || bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    match bytes.len() {
+        8 => {
+            let number = number();
+            if number > 4096 && content.view.name(number, 0).is_some() {
+                content.pointer(number, None)
+            } else {
+                number.cast_signed().to_string()
+            }
+        }
+        4 => number().to_le_bytes().first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes)).to_string(),
+        1 => format!("{} {}", bytes[0], value::quoted(bytes, '\'')),
+        0..8 => number().to_string(),
+        _ if bytes[0] != 0 && value::is_text(bytes.split(|byte| *byte == 0).next().unwrap_or_default()) => {
+            value::quoted(bytes.split(|byte| *byte == 0).next().unwrap_or_default(), '"')
+        }
+        n if bytes.iter().all(|byte| *byte == bytes[0]) => format!("{n} bytes of {}", bytes[0]),
+        _ => {
+            let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("[{}]", digits.join(" "))
+        }
+    }
+}
+
+fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
+    frame.shape.slots.iter().find(|slot| {
+        let begin = frame.value(slot.register).unwrap_or(0);
+        begin != 0 && begin <= address && address - begin < slot.size.max(1)
+    })
+}
+
+fn held(frame: &Frame, slot: &Slot) -> Option<u64> {
+    frame.given(slot.plain?)
+}
+
+fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p>) -> Option<Place<'p>> {
+    let held = slot.plain.map(|register| (frame.given(register), frame.writer(register)));
+    Some(Place {
+        name: Arc::clone(&variable.name),
+        address: frame.value(slot.register)?,
+        size: slot.size,
+        ty: variable.ty,
+        debug,
+        held,
+        part: None,
+        is_local: true,
+        line: variable.line,
+    })
+}
+
+fn everywhere(global: &Global) -> Place<'_> {
+    Place {
+        name: Arc::clone(&global.name),
+        address: global.address,
+        size: global.size,
+        ty: global.ty,
+        debug: Debug::new(&global.map.module, &global.map.text),
+        held: None,
+        part: None,
+        is_local: false,
+        line: 0,
+    }
+}
+
+fn far<'p>(address: u64, variable: &Variable, debug: Debug<'p>) -> Place<'p> {
+    let size = variable.ty.and_then(|ty| value::size_of(debug, ty, 0)).unwrap_or(0);
+    let (name, ty, line) = (Arc::clone(&variable.name), variable.ty, variable.line);
+    Place { name, address, size, ty, debug, held: None, part: None, is_local: true, line }
+}
+
+impl Frame {
+    /// What a value of the text is in this frame.
+    pub fn register_of(&self, id: crate::instrument::instruction::ValueId) -> Option<u64> {
+        let shape: &Shape = &self.shape;
+        let index = shape.body.function.parameters.iter().position(|parameter| parameter.value == id)?;
+        self.value((*shape.parameters.get(index)?)?)
+    }
+}

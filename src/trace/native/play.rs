@@ -1,0 +1,254 @@
+//! Plays a trace from its beginning or from a checkpoint.
+//!
+//! A checkpoint is a copy of the [machine](crate::trace::native::machine) at the beginning of a chunk; copies share the pages of memory that did not change between
+//! them. There are only so many: when they would take too much room, every second one goes, and later ones are farther apart.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::instrument::map::MapError;
+use crate::trace::TraceError;
+use crate::trace::container::Trace;
+use crate::trace::index::Naming;
+use crate::trace::native::fault::Fault;
+use crate::trace::native::fault::faults;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Nobody;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::records::Position;
+use crate::trace::native::records::Record;
+use crate::trace::native::records::Records;
+use crate::trace::native::shape::Shape;
+use crate::trace::native::units::Units;
+use crate::trace::step::Step;
+
+/// Bytes that all checkpoints may take if they share nothing.
+const MAX_BYTES: usize = 512 << 20;
+
+/// Checkpoints at the most.
+const MAX_CHECKPOINTS: usize = 64;
+
+/// A trace that is played.
+pub struct Player {
+    trace: Trace,
+    units: Units,
+    records: Records,
+    shapes: Vec<Option<Arc<Shape>>>,
+    /// The process, as it is after the records played so far.
+    pub machine: Machine,
+    /// Its global variables.
+    pub globals: Arc<Globals>,
+    /// By thread, and by the end of the record that was broken off.
+    faults: HashMap<(u32, u64), Fault>,
+    checkpoints: Vec<(Position, Machine)>,
+    /// Chunks from one checkpoint to the next.
+    distance: usize,
+    n_chunks_since: usize,
+    naming: Option<Naming>,
+    /// Records played so far, also those played again.
+    pub n_played: u64,
+}
+
+impl Player {
+    /// Opens a trace.
+    pub fn new(mut trace: Trace, mut units: Units) -> Result<Self, TraceError> {
+        let globals = Globals::read(&mut trace, &mut units)?;
+        let mut machine = Machine::new(&trace.process.words);
+        if trace.is_window() {
+            machine.is_window = true;
+        } else {
+            globals.fill(&mut machine.memory);
+        }
+        let faults = faults(&mut trace)?;
+        let records = Records::new(&trace);
+        let checkpoints = vec![(Position::default(), machine.clone())];
+        Ok(Self {
+            trace,
+            units,
+            records,
+            shapes: Vec::new(),
+            machine,
+            globals: Arc::new(globals),
+            faults,
+            checkpoints,
+            distance: 1,
+            n_chunks_since: 0,
+            naming: None,
+            n_played: 0,
+        })
+    }
+
+    /// The same trace from its beginning, with other names for functions and statements: those that another version has for them, too.
+    #[must_use]
+    pub fn renamed(mut self, naming: Naming) -> Self {
+        self.naming = Some(naming);
+        self.shapes.clear();
+        self.checkpoints.truncate(1);
+        if let Some((position, machine)) = self.checkpoints.first().cloned() {
+            self.go_to(&position, machine);
+        }
+        self
+    }
+
+    /// The trace.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Functions met so far.
+    pub fn shapes(&self) -> impl Iterator<Item = &Arc<Shape>> {
+        self.shapes.iter().flatten()
+    }
+
+    /// Goes to where so many records were taken, or to the end if there are fewer.
+    ///
+    /// Cost: plays from the last checkpoint before.
+    pub fn seek(&mut self, n_records: u64) -> Result<(), TraceError> {
+        if self.machine.n_records > n_records {
+            let is_before = |(_, machine): &&(Position, Machine)| machine.n_records <= n_records;
+            let found = self.checkpoints.iter().rev().find(is_before).or(self.checkpoints.first());
+            if let Some((position, machine)) = found {
+                self.go_to(&position.clone(), machine.clone());
+            }
+        }
+        self.play_while(&mut Nobody, |machine| machine.n_records < n_records)?;
+        Ok(())
+    }
+
+    /// Moves a copy of the process on by records that are not of the trace.
+    ///
+    /// Errors: they are no records of its program. A last one that is cut short is left out.
+    pub fn feed<W: Watch>(&mut self, machine: &mut Machine, records: &[u8], watch: &mut W) -> Result<(), TraceError> {
+        let mut at = 0;
+        while !watch.is_done()
+            && let Some(number) = records.get(at..).and_then(<[u8]>::first_chunk)
+        {
+            let segment = u32::from_le_bytes(*number);
+            let entry = self.units.entry(segment)?;
+            let Some(bytes) = records.get(at..at + entry.size as usize) else { break };
+            at += entry.size as usize;
+            let shape = shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body)?;
+            let record = Record { thread: machine.thread, segment, entry, bytes, offset: 0 };
+            machine.take(&shape, &record, watch)?;
+        }
+        Ok(())
+    }
+
+    /// A function that need not have run, by its unit's source file and its name.
+    pub fn function(&mut self, file: &str, name: &str) -> Result<Option<Arc<Shape>>, TraceError> {
+        let Some(segment) = self.units.find(file, name)? else { return Ok(None) };
+        let entry = self.units.entry(segment)?;
+        shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body).map(Some)
+    }
+
+    /// Plays on until the watch has seen enough; returns whether there is more.
+    pub fn play<W: Watch>(&mut self, watch: &mut W) -> Result<bool, TraceError> {
+        self.play_while(watch, |_| true)
+    }
+
+    fn play_while<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        is_wanted: impl Fn(&Machine) -> bool,
+    ) -> Result<bool, TraceError> {
+        while !watch.is_done() && is_wanted(&self.machine) {
+            if self.next(watch)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Plays one record, and gives the number of its segment; `None` at the end.
+    #[inline]
+    pub fn next<W: Watch>(&mut self, watch: &mut W) -> Result<Option<u32>, TraceError> {
+        if let Some(position) = self.records.position() {
+            if self.n_chunks_since >= self.distance {
+                let position = position.clone();
+                self.keep(position);
+            }
+            self.n_chunks_since += 1;
+        }
+        let Some(record) = self.records.next(&mut self.trace, &mut self.units)? else { return Ok(None) };
+        self.n_played += 1;
+        let index = record.entry.body as usize;
+        if self.shapes.get(index).is_none_or(Option::is_none) {
+            shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), record.entry.body)?;
+        }
+        let Some(Some(shape)) = self.shapes.get(index) else {
+            return Err(TraceError::Damaged("a record of no function"));
+        };
+        let end = record.offset + record.bytes.len() as u64;
+        match self.faults.get(&(record.thread, end)) {
+            Some(fault) => fault.take(&mut self.machine, shape, &record, watch)?,
+            None => self.machine.take(shape, &record, watch)?,
+        }
+        Ok(Some(record.segment))
+    }
+
+    fn keep(&mut self, position: Position) {
+        self.n_chunks_since = 0;
+        if self.checkpoints.iter().any(|(_, machine)| machine.n_steps >= self.machine.n_steps) {
+            return;
+        }
+        self.checkpoints.push((position, self.machine.clone()));
+        let bytes = |machine: &Machine| {
+            let (n_pages, size) = machine.memory.n_pages();
+            n_pages * size
+        };
+        let n_bytes: usize = self.checkpoints.iter().map(|(_, machine)| bytes(machine)).sum();
+        if self.checkpoints.len() > MAX_CHECKPOINTS || n_bytes > MAX_BYTES {
+            let mut number = 0;
+            self.checkpoints.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.distance *= 2;
+        }
+    }
+
+    /// Goes to the nearest place that is known before a step begins, from where it can be played.
+    pub fn rewind(&mut self, step: Step) {
+        let n_steps = self.machine.n_steps;
+        let found = self.checkpoints.iter().rev().find(|(_, machine)| machine.n_steps < step.0);
+        let is_nearer = found.is_some_and(|(_, machine)| machine.n_steps > n_steps);
+        if n_steps < step.0 && !is_nearer {
+            return;
+        }
+        if let Some((position, machine)) = found.or(self.checkpoints.first()) {
+            self.go_to(&position.clone(), machine.clone());
+        }
+    }
+
+    fn go_to(&mut self, position: &Position, machine: Machine) {
+        self.records.seek(position);
+        self.machine = machine;
+        self.n_chunks_since = 0;
+    }
+}
+
+/// A function, read when it is first met.
+fn shape_of(
+    shapes: &mut Vec<Option<Arc<Shape>>>,
+    units: &mut Units,
+    naming: Option<&Naming>,
+    number: u32,
+) -> Result<Arc<Shape>, TraceError> {
+    let index = number as usize;
+    if let Some(Some(shape)) = shapes.get(index) {
+        return Ok(Arc::clone(shape));
+    }
+    let body = Arc::clone(units.body(number));
+    let map = units.map(body.unit)?;
+    let mut shape = Shape::new(&body, map, number).map_err(MapError::from)?;
+    if let Some(naming) = naming {
+        shape.keys = naming(&map.module.source, &body.function.name, shape.statements.len());
+    }
+    if shapes.len() <= index {
+        shapes.resize(index + 1, None);
+    }
+    let shape = Arc::new(shape);
+    shapes[index] = Some(Arc::clone(&shape));
+    Ok(shape)
+}

@@ -1,0 +1,220 @@
+//! Takes a recorded run down, with what it said.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::trace::TraceError;
+use crate::trace::index::Index;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::play::Player;
+use crate::trace::native::shape::Call;
+use crate::trace::run::Late;
+use crate::trace::run::Run;
+use crate::trace::run::Said;
+use crate::trace::run::Word;
+use crate::trace::step::Step;
+
+/// Bytes of a string that count as said.
+const MAX_SAID: u64 = 1 << 16;
+
+/// What looks like a pointer, and is none that anything is known of.
+const LOWEST_POINTER: u64 = 1 << 16;
+
+/// Functions that say something to the outside.
+const OUTPUTS: [&str; 32] = [
+    "printf",
+    "puts",
+    "putchar",
+    "putchar_unlocked",
+    "fprintf",
+    "fputs",
+    "fputs_unlocked",
+    "fputc",
+    "fputc_unlocked",
+    "putc",
+    "putc_unlocked",
+    "_IO_putc",
+    "fwrite",
+    "fwrite_unlocked",
+    "write",
+    "vprintf",
+    "vfprintf",
+    "vdprintf",
+    "__vfprintf_chk",
+    "perror",
+    "dprintf",
+    "__printf_chk",
+    "__fprintf_chk",
+    "warn",
+    "warnx",
+    "vwarn",
+    "vwarnx",
+    "error",
+    "err",
+    "errx",
+    "verr",
+    "verrx",
+];
+
+/// Those of them that end the program, or may.
+const LAST_WORDS: [&str; 5] = ["error", "err", "errx", "verr", "verrx"];
+
+/// What a function says that has not come back when the run is over, if it is one that ends the program.
+pub fn last_words(machine: &Machine) -> Option<Said> {
+    let frame = machine.frame()?;
+    let (call, arguments) = frame.pending()?;
+    let is_last = call.name.as_ref().is_some_and(|name| LAST_WORDS.contains(&&**name));
+    is_last.then(|| said(machine, call, &arguments[..call.arguments.len().min(arguments.len())], None))?
+}
+
+/// What `call` says, if it says something.
+pub fn said(machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Option<Said> {
+    let function = call.name.as_ref().filter(|name| OUTPUTS.contains(&&***name))?;
+    let arguments: Vec<u64> = arguments.iter().map(|argument| argument.unwrap_or(0)).collect();
+    let step = machine.frame()?.step;
+    let has_length = matches!(&**function, "write" | "fwrite" | "fwrite_unlocked");
+    let word = |(index, argument): (usize, &u64)| {
+        let size = call.arguments.get(index).map_or(8, |argument| argument.size);
+        if size < 8 {
+            return Word::Number(*argument & ((1 << (8 * size)) - 1));
+        }
+        if *argument < LOWEST_POINTER {
+            return Word::Number(*argument);
+        }
+        let text = if has_length {
+            let length = match &**function {
+                "write" => arguments.get(2).copied().unwrap_or(0),
+                _ => arguments.get(1).copied().unwrap_or(0).saturating_mul(arguments.get(2).copied().unwrap_or(0)),
+            };
+            machine.memory.bytes(*argument, usize::try_from(length.min(MAX_SAID)).unwrap_or(0))
+        } else {
+            machine.memory.string(*argument, MAX_SAID)
+        };
+        match text {
+            Some(text) => Word::Text(text),
+            None if *argument >> 47 == 0 => Word::Pointer,
+            None => Word::Number(*argument),
+        }
+    };
+    let words: Vec<Word> = arguments.iter().enumerate().map(word).collect();
+    let text = text(machine, function, &arguments, &words, result);
+    let time = u64::from(machine.n_steps);
+    Some(Said { step, time, function: Arc::clone(function), words, text })
+}
+
+/// What a function prints.
+fn text(machine: &Machine, function: &str, arguments: &[u64], words: &[Word], result: Option<u64>) -> Option<Vec<u8>> {
+    let argument = |index: usize| match words.get(index) {
+        Some(Word::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let format = match function {
+        "printf" | "vprintf" => 0,
+        "fprintf" | "dprintf" | "__printf_chk" | "vfprintf" | "vdprintf" => 1,
+        "__fprintf_chk" | "__vfprintf_chk" => 2,
+        "puts" => return argument(0).map(|text| [text, b"\n".to_vec()].concat()),
+        "fputs" | "fputs_unlocked" | "fwrite" | "fwrite_unlocked" => return argument(0),
+        "write" => return argument(1),
+        "putchar" | "putchar_unlocked" | "fputc" | "fputc_unlocked" | "putc" | "putc_unlocked" | "_IO_putc" => {
+            return Some(vec![arguments.first()?.to_le_bytes()[0]]);
+        }
+        _ => return None,
+    };
+    let behind = &arguments[format + 1..];
+    let has_list = function.trim_start_matches('_').starts_with('v');
+    let behind = if has_list { machine.list(*behind.first()?)? } else { behind };
+    let text = machine.printed(*arguments.get(format)?, behind)?;
+    (text.len() as u64 == result? & 0xffff_ffff).then_some(text)
+}
+
+impl Run {
+    /// Takes a whole trace down.
+    ///
+    /// Cost: 33 bytes for each step, 32 for each value that waited for a call, and one pass over the trace.
+    pub fn read(player: &mut Player) -> Result<Self, TraceError> {
+        player.seek(0)?;
+        let mut reader = Reader::default();
+        reader.begin();
+        player.play(&mut reader)?;
+        reader.run.said.extend(last_words(&player.machine));
+        reader.run.n_records = player.machine.n_records;
+        reader.run.n_threads = reader.threads.len();
+        Ok(reader.run)
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    run: Run,
+    /// By step: its statement and its frame.
+    decisions: HashMap<u32, (u32, u64)>,
+    threads: std::collections::HashSet<u32>,
+}
+
+impl Reader {
+    /// The decision of the iteration before: another instance of the same one, in whose region it is.
+    fn sibling(&self, frame: &Frame) -> Option<u32> {
+        let mut around = frame.decider().0;
+        loop {
+            match self.decisions.get(&around) {
+                Some((statement, number)) if *number == frame.number && *statement == frame.statement => {
+                    return Some(around);
+                }
+                Some((_, number)) if *number == frame.number => around = self.run.leaders[around as usize],
+                _ => return None,
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        self.run.indices.push(0);
+        self.run.records.push(0);
+        self.run.leaders.push(0);
+        self.run.deciders.push(0);
+        self.run.callers.push(0);
+        self.run.entries.push(false);
+    }
+}
+
+impl Watch for Reader {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let index = frame.index().map_or(0, |Index(index)| index.max(1));
+        let decider = frame.decider();
+        let mut leader = decider.0;
+        if frame.shape.is_decision(frame.statement) {
+            leader = self.sibling(frame).map_or(leader, |sibling| self.run.leaders[sibling as usize]);
+            self.decisions.insert(frame.step.0, (frame.statement, frame.number));
+        }
+        self.run.indices.push(index);
+        self.run.records.push(machine.n_records.saturating_sub(1));
+        self.run.leaders.push(leader);
+        self.run.deciders.push(decider.0);
+        self.run.callers.push(frame.caller.0);
+        self.run.entries.push(frame.statement == 0);
+        self.threads.insert(machine.thread);
+    }
+
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        if step.0 != machine.n_steps {
+            let late = Late { address, length, time: machine.n_steps, n_records: machine.n_records };
+            self.run.late.entry(step.0).or_default().push(late);
+        }
+    }
+
+    fn returned(&mut self, machine: &Machine, _result: Option<u64>) {
+        if let Some(frame) = machine.frame() {
+            self.run.returns.insert(frame.step.0, machine.n_steps);
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+        let Some(frame) = machine.frame() else { return };
+        if frame.step.0 != machine.n_steps {
+            self.run.returns.insert(frame.step.0, machine.n_steps);
+        }
+        self.run.said.extend(said(machine, call, arguments, result));
+    }
+}

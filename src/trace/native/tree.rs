@@ -1,0 +1,398 @@
+//! The tree of calls and loops of a run.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::instrument::instruction::Op;
+use crate::trace::TraceError;
+use crate::trace::flow::BlockId;
+use crate::trace::flow::Flow;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::object::View;
+use crate::trace::native::play::Player;
+use crate::trace::native::shape::Shape;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// What a node is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A call of a function of the program.
+    Call {
+        /// The function.
+        function: Arc<str>,
+        /// Its parameters and their values.
+        arguments: Vec<(Arc<str>, String)>,
+        /// What it returned; `None` if nothing, or it never did.
+        result: Option<String>,
+        /// Whether it was left otherwise than by a return, or not at all.
+        is_unfinished: bool,
+        /// Whether it was called before the part of the run that was kept, so that its arguments are not known.
+        is_earlier: bool,
+    },
+    /// A loop.
+    Loop {
+        /// How often its body ran.
+        n_iterations: u64,
+    },
+}
+
+/// A call or a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Its first step.
+    pub step: Step,
+    /// Its last step.
+    pub last: Step,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// For what is in a loop: in which iteration, from 1.
+    pub iteration: Option<u64>,
+    /// What is in it, in order.
+    pub children: Vec<Node>,
+    /// How many more there are directly in it that are left out.
+    pub n_more: u64,
+}
+
+/// How much of a tree is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Nodes below each other.
+    pub depth: usize,
+    /// Nodes beside each other.
+    pub width: usize,
+}
+
+/// A node that has not ended.
+struct Open {
+    /// Its frame, and its head if it is a loop.
+    frame: u64,
+    head: Option<BlockId>,
+    /// `None` if it is not wanted.
+    node: Option<Node>,
+    n_iterations: u64,
+    has_arguments: bool,
+}
+
+/// The loops of a function.
+struct Loops {
+    /// The heads of the loops around each block, the outermost first.
+    around: Vec<Vec<BlockId>>,
+    /// For the head of a loop: the block that tests whether there is another iteration.
+    tests: HashMap<BlockId, BlockId>,
+}
+
+impl Loops {
+    fn of(shape: &Shape) -> Self {
+        let around = around(&shape.flow);
+        let heads: HashSet<BlockId> = around.iter().flatten().copied().collect();
+        let tests = heads.into_iter().map(|head| (head, test(shape, head, &around))).collect();
+        Self { around, tests }
+    }
+}
+
+/// The block that tests whether there is another iteration of a loop: its head, but where the condition has an `&&`, `||` or `?:` the
+/// block where the values that those choose among come together.
+fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
+    let is_outside = |block: &BlockId| !around[block.0 as usize].contains(&head);
+    let mut block = head;
+    loop {
+        let next = &shape.flow.successors[block.0 as usize];
+        if next.iter().any(is_outside) {
+            return if next.contains(&head) { head } else { block };
+        }
+        let joins = |block: &BlockId| {
+            let instructions = &shape.body.function.block(*block).instructions;
+            instructions.first().is_some_and(|first| matches!(first.op, Op::Phi(_)))
+        };
+        let end = shape.flow.post_dominator[block.0 as usize];
+        match end.filter(|end| next.len() > 1 && !is_outside(end) && joins(end)) {
+            Some(end) => block = end,
+            None => return head,
+        }
+    }
+}
+
+/// The heads of the loops around each block, the outermost first.
+fn around(flow: &Flow) -> Vec<Vec<BlockId>> {
+    let n = flow.successors.len();
+    let mut around: Vec<Vec<(usize, BlockId)>> = vec![Vec::new(); n];
+    let mut before = vec![Vec::new(); n];
+    for (from, blocks) in flow.successors.iter().enumerate() {
+        for to in blocks {
+            before[to.0 as usize].push(from);
+        }
+    }
+    let dominates = |above: usize, block: usize| {
+        let mut at = Some(block);
+        while let Some(block) = at {
+            if block == above {
+                return true;
+            }
+            at = flow.dominator[block].map(|block| block.0 as usize);
+        }
+        false
+    };
+    for head in (0..n).filter(|head| flow.is_loop_head[*head]) {
+        let mut is_inside = vec![false; n];
+        is_inside[head] = true;
+        let mut open: Vec<usize> = before[head].iter().copied().filter(|from| dominates(head, *from)).collect();
+        while let Some(block) = open.pop() {
+            if !std::mem::replace(&mut is_inside[block], true) {
+                open.extend(&before[block]);
+            }
+        }
+        let size = is_inside.iter().filter(|inside| **inside).count();
+        let id = BlockId(u32::try_from(head).expect("blocks are numbered by u32"));
+        for block in (0..n).filter(|block| is_inside[*block]) {
+            around[block].push((size, id));
+        }
+    }
+    let sorted = |mut heads: Vec<(usize, BlockId)>| {
+        heads.sort_by(|(one, _), (other, _)| other.cmp(one));
+        heads.into_iter().map(|(_, head)| head).collect()
+    };
+    around.into_iter().map(sorted).collect()
+}
+
+struct Builder<'b> {
+    limits: Limits,
+    globals: &'b Globals,
+    words: &'b [u8],
+    open: HashMap<u32, Vec<Open>>,
+    /// What no open node has, by thread, and how many are left out.
+    roots: BTreeMap<u32, (Vec<Node>, u64)>,
+    /// For each thread what was closed last by a return; its value comes later.
+    loops: HashMap<u32, Rc<Loops>>,
+    last_returned: Option<u64>,
+}
+
+impl Builder<'_> {
+    fn push(&mut self, machine: &Machine, open: Open) {
+        self.open.entry(machine.thread).or_default().push(open);
+    }
+
+    /// Whether another node is wanted in the last open one.
+    fn has_room(&self, thread: u32) -> bool {
+        let open = self.open.get(&thread).map_or(&[][..], Vec::as_slice);
+        match open.last() {
+            None => self.roots.get(&thread).is_none_or(|(roots, _)| roots.len() < self.limits.width),
+            Some(last) => {
+                open.len() < self.limits.depth
+                    && last.node.as_ref().is_some_and(|node| node.children.len() < self.limits.width)
+            }
+        }
+    }
+
+    fn close(&mut self, machine: &Machine, is_return: bool) {
+        let open = self.open.entry(machine.thread).or_default();
+        let Some(mut closed) = open.pop() else { return };
+        if let Some(node) = &mut closed.node {
+            node.last = Step(machine.n_steps);
+            match &mut node.kind {
+                Kind::Loop { n_iterations } => *n_iterations = closed.n_iterations,
+                Kind::Call { is_unfinished, .. } => *is_unfinished = !is_return,
+            }
+        }
+        let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
+        let (children, n_more) = if let Some(last) = open.last_mut() {
+            let Some(node) = &mut last.node else { return };
+            (&mut node.children, &mut node.n_more)
+        } else {
+            let (roots, n_more) = self.roots.entry(machine.thread).or_default();
+            (roots, n_more)
+        };
+        match closed.node {
+            Some(node) => children.push(Node { iteration, ..node }),
+            None => *n_more += 1,
+        }
+    }
+
+    /// Notes what the last call was given: before its first statement, and before a loop that its body begins with.
+    fn note_arguments(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let Some(open) = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut()) else { return };
+        if open.has_arguments || open.head.is_some() || open.frame != frame.number {
+            return;
+        }
+        open.has_arguments = true;
+        if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = &mut open.node {
+            let view = View { machine, globals: self.globals, words: self.words };
+            *arguments = view.arguments(frame);
+        }
+    }
+
+    /// Closes the loops that were left, and opens those that were entered.
+    fn note_loops(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let loops = self.loops.entry(frame.shape.index).or_insert_with(|| Rc::new(Loops::of(&frame.shape)));
+        let loops = Rc::clone(loops);
+        let around = &loops.around[frame.block.0 as usize];
+        let number = frame.number;
+        if around.is_empty()
+            && self.open.get(&machine.thread).and_then(|open| open.last()).is_none_or(|last| last.head.is_none())
+        {
+            return;
+        }
+        loop {
+            let open = self.open.entry(machine.thread).or_default();
+            let n_loops = open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count();
+            let heads = open[open.len() - n_loops..].iter().map(|open| open.head);
+            if n_loops <= around.len() && heads.zip(around).all(|(head, expected)| head == Some(*expected)) {
+                let is_again = around.last() == Some(&frame.block) && n_loops == around.len();
+                if is_again {
+                    if let Some(last) = open.last_mut() {
+                        last.n_iterations += 1;
+                    }
+                    return;
+                }
+                break;
+            }
+            if let Some(last) = open.last_mut() {
+                // Left from elsewhere than where it is tested: the iteration was begun.
+                let test = last.head.and_then(|head| loops.tests.get(&head));
+                last.n_iterations += u64::from(test != Some(&frame.block_before));
+            }
+            self.close(machine, true);
+        }
+        let n_open = {
+            let open = &self.open[&machine.thread];
+            open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count()
+        };
+        for head in &around[n_open..] {
+            let first = frame.shape.statements.iter().find(|statement| statement.block == *head);
+            let node = self.has_room(machine.thread).then(|| Node {
+                kind: Kind::Loop { n_iterations: 0 },
+                step: Step(machine.n_steps + 1),
+                last: Step(machine.n_steps + 1),
+                place: first.and_then(|statement| statement.place.clone()),
+                iteration: None,
+                children: Vec::new(),
+                n_more: 0,
+            });
+            self.push(machine, Open { frame: number, head: Some(*head), node, n_iterations: 0, has_arguments: true });
+        }
+    }
+}
+
+impl Watch for Builder<'_> {
+    fn enters(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let is_earlier = machine.is_window && frame.is_partial;
+        let is_root = self.open.get(&machine.thread).is_none_or(Vec::is_empty);
+        // Whoever was called earlier and is met only now had called all that was met before.
+        let within = if is_earlier && is_root { self.roots.remove(&machine.thread) } else { None };
+        let first = Step(machine.n_steps + 1);
+        let node = self.has_room(machine.thread).then(|| {
+            let (function, arguments) = (frame.shape.name(), Vec::new());
+            let (children, n_more) = within.unwrap_or_default();
+            Node {
+                kind: Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier },
+                step: children.first().map_or(first, |child| child.step),
+                last: first,
+                place: frame.shape.statements[0].place.clone(),
+                iteration: None,
+                children,
+                n_more,
+            }
+        });
+        let frame = frame.number;
+        self.push(machine, Open { frame, head: None, node, n_iterations: 0, has_arguments: is_earlier });
+    }
+
+    fn step(&mut self, machine: &Machine) {
+        if machine.frame().is_some_and(|frame| frame.statement != 0) {
+            self.note_arguments(machine);
+        }
+    }
+
+    fn block(&mut self, machine: &Machine) {
+        self.note_arguments(machine);
+        self.note_loops(machine);
+    }
+
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+        let Some(frame) = machine.frame() else { return };
+        loop {
+            let Some(open) = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut()) else { return };
+            if open.frame != frame.number {
+                return;
+            }
+            let is_loop = open.head.is_some();
+            if is_loop {
+                open.n_iterations += 1;
+            }
+            self.close(machine, is_return || is_loop);
+            if !is_loop {
+                self.last_returned = is_return.then_some(frame.number);
+                return;
+            }
+        }
+    }
+
+    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+        let (Some(result), Some(_)) = (result, self.last_returned.take()) else { return };
+        let view = View { machine, globals: self.globals, words: self.words };
+        let Some(frame) = machine.frame() else { return };
+        let Some((text, _)) = view.result(frame, result) else { return };
+        let last = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut());
+        let children = match last {
+            Some(open) => match &mut open.node {
+                Some(node) if node.n_more == 0 => &mut node.children,
+                _ => return,
+            },
+            None => return,
+        };
+        if let Some(Node { kind: Kind::Call { result, .. }, .. }) = children.last_mut() {
+            *result = Some(text);
+        }
+    }
+}
+
+/// Takes away what is deeper than wanted: in calls that were met after what they had called.
+fn prune(node: &mut Node, depth: usize) {
+    if depth <= 1 {
+        node.n_more += node.children.len() as u64;
+        node.children.clear();
+    }
+    for child in &mut node.children {
+        prune(child, depth - 1);
+    }
+}
+
+/// The tree of a whole run: the first calls of its threads, and how many are left out.
+pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
+    player.rewind(Step(1));
+    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+    let mut builder = Builder {
+        limits,
+        globals: &globals,
+        words: &words,
+        open: HashMap::new(),
+        roots: BTreeMap::new(),
+        loops: HashMap::new(),
+        last_returned: None,
+    };
+    player.play(&mut builder)?;
+    let threads: Vec<u32> = builder.open.keys().copied().collect();
+    for thread in threads {
+        player.machine.thread = thread;
+        while builder.open.get(&thread).is_some_and(|open| !open.is_empty()) {
+            builder.close(&player.machine, false);
+        }
+    }
+    let n_more = builder.roots.values().map(|(_, n_more)| n_more).sum();
+    let mut roots: Vec<Node> = builder.roots.into_values().flat_map(|(roots, _)| roots).collect();
+    roots.sort_by_key(|root| root.step);
+    for root in &mut roots {
+        prune(root, limits.depth);
+    }
+    Ok((roots, n_more))
+}

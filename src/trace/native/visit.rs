@@ -1,0 +1,202 @@
+//! Looks at one step of a run.
+
+use crate::trace::TraceError;
+use crate::trace::native::fault::Crash;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
+use crate::trace::native::play::Player;
+use crate::trace::native::shape::Action;
+use crate::trace::native::shape::Call;
+use crate::trace::step::Step;
+
+/// Plays one step, and tells `watch` what it does: nothing if there is no such step.
+///
+/// - [`Watch::step`], once, is its begin; it is over when its function begins another step or is left.
+/// - What its frame does in between comes through the methods of the same names, and [`Watch::leaves`] for each function that it called itself.
+///
+/// Cost: plays from the checkpoint before to the end of the step, calls included.
+pub fn at_step<W: Watch>(player: &mut Player, step: Step, watch: &mut W) -> Result<(), TraceError> {
+    player.rewind(step);
+    player.play(&mut Visit { step, frame: None, watch, is_over: step == Step::START })?;
+    Ok(())
+}
+
+/// Calls `look` right before a step runs; not if there is no such step.
+///
+/// Cost: plays from the checkpoint before.
+pub fn before_step(player: &mut Player, step: Step, look: impl FnOnce(&Machine)) -> Result<(), TraceError> {
+    at_step(player, step, &mut Before(Some(look)))
+}
+
+struct Before<F>(Option<F>);
+
+impl<F: FnOnce(&Machine)> Watch for Before<F> {
+    fn step(&mut self, machine: &Machine) {
+        if let Some(look) = self.0.take() {
+            look(machine);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// Hands on what one step does.
+struct Visit<'w, W> {
+    step: Step,
+    /// Its frame, once it has begun.
+    frame: Option<u64>,
+    watch: &'w mut W,
+    is_over: bool,
+}
+
+impl<W> Visit<'_, W> {
+    fn is_here(&self, machine: &Machine) -> bool {
+        !self.is_over && self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame
+    }
+
+    fn is_of(&self, step: Step) -> bool {
+        !self.is_over && step == self.step
+    }
+}
+
+impl<W: Watch> Watch for Visit<'_, W> {
+    fn step(&mut self, machine: &Machine) {
+        if self.is_here(machine) {
+            self.is_over = true;
+        } else if machine.n_steps == self.step.0 {
+            self.frame = machine.frame().map(|frame| frame.number);
+            self.watch.step(machine);
+        }
+    }
+
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        if self.is_of(user) {
+            self.watch.uses(user, maker, what);
+        }
+    }
+
+    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+        if self.is_of(step) {
+            self.watch.reads(machine, step, address, bytes);
+        }
+    }
+
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        if self.is_of(step) {
+            self.watch.writes(machine, step, address, length);
+        }
+    }
+
+    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        if self.is_of(step) {
+            self.watch.looks(machine, step, address, length);
+        }
+    }
+
+    fn block(&mut self, machine: &Machine) {
+        if self.is_here(machine) {
+            self.watch.block(machine);
+        }
+    }
+
+    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {
+        if self.is_here(machine) {
+            self.watch.acts(machine, action, record);
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+        if self.is_here(machine) {
+            self.watch.called(machine, call, arguments, result);
+        }
+    }
+
+    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+        if self.is_here(machine) {
+            self.watch.returned(machine, result);
+        }
+    }
+
+    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+        if self.is_here(machine) {
+            self.watch.crashes(machine, crash);
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+        if self.is_here(machine) {
+            self.is_over = true;
+        } else if !self.is_over
+            && self.frame.is_some()
+            && machine.frame().is_some_and(|frame| frame.caller == self.step)
+        {
+            self.watch.leaves(machine, is_return);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over || self.watch.is_done()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::machine::tests::CHOICE;
+    use crate::trace::native::machine::tests::walk_through;
+
+    /// Takes down what it is told.
+    #[derive(Default)]
+    struct Told(Vec<String>);
+
+    impl Watch for Told {
+        fn step(&mut self, machine: &Machine) {
+            self.0.push(format!("step {}", machine.n_steps));
+        }
+
+        fn uses(&mut self, user: Step, maker: Step, what: What) {
+            self.0.push(format!("{user:?} uses {maker:?} {what:?}"));
+        }
+
+        fn block(&mut self, machine: &Machine) {
+            self.0.push(format!("block {}", machine.frame().unwrap().block.0));
+        }
+
+        fn writes(&mut self, _machine: &Machine, step: Step, _address: u64, length: u64) {
+            self.0.push(format!("{step:?} writes {length}"));
+        }
+
+        fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+            self.0.push(format!("called {}", call.name.as_deref().unwrap_or("?")));
+        }
+    }
+
+    #[test]
+    fn a_visit_tells_what_its_step_does_and_nothing_of_others() {
+        let told = |step: u32| {
+            let mut told = Told::default();
+            let mut visit = Visit { step: Step(step), frame: None, watch: &mut told, is_over: false };
+            walk_through(CHOICE, &["entry", "land.rhs", "land.end"], &mut visit);
+            assert_eq!(visit.is_done(), (1..=3).contains(&step));
+            told.0
+        };
+        assert_eq!(told(1), ["step 1", "called f", "block 1"]);
+        assert_eq!(told(2), ["step 2", "called g", "block 2"]);
+        assert_eq!(told(3)[..3], ["step 3", "#3 uses #2 Temporary", "#3 uses #1 Decision"]);
+        assert_eq!(told(3)[3], "#3 writes 4");
+        assert_eq!(told(4), [""; 0]);
+    }
+
+    #[test]
+    fn before_a_step_it_is_looked_once() {
+        let mut n_looks = 0;
+        let mut before = Before(Some(|machine: &Machine| n_looks += machine.n_steps));
+        let mut visit = Visit { step: Step(2), frame: None, watch: &mut before, is_over: false };
+        walk_through(CHOICE, &["entry", "land.end"], &mut visit);
+        assert!(visit.is_done());
+        assert_eq!(n_looks, 2);
+    }
+}
