@@ -1,4 +1,4 @@
-//! What outlives one run of the program: the journal of a hunt, and what is kept beside it.
+//! Data that outlives one run of the program: the journal of a hunt, and the files beside it.
 
 use crate::hunt::finding::Finding;
 use crate::plural::count;
@@ -57,7 +57,7 @@ use std::time::Duration;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
-/// The refs of a finding, all below this.
+/// The prefix of the refs of a finding.
 const REFS: &str = "refs/worktree/idd/";
 
 /// The journal of a hunt, open for appending.
@@ -66,37 +66,37 @@ pub struct Saved {
     pub id: String,
     /// Its journal.
     pub segment: Segment,
-    /// What the journal held already.
+    /// The earlier content of the journal.
     pub replay: Option<Replay>,
-    /// What earlier runs of this hunt spent.
+    /// The time of earlier runs of this hunt, by purpose.
     pub spent: Spent,
     /// Seconds that earlier runs of this hunt took.
     pub seconds_before: f64,
     /// Whether the hunt began with this run.
     pub is_new: bool,
-    /// What to tell the user about how it was opened.
+    /// Messages for the user about how it was opened.
     pub remarks: Vec<String>,
-    /// One hunt at a time in a worktree.
+    /// The lock: one hunt at a time in a worktree.
     pub lock: FileLock,
 }
 
-/// The plan as the journal keeps it: enough to start the same hunt again.
+/// The plan as stored in the journal: enough to start the same hunt again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SavedPlan {
-    /// As the user asked.
+    /// The order of the user.
     #[serde(rename = "args")]
     pub order: HuntOrder,
     /// Whether only the difference of two revisions is reduced.
     pub is_minimize: bool,
     /// The revisions, as ids: `HEAD` may have moved since.
     pub bad: String,
-    /// Revisions said to pass.
+    /// Revisions that the user gave as good.
     pub goods: Vec<String>,
     /// The revision that the fix is for.
     pub target: String,
-    /// The directory that the command was given in, relative to the top.
+    /// The directory in which the command was given, relative to the top.
     pub prefix: PathBuf,
-    /// What else the results depend on: its name for people, and a digest.
+    /// Other conditions of the results: a name for people, and a digest.
     #[serde(default)]
     pub basis: BTreeMap<String, String>,
 }
@@ -114,8 +114,7 @@ impl SavedPlan {
         }
     }
 
-    /// Names of what the results depend on and that is not as it was when this plan was saved; they may hold bytes of
-    /// the user's.
+    /// Names of the conditions that have changed since this plan was saved; they can contain bytes from the user.
     pub fn changed(&self, plan: &Plan) -> Vec<String> {
         let basis = basis(plan);
         let names: BTreeSet<&String> = self.basis.keys().chain(basis.keys()).collect();
@@ -147,7 +146,7 @@ fn basis(plan: &Plan) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Whether two plans are the same hunt. How much may be done (jobs, budget) is not part of it.
+/// The digest of a hunt. Limits (jobs, budget) are not part of it.
 fn digest(plan: &Plan) -> Result<String, Failure> {
     let mut saved = SavedPlan::of(plan);
     saved.order.effort.jobs = None;
@@ -162,31 +161,32 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     Ok(digest.to_string())
 }
 
-/// Whether `plan` is the hunt of this journal.
+/// Whether `plan` is the plan of this journal.
 pub fn is_same(plan: &Plan, replay: &Replay) -> Result<bool, Failure> {
     Ok(digest(plan)? == replay.plan.digest)
 }
 
-/// Whether the journal has an older format: it is read, but nothing is appended to it.
+/// Whether the journal has an older format: it can be read, but nothing is appended.
 pub fn is_old(replay: &Replay) -> bool {
     replay.plan.version != FORMAT_VERSION
 }
 
-/// Which program has changed that the hunt executed; `None` if none has.
+/// The executed program that has changed; `None` if there is none.
 pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option<Change> {
     let directory = tools::directory(&location.idd_directory());
     tools::change(&directory, replay.toolset.as_ref()?, &plan.commands.environment)
 }
 
-/// Opens the journal for `plan`: that of the last hunt of this worktree with this plan, if it goes on, else a new one.
+/// Opens the journal for `plan`: that of the last hunt of this worktree with this plan, if it continues, else a new
+/// one.
 ///
-/// - `resumed`: the hunt that is to go on, if one is.
-/// - `is_continued`: whether the hunt goes on although it has ended. It does so in any case where more is asked for
+/// - `resumed`: the hunt to continue, if there is one.
+/// - `is_continued`: whether the hunt continues even if it has ended. It always continues if the order asks for more
 ///   than was found.
 pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continued: bool) -> Result<Saved, Failure> {
     let lock = lock(location)?;
     let digest = digest(plan)?;
-    // Whoever was killed here was the last one at work; a hunt of another worktree may have been killed there.
+    // The last hunt here may have been killed here; a hunt of another worktree may have been killed there.
     let last = resumed.map(|kept| kept.id.clone()).into_iter().chain(kept::own(location).pop());
     for replay in last.filter_map(|id| Replay::read(&segment_path(location, &id).ok()?).ok()) {
         end_leftovers(&replay);
@@ -225,7 +225,7 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
     Ok(Saved { id, segment, replay: None, spent, seconds_before, is_new: true, remarks, lock })
 }
 
-/// Whether a hunt with this digest can go on in the journal with this plan.
+/// Whether a hunt with this digest can continue in the journal of this plan.
 fn is_of(plan: &PlanRecord, digest: &str) -> bool {
     plan.version == FORMAT_VERSION && plan.digest == digest
 }
@@ -258,17 +258,17 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     Ok(Saved { id, segment, replay: Some(replay), spent, seconds_before, is_new: false, remarks, lock })
 }
 
-/// Writes down who works on the hunt from now on.
+/// Records that this process works on the hunt from now on.
 fn sign(segment: &mut Segment) -> Result<(), Failure> {
     let ProcessGroup { pid, start_time } = this_process();
     segment.append(&Record::Process { pid, start_time })?;
     Ok(())
 }
 
-/// What to do where the git directory cannot be written.
+/// Advice if the git directory cannot be written.
 const WRITABLE: &str = "findings are kept in the git directory: make it writable, free space, or hunt in a clone (`git clone <this> <there>`)";
 
-/// Makes the private repository, if it is not there; see [`private::create`].
+/// Creates the private repository if it does not exist; see [`private::create`].
 pub fn make_private(location: &Location, user: &Repository, head: CommitId) -> Result<Repository, Failure> {
     private::create(&location.idd_directory(), user, head)
         .map_err(|error| Failure::from_error(&error).with_hint(WRITABLE))
@@ -291,7 +291,7 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
         ))
     })?;
     files::remove_unfinished(&location.session_directory());
-    // Whoever recorded here is gone, and perhaps was killed.
+    // The last recorder has ended, and was perhaps killed.
     let place = recorder(location);
     if let Ok(bytes) = files::bytes(&place) {
         if let Ok((pid, start_time)) = serde_json::from_slice(&bytes) {
@@ -302,25 +302,25 @@ pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     Ok(lock)
 }
 
-/// Who records.
+/// The file with the process that records.
 fn recorder(location: &Location) -> PathBuf {
     location.session_directory().join("recorder")
 }
 
-/// Writes down who records, so that the next command that locks the worktree ends what a killed one leaves.
+/// Records the recording process, so that the next command that locks the worktree kills its remaining processes.
 pub fn sign_recorder(location: &Location) -> Result<(), Failure> {
     let ProcessGroup { pid, start_time } = this_process();
     let bytes = serde_json::to_vec(&(pid, start_time)).expect("two numbers can be written");
     files::replace(&recorder(location), &bytes).map_err(Failure::from)
 }
 
-/// Whether a hunt that ended so can be gone on with.
+/// Whether a hunt with this status can be continued.
 pub fn is_unfinished(status: Option<&str>) -> bool {
     let open = [Status::Interrupted, Status::Budget, Status::Error];
     status.is_none_or(|status| open.iter().any(|open| open.word() == status))
 }
 
-/// Ends the processes that a killed run left behind; its sandboxes go when new ones are made.
+/// Kills the remaining processes of a killed run; its sandboxes are removed when new ones are made.
 fn end_leftovers(replay: &Replay) {
     for process in &replay.processes {
         kill_leftovers_of(ProcessGroup { pid: process.pid, start_time: process.start_time });
@@ -330,23 +330,23 @@ fn end_leftovers(replay: &Replay) {
     }
 }
 
-/// What a hunt was told.
+/// The plan of a hunt.
 pub fn plan(replay: &Replay) -> Result<SavedPlan, Failure> {
     serde_json::from_value(replay.plan.plan.clone())
         .map_err(|error| Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again"))
 }
 
-/// What a run of a hunt is to find, and how long the reduction may take.
+/// The goal of a run of a hunt, and the time limit of the reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
-    /// What is looked for.
+    /// The last stage.
     pub until: order::Until,
-    /// How long the reduction may take.
+    /// The time limit of the reduction.
     pub reduction: Option<order::Bound>,
 }
 
 impl Asked {
-    /// The record of it.
+    /// Its record.
     pub fn record(self) -> Record {
         let until = match self.until {
             order::Until::Commit => UntilRecord::Commit,
@@ -360,7 +360,7 @@ impl Asked {
         Record::Asked(AskedRecord { until, reduction })
     }
 
-    /// What a record says was asked for; `None` if it is another one.
+    /// The goal in a record; `None` for other records.
     fn read(record: &Record) -> Option<Self> {
         let Record::Asked(AskedRecord { until, reduction }) = record else { return None };
         let until = match until {
@@ -376,12 +376,12 @@ impl Asked {
     }
 }
 
-/// What the last run of a hunt was asked for; `None` if nobody wrote that down.
+/// The goal of the last run of a hunt; `None` if it was not recorded.
 pub fn asked(location: &Location, id: &str) -> Result<Option<Asked>, Failure> {
     last(location, id, Asked::read)
 }
 
-/// What the last record says that `read` can read.
+/// The value of the last record for which `read` returns one.
 fn last<T>(location: &Location, id: &str, read: impl Fn(&Record) -> Option<T>) -> Result<Option<T>, Failure> {
     let mut last = None;
     each_record(location, id, &mut |record| last = read(&record).or_else(|| last.take()))?;
@@ -393,13 +393,13 @@ pub fn first_bad(replay: &Replay) -> Option<CommitId> {
     replay.finding.as_ref()?.pointer("/first_bad/commit")?.as_str()?.parse().ok()
 }
 
-/// Whether the reduction of a hunt was ended before its end.
+/// Whether the reduction of a hunt was stopped before its end.
 pub fn is_cut_short(replay: &Replay) -> bool {
     let of = |change: &str| replay.finding.as_ref()?.pointer(&format!("/change/{change}/is_minimal"))?.as_bool();
     ["sufficient", "necessary"].into_iter().any(|change| of(change) == Some(false))
 }
 
-/// The verdicts written into a journal, in the order they were reached, each revision once with its last verdict.
+/// The verdicts in a journal, in their order, each revision once with its last verdict.
 pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, bool)>, Failure> {
     let mut verdicts: Vec<(CommitId, String, bool)> = Vec::new();
     each_record(location, id, &mut |record| {
@@ -419,7 +419,7 @@ pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure>
     })
 }
 
-/// Goes through the journal of a hunt, a record at a time.
+/// Calls `take_in` for each record of a hunt's journal.
 pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record)) -> Result<(), Failure> {
     let mut reader = Reader::open(&segment_path(location, id)?, 0)?;
     while let Some((_, record)) = reader.next_record()? {
@@ -428,8 +428,8 @@ pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record
     Ok(())
 }
 
-/// What a hunt has before it, for how many jobs, and how long its last runs took, as its journal tells; `None` if it
-/// was not told yet.
+/// The remaining work of a hunt, its number of jobs, and the pace of its last runs, from its journal; `None` if not
+/// recorded yet.
 pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace)>, Failure> {
     let mut pace = Pace::default();
     let mut ahead = None;
@@ -441,7 +441,7 @@ pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace
     Ok(ahead.map(|(ahead, n_jobs)| (ahead, n_jobs, pace)))
 }
 
-/// Keeps what `git idd explain --json` says of a hunt, in place of what was kept before.
+/// Stores the output of `git idd explain --json` for a hunt, in place of an earlier one.
 ///
 /// - `failing`: the failing version.
 pub fn keep_explanation(
@@ -457,9 +457,9 @@ pub fn keep_explanation(
         .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", path.display())))
 }
 
-/// What was kept of the explanation of a hunt; `None` if there is nothing.
+/// The stored explanation of a hunt; `None` if there is none.
 ///
-/// Errors: a sentence about what is there and cannot be used.
+/// Errors: a sentence about a stored explanation that cannot be used.
 pub fn explanation(location: &Location, id: &str, report: &Report) -> Result<Option<Explanation>, String> {
     let Ok(path) = explanation_path(location, id) else { return Ok(None) };
     let unusable = |why: String| format!("The explanation in `{}` is left out: {why}.", path.display());
@@ -475,12 +475,12 @@ fn explanation_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
     Ok(journal::explanation_of(&segment_path(location, id)?))
 }
 
-/// Whether some process works on this hunt now.
+/// Whether a process is working on this hunt.
 pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
     journal::is_written(&segment_path(location, id)?).map_err(Failure::from)
 }
 
-/// Forgets the hunts of this worktree, with patch, page and refs. Their journals stay until they are collected.
+/// Removes the hunts of this worktree, with patch, page and refs. Their journals stay until garbage collection.
 pub fn forget(location: &Location) -> Result<(), Failure> {
     let _lock = lock(location)?;
     for name in refs::of_findings(location)? {
@@ -492,7 +492,7 @@ pub fn forget(location: &Location) -> Result<(), Failure> {
     kept::clear(location)
 }
 
-/// Points the refs of this worktree at a finding: `bad`, `last-good`, `first-bad` and `fix`.
+/// Sets the refs of this worktree for a finding: `bad`, `last-good`, `first-bad` and `fix`.
 pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> Result<(), RepoError> {
     let mut refs = vec![("bad", Some(finding.bad)), ("last-good", finding.last_good), ("first-bad", finding.first_bad)];
     if let Some(fix) = &finding.fix {
@@ -516,7 +516,7 @@ pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> R
     Ok(())
 }
 
-/// Where the page of a report is written if nobody says where.
+/// The default path of the page of a report.
 pub fn page_path(location: &Location) -> PathBuf {
     location.session_directory().join("report.html")
 }

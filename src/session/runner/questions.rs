@@ -1,4 +1,4 @@
-//! What is asked of a tree beside the test: the exact failure, complaints, the suite.
+//! Questions about a tree besides the test: the exact failure, new warnings, the suite.
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Baseline;
@@ -30,18 +30,18 @@ use crate::world::run::process::Words;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A suite that takes this many times the test, or more, is not asked for each hit.
+/// A suite that takes this many times the test, or more, is not run for each hit.
 const SLOW_SUITE: u32 = 20;
 
-/// No suite is slow that takes less.
+/// A suite that takes less time than this is never slow.
 const QUICK_SUITE: Duration = Duration::from_secs(2);
 
-/// A line of the suite is quoted up to so many characters.
+/// The maximum length of a quoted line of the suite, in characters.
 const MAX_SAID: usize = 80;
 
 impl Runner<'_> {
-    /// Learns the exact failures that `probes` ask for, from the runs of each end, two if nothing was cached; runs what
-    /// is missing.
+    /// Learns the exact failures that `probes` need, from the runs of each end (two if nothing was cached); makes
+    /// missing runs.
     pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
         for probe in probes {
             let Question::Exact(ends) = probe.question else { continue };
@@ -70,7 +70,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs of a tree that show what is known of it; at least one of them if it is not interrupted.
+    /// Runs of a tree with the known outcome; at least one unless interrupted.
     fn runs_of(&mut self, tree: TreeId, revision: CommitId, wanted: Outcome) -> Result<Vec<Observation>, RunnerError> {
         let probe = Probe::of(tree, revision, Phase::Verify);
         let key = self.key(&probe);
@@ -82,7 +82,8 @@ impl Runner<'_> {
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
         }
-        // Elsewhere the clean run of a claim and that of the search are two. A missing one has a number of its own.
+        // Otherwise the clean run of a claim and that of the search are two runs. A missing run has a number of its
+        // own.
         let n_wanted = if self.is_clean { 2 } else { 1 };
         if runs.len() < n_wanted {
             runs.extend(self.reproduce(probe, &[1])?.into_iter().flatten());
@@ -91,7 +92,7 @@ impl Runner<'_> {
         Ok(runs)
     }
 
-    /// What an observation means for a probe.
+    /// The outcome of an observation for a probe.
     pub(super) fn judged(&self, probe: &Probe, observation: &Observation) -> Outcome {
         let tolerant = classify(observation, &self.criteria);
         match probe.question {
@@ -114,7 +115,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Whether nobody complains anew.
+    /// Whether there are no new warnings.
     fn new_complaints(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, RunnerError> {
         let Some(complaints) = self.complaints(probe.tree, probe.revision, &baseline.trees)? else { return Ok(None) };
         let is_quiet = complaints.is_empty();
@@ -124,10 +125,10 @@ impl Runner<'_> {
         Ok(Some(is_quiet))
     }
 
-    /// Whether the suite fails nothing that it does not fail in one of the trees of the baseline; each is asked only as
-    /// long as something is left to explain.
+    /// Whether the suite has no failure that it does not have in one of the trees of the baseline. These are run only
+    /// while a failure is unexplained.
     ///
-    /// A suite may count failures and end with 0. One that fails without naming a failure is taken for worse.
+    /// A suite can count failures and end with 0. A suite that fails without naming a failure counts as worse.
     fn is_suite_as_good(&mut self, probe: &Probe, baseline: Baseline) -> Result<Option<bool>, RunnerError> {
         let Some(seen) = self.suite_of(probe)? else { return Ok(None) };
         let failures = Failures::of(&seen);
@@ -150,7 +151,7 @@ impl Runner<'_> {
             counts_more &= failures.counts_more_than(&known);
             let beyond: Vec<&String> = failures.beyond(&known).collect();
             new.retain(|line| beyond.contains(&line));
-            // What a suite prints that passes, and counts no failure, is no failure.
+            // If the suite passes and counts no failure, its output contains none.
             if ends_alike && !counts_more && (is_passed || (new.is_empty() && failures.can_tell())) {
                 return Ok(Some(true));
             }
@@ -160,7 +161,7 @@ impl Runner<'_> {
         Ok(Some(false))
     }
 
-    /// Runs the suite in the tree of `probe`, in a fresh worktree where a fix is tested.
+    /// Runs the suite in the tree of `probe`; for a fix in a fresh worktree.
     fn suite_of(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
         let Some(line) = self.plan.order.test.suite.clone() else { return Ok(None) };
         let is_claim = probe.phase == Phase::Port;
@@ -182,8 +183,7 @@ impl Runner<'_> {
         Ok(seen)
     }
 
-    /// Passes if the suite is quick, fails if it is not; unresolved if it cannot tell whether a tree is worse, which is
-    /// said.
+    /// Passes if the suite is fast, fails if it is not; unresolved, with a message, if it cannot compare two trees.
     fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
         let why = match suite.ending {
@@ -218,7 +218,7 @@ impl Runner<'_> {
         Ok(Some(Outcome::Fail))
     }
 
-    /// Says which line revisions before `first` fail with; `probe` is what was asked of the newest of them.
+    /// Reports the failure line of revisions before `first`; `probe` is the probe of the newest of them.
     pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), RunnerError> {
         let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
@@ -232,7 +232,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Says that a revision fails otherwise than the bad one, once for each line.
+    /// Reports a revision that fails with another line than the bad one, once for each line.
     pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
         let is_other =
             matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion | Reason::Memory | Reason::Signal));
@@ -258,7 +258,7 @@ impl Runner<'_> {
     }
 }
 
-/// What is said before a reduction whose test does not tell failures apart.
+/// The message before a reduction whose test does not distinguish failures.
 pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. So any failure with \
                         the same exit code counts as this one. Better answers need a test that prints the value that \
                         it got and the one that it expected.";

@@ -1,4 +1,4 @@
-//! One question with its place in the journal, while it is under way, and what is known of it.
+//! A probe with its place in the journal, while it runs, and its known state.
 
 use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
@@ -11,22 +11,22 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// One question with its place in the journal.
+/// A probe with its place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticket {
     pub(super) probe: Probe,
     pub(super) key: Key,
-    /// Which of several wanted runs of the same probe this is.
+    /// The number of this run of the probe, if several are needed.
     pub(super) nth: u32,
 }
 
-/// A probe under way.
+/// A running probe.
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) ticket: Ticket,
     pub(super) is_clean: bool,
     pub(super) sequence: u64,
-    /// Under what it is kept that the check before the build refused the tree, if that check is made.
+    /// The key of a rejection by the precheck, if the probe has one.
     pub(super) refusal_key: Option<Key>,
     pub(super) worker: usize,
     pub(super) is_called_back: Arc<AtomicBool>,
@@ -38,17 +38,17 @@ impl Flight {
     }
 }
 
-/// What was seen of one probe.
+/// The known facts about one probe.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) outcome: Option<Outcome>,
     pub(super) is_tampered: bool,
-    /// The time limit at which some run was cut.
+    /// The time limit that some run has reached.
     pub(super) cut_at: Option<Duration>,
-    /// How long the last run took.
+    /// The duration of the last run.
     pub(super) duration: Duration,
     pub(super) is_same_product: bool,
-    /// What the repository lacks, as a sentence.
+    /// The missing object or submodule, as a sentence.
     pub(super) lack: Option<String>,
 }
 
@@ -66,12 +66,12 @@ impl Seen {
     }
 }
 
-/// What is known of the outcome of a probe.
+/// The known state of a probe.
 pub(super) enum State {
-    /// All that is wanted.
+    /// Its outcome is known.
     Known(Seen),
-    /// Its runs disagree, and the hunt takes a single one for a verdict.
+    /// Its runs disagree, and the hunt uses single runs as verdicts.
     Disagreeing,
-    /// This is to be run next.
+    /// This run is missing.
     Missing(Ticket),
 }

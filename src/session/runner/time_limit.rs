@@ -1,24 +1,24 @@
-//! Time limits: reductions make endless loops, so candidates get a shorter one than the search.
+//! Time limits: reductions often make endless loops, so candidates have a shorter limit than the search.
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
 use std::time::Duration;
 
-/// A candidate may take so many times as long as a revision of the history.
+/// A candidate may take this many times as long as a revision of the history.
 const FACTOR: u32 = 10;
 
 /// It may always take this long.
 const FLOOR: Duration = Duration::from_secs(5);
 
-/// Fewer runs than this tell nothing.
+/// With fewer runs there is no median.
 const FEWEST: usize = 3;
 
-/// Whether a probe is a candidate of a reduction, be it of the culprit or of a repair, on which nothing rests.
+/// Whether a probe is a candidate of a reduction (of the culprit or of a repair) that supports no claim.
 pub(super) fn is_of_reduction(probe: &Probe) -> bool {
     matches!(probe.phase, Phase::Reduce | Phase::Repair) && !probe.is_claim
 }
 
-/// Ten times the median, at least 5 s; `None` of fewer than three durations.
+/// Ten times the median, at least 5 s; `None` for fewer than three durations.
 pub(super) fn candidate_limit(durations: &[Duration]) -> Option<Duration> {
     let mut sorted = durations.to_vec();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the user is told of the programs that the commands execute.
+//! Messages about the programs that the commands execute.
 
 use crate::plural::count;
 use crate::report::Untrusted;
@@ -8,15 +8,15 @@ use crate::world::cache::Observations;
 use crate::world::tools::Change;
 use std::collections::BTreeSet;
 
-/// Of more programs the rest is only counted.
+/// The maximum number of named programs; the others are counted.
 const MAX_NAMED: usize = 3;
 
-/// What is said where the system does not show which programs are executed.
+/// The message if executions cannot be seen.
 const GUESSED: &str =
     "Not every program that the commands execute could be seen; the cache compares common tools instead.";
 
 impl Runner<'_> {
-    /// Says once, at the first of them, that earlier results are not used because a program changed.
+    /// Reports, the first time only, that earlier results are not used because a program changed.
     pub(super) fn tell_of_changed_tools(&mut self) {
         if self.noticed.changed_tool.is_some() {
             return;
@@ -29,7 +29,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What the report says of the programs that the commands executed.
+    /// The notes of the report on the executed programs.
     pub fn notes_of_tools(&self) -> Vec<String> {
         let observations = self.all_observations();
         let is_guessed = observations.executions().is_some_and(|executions| executions.has_gaps());
@@ -37,7 +37,7 @@ impl Runner<'_> {
     }
 }
 
-/// How many earlier results were not used, and because of which programs; `None` if there was none.
+/// How many earlier results were not used, with the changed programs; `None` if there were none.
 fn refused(observations: &Observations) -> Option<String> {
     let refused = observations.refused();
     let changes: BTreeSet<&Change> = refused.values().collect();
