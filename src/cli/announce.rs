@@ -1,4 +1,4 @@
-//! The first bad commit, as soon as it is proved: printed, and sent to those who are not there, while the hunt goes on.
+//! Prints the first bad commit as soon as it is proved, and passes it to `--notify`, while the hunt goes on.
 
 use crate::cli::console::Console;
 use crate::cli::notify::Notice;
@@ -20,18 +20,18 @@ use std::io;
 use std::io::Write as _;
 use std::rc::Rc;
 
-/// What stands before a second answer.
+/// The text before a second answer.
 const TAKEN_BACK: &str = "\nThe commit printed above is withdrawn.\n\n";
 
 /// Progress on stderr, the proved commit on stdout.
 pub struct Announcer<'t> {
     /// Where progress goes.
     pub progress: Progress,
-    /// How to talk to whoever called.
+    /// The output of the program.
     pub console: Console,
-    /// What the process was given.
+    /// The context of the process.
     pub context: &'t Context,
-    /// What is run for those who are not there.
+    /// The command of `--notify`.
     pub notice: Option<&'t Notice>,
     /// The commit that was printed to stdout.
     pub announced: Option<CommitId>,
@@ -62,7 +62,7 @@ impl Talk for Announcer<'_> {
         self.progress.finish();
     }
 
-    /// Prints the commit and what is known of it, each commit once. Under `--json` stdout holds one object, the last.
+    /// Prints the commit and its details, each commit once. With `--json`, stdout gets only the last object.
     fn proved(&mut self, report: &Report, commit: CommitId) {
         if self.console.is_json || self.announced == Some(commit) || stdout::is_closed() {
             return;
@@ -75,7 +75,7 @@ impl Talk for Announcer<'_> {
         let written = text::write_culprit(report, self.console.look(), &mut page)
             .and_then(|()| out.write_all(&page))
             .and_then(|()| out.flush());
-        // What could not be printed is tried again with the rest.
+        // If printing failed, it is tried again with the rest.
         self.announced = written.is_ok().then_some(commit);
     }
 
@@ -86,7 +86,7 @@ impl Talk for Announcer<'_> {
     }
 }
 
-/// The rest of a report whose commit was printed already; all of it if that commit is not the answer.
+/// The rest of a report whose commit was printed already; all of it if the answer is another commit.
 pub fn write_rest(report: &Report, announced: CommitId, look: text::Look, out: &mut dyn io::Write) -> io::Result<()> {
     let is_same = report.first_bad.as_ref().is_some_and(|first_bad| first_bad.commit.commit == announced);
     let stands = matches!(report.status, Status::Found | Status::Unported | Status::Budget | Status::Interrupted);

@@ -8,14 +8,14 @@ use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Opens `file` by `git web--browse`, which reads `web.browser` and `browser.<tool>.cmd`, else by `xdg-open`.
+/// Opens `file` with `git web--browse`, which reads `web.browser` and `browser.<tool>.cmd`, or else with `xdg-open`.
 ///
-/// Only the configuration of the user and of the system counts: that of a repository may be somebody else's. Neither is run in
-/// the working tree, so that nothing in it is found as a program.
+/// Only the configuration of the user and of the system counts, because a repository can come from others. Neither
+/// program runs in the working tree, so no file there is executed as a program.
 pub fn open(file: &Path, context: &Context) -> Result<(), Failure> {
     let mut environment = context.environment.clone();
     environment.retain(|(name, _)| name != "GIT_DIR");
-    // There is no repository, and none is looked for.
+    // No repository is used or searched.
     environment.push((OsString::from("GIT_DIR"), OsString::from("/dev/null")));
     let by = |program: &str, words: &[&OsStr]| {
         let words = [words, &[file.as_os_str()]].concat();

@@ -1,4 +1,4 @@
-//! `git idd cc`, and the names of C compilers under which the program is called in a build that is instrumented or watched.
+//! `git idd cc`, and the names of C compilers under which the program is called in an instrumented or watched build.
 
 use crate::report::Status;
 use crate::session::context::Context;
@@ -15,7 +15,8 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// As which compiler the program was called, and how many words are not the compiler's; `None` if as itself.
+/// The compiler name under which the program was called, and the number of words that are not the compiler's; `None` if
+/// it was called under its own name.
 pub fn called_as(args: &[OsString], context: &Context) -> Option<(OsString, usize)> {
     let name = Path::new(args.first()?).file_name()?;
     let is_set = |variable| context.variable(variable).is_some();

@@ -1,4 +1,4 @@
-//! The subcommands, each a short story over the saved hunt.
+//! The subcommands.
 
 use crate::cli::announce::Announcer;
 use crate::cli::args;
@@ -77,7 +77,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::time::SystemTime;
 
-/// Does what was asked for.
+/// Carries out a request.
 pub fn run(request: Request, context: &Context, console: Console) -> Result<Answer, Failure> {
     let mut page = Vec::new();
     let about_itself = match &request {
@@ -134,7 +134,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
     }
 }
 
-/// Puts aside what is damaged of what is kept in the git directory, and says so.
+/// Sets aside damaged data in the git directory, and reports it.
 ///
 /// - `uses_store`: whether the objects of the private repository are needed.
 fn mend(location: &Location, uses_store: bool, console: Console) -> Result<(), Failure> {
@@ -185,7 +185,7 @@ fn start(
     hunt_with(&plan, None, false, (location, &user), context, console)
 }
 
-/// The user's repository. A revision that is named may lie behind the border of a shallow clone: then the rest of its history is
+/// The user's repository. If a named revision is behind the border of a shallow clone, the rest of the history is
 /// fetched first, if that is allowed.
 fn opened(
     named: &[&str],
@@ -208,8 +208,8 @@ fn opened(
     open()
 }
 
-/// - `resumed`: the hunt of this plan that is to go on.
-/// - `is_continued`: whether it does if it has ended.
+/// - `resumed`: the hunt of this plan that continues.
+/// - `is_continued`: whether it continues if it has ended.
 fn hunt_with(
     plan: &Plan,
     resumed: Option<&Kept>,
@@ -251,7 +251,7 @@ fn resume(
     let kept = kept::newest(location, hunt)?;
     let Kept { id, replay } = &kept;
     let mut plan = saved::plan(replay)?;
-    // As it was asked for last: what comes now is for this run and for those after it.
+    // The last goal: it holds for this run and for later ones.
     if let Some(Asked { until, reduction }) = saved::asked(location, id)? {
         (plan.order.effort.until, plan.order.effort.reduction) = (until, reduction);
     }
@@ -293,11 +293,11 @@ fn resume(
     hunt_with(&plan, Some(&kept), is_continued, (&place, &user), context, console)
 }
 
-/// What is said of a hunt whose journal has an older format.
+/// The message about a hunt whose journal has an older format.
 const OLD_JOURNAL: &str =
     "An older version of this program made the hunt; starting over. `git idd list` keeps the old one.";
 
-/// The hunt that was named, or else the newest that found something; on stderr it says if another one is newer.
+/// The named hunt, or else the newest one with a finding; prints a message to stderr if another one is newer.
 pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<Kept, Failure> {
     let (kept, remark) = kept::newest_finding(location, hunt)?;
     if let Some(remark) = remark {
@@ -344,7 +344,7 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
     Ok(Answer::Text(text.into_bytes(), 0))
 }
 
-/// What can be said of a hunt that has no finding yet.
+/// The report of a hunt that has no finding yet.
 fn unfinished(id: String, state: &str, n_observed: u64) -> Report {
     let mut report = Report::new(Status::Interrupted, format!("The hunt is {state}."));
     report.probes.run = n_observed;
@@ -352,7 +352,7 @@ fn unfinished(id: String, state: &str, n_observed: u64) -> Report {
     report
 }
 
-/// The finding in a form for others.
+/// The finding in a form for other programs.
 fn report_as(
     format: ReportFormat,
     kept: &Kept,
@@ -437,7 +437,7 @@ fn report_page(
     Ok(Answer::Done(format!("Wrote {name}\n"), 0))
 }
 
-/// What was kept of the explanation of a hunt, if it can be used; if not, that is said.
+/// The stored explanation of a hunt; prints a message if it cannot be used.
 fn explanation(location: &Location, id: &str, report: &Report, console: Console) -> Option<Explanation> {
     saved::explanation(location, id, report).unwrap_or_else(|why| {
         console.progress().say(&why);
@@ -445,7 +445,7 @@ fn explanation(location: &Location, id: &str, report: &Report, console: Console)
     })
 }
 
-/// No certificate is longer: patches of this size are not proved in a lifetime.
+/// The maximum size of a certificate; larger patches cannot be proved in useful time.
 const MAX_CERTIFICATE: u64 = 64 << 20;
 
 fn verify(
@@ -465,7 +465,7 @@ fn verify(
     Ok(Answer::Done(text, code))
 }
 
-/// The order of a hunt that options and a test command make; `None` if they make none.
+/// The hunt order of these options and this test command; `None` if they make none.
 fn hunt_order(words: Vec<OsString>) -> Option<HuntOrder> {
     match args::parse([OsString::from("git-idd")].into_iter().chain(words).collect(), &[]).ok()?.request {
         Request::Hunt(order) => Some(order),
@@ -534,8 +534,8 @@ fn reset(location: &Location) -> Result<Answer, Failure> {
     Ok(Answer::Done(message.to_owned(), 0))
 }
 
-/// Removes old journals and, if nothing runs, the candidates of all hunts and what was compiled, which can be made again, and of this worktree the checkouts of
-/// what was killed and all recordings but the last one.
+/// Removes old journals; if no hunt is running, the candidates of all hunts and compiled data, which can be made again;
+/// and of this worktree the checkouts of killed hunts and all recordings but the last one.
 fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
@@ -553,7 +553,7 @@ fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
         let stored = private::private_directory(&idd);
         bytes += files::size(&stored);
         files::remove(&stored)?;
-        // Checkouts of what was killed go when new ones are to be made; where none can be made there are none.
+        // Checkouts of killed hunts are removed when new ones are created. If none can be created, there are none.
         if let Ok(own) = sandboxes(context, location, "gc") {
             files::remove(&own)?;
         }

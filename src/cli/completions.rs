@@ -1,7 +1,7 @@
 //! Completions for bash, zsh and fish, from the parser: options with their values, subcommands, revisions, paths.
 //!
-//! Each rests on what the shell has for git itself, so that `git idd --good <tab>` knows the revisions. What a value is
-//! is told by its name in the help: `REV` is a revision, `PATH` or `FILE` one of the file system.
+//! They use the shell's completion of git, so that `git idd --good <tab>` completes revisions. The name of a value in
+//! the help decides its kind: `REV` is a revision, `PATH` or `FILE` a path.
 
 use std::io;
 use std::io::Write;
@@ -12,7 +12,7 @@ use clap::Command;
 use crate::cli::args;
 use crate::cli::args::options::Shell;
 
-/// What may stand for a value.
+/// The kind of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     /// The argument is a flag.
@@ -20,7 +20,7 @@ enum Kind {
     Revision,
     Path,
     Words(Vec<String>),
-    /// The id of a hunt that is kept.
+    /// The id of a stored hunt.
     Hunt,
     /// A number, a duration, a command.
     Other,
@@ -41,10 +41,10 @@ fn kind(arg: &Arg) -> Kind {
     }
 }
 
-/// Prints the ids of the hunts that are kept.
+/// Prints the ids of the stored hunts.
 const HUNTS: &str = "git idd list 2>/dev/null | sed -n \"s/^[* ] \\([0-9a-z-]*\\) .*/\\1/p\"";
 
-/// An option as people type it.
+/// An option as typed by people.
 struct Opt {
     long: String,
     short: Option<char>,

@@ -1,4 +1,4 @@
-//! What a command returns, and how it is shown.
+//! The answer of a command, and how it is printed.
 
 use crate::cli::args::options::Color;
 use crate::cli::args::options::Output;
@@ -13,30 +13,30 @@ use crate::revision::CommitId;
 use crate::session::context::Context;
 use std::io;
 
-/// What a command has to say on stdout.
+/// The answer of a command on stdout.
 pub enum Answer {
-    /// A report, as text or JSON, who is to be told of it then, and the commit that was printed before; its status is that of the
-    /// program.
+    /// A report, as text or JSON; the command of `--notify`; and the commit that was printed before. The exit code is
+    /// that of its status.
     Report(Box<Report>, Option<Notice>, Option<CommitId>),
-    /// A report that is shown again: the program did what it was asked for.
+    /// A report that is printed again; the exit code is 0.
     Shown(Box<Report>),
-    /// Bytes as they are, and the exit code.
+    /// Raw bytes, and the exit code.
     Text(Vec<u8>, u8),
     /// Sentences for people, `{"message": ...}` under `--json`, and the exit code.
     Done(String, u8),
-    /// Bytes as they are, to be read at leisure.
+    /// Raw bytes for the pager.
     Page(Vec<u8>),
 }
 
-/// How to talk to whoever called.
+/// The output of the program.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Console {
     /// One JSON object on stdout.
     pub is_json: bool,
-    /// Every end of a hunt but a breakdown and an interrupt is a success.
+    /// Every result of a hunt except an error or an interrupt has exit code 0.
     pub is_exit_zero: bool,
-    /// How much progress is told.
+    /// The amount of progress.
     pub volume: Volume,
     /// Colours on stdout.
     pub out_style: Style,
@@ -49,7 +49,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Plain text, for what goes wrong before the options are known.
+    /// Plain text, for errors before the options are known.
     pub fn plain() -> Self {
         Self {
             is_json: false,
@@ -62,7 +62,8 @@ impl Console {
         }
     }
 
-    /// As the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals have it; what goes to a pager goes to a terminal.
+    /// According to the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals; output through a pager
+    /// counts as output to a terminal.
     pub fn new(output: Output, context: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
         let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
         let is_plain = is_dumb || context.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -77,7 +78,7 @@ impl Console {
             (false, false) => Volume::Normal,
         };
         let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
-        // Without cursor movements nothing can be shown for the moment only.
+        // Without cursor movements, no temporary text can be shown.
         let is_err_terminal = is_err_terminal && !is_dumb;
         Self {
             is_json: output.json,
@@ -95,13 +96,13 @@ impl Console {
         Progress::new(Box::new(io::stderr()), self.err_style, self.volume, self.is_err_terminal)
     }
 
-    /// How text looks on stdout.
+    /// The look of text on stdout.
     pub fn look(self) -> Look {
         let is_verbose = self.volume == Volume::Verbose;
         Look { style: self.out_style, is_raw: !self.is_terminal, is_verbose }
     }
 
-    /// The exit code for a hunt that ended so.
+    /// The exit code for a hunt with this status.
     pub fn code(self, status: Status) -> u8 {
         let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
         if self.is_exit_zero && !is_broken { 0 } else { status.code() }

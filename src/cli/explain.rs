@@ -1,4 +1,4 @@
-//! `git idd explain`: runs the driver and prints what it found.
+//! `git idd explain`: runs the driver and prints the explanation.
 
 use crate::cli::console::Console;
 use crate::cli::progress::Volume;
@@ -28,7 +28,7 @@ fn safe(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-/// What was switched: `the condition is true, made false`.
+/// The switched decision: `the condition is true, made false`.
 fn switch(switched: &Switched) -> String {
     let outcome = switched.outcome.as_deref().unwrap_or("decided so");
     match switched.reference.as_deref().unwrap_or("decided otherwise") {
@@ -37,7 +37,7 @@ fn switch(switched: &Switched) -> String {
     }
 }
 
-/// Explains; the result is what is printed.
+/// Explains; the result is the printed text.
 pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console: Console) -> Result<Vec<u8>, Failure> {
     let Explained { explanation, value, mut sources } =
         session::explain::run(order, location, context, &mut console.progress())?;
@@ -47,7 +47,7 @@ pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console
     Ok(text(&explanation, &value, &mut sources, console)?.into_bytes())
 }
 
-/// The explanation for people; `value` is the same for programs.
+/// The explanation for people; `value` is the JSON form.
 fn text(explanation: &Explanation, value: &Value, sources: &mut Sources, console: Console) -> Result<String, Failure> {
     let links = chain::links(value)?;
     let seen = chain::seen(value)?;

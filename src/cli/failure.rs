@@ -1,7 +1,7 @@
 //! The only place that prints errors.
 //!
-//! An error is one line `error: ` with its chain of causes, a blank line, and `hint: ` with what to do. Under `--json` the
-//! same goes to stdout as a [`Report`](crate::report::Report), so that a program always finds one object there.
+//! An error is one line `error: ` with its chain of causes, a blank line, and `hint: ` with advice. With `--json`, the
+//! same goes to stdout as a [`Report`](crate::report::Report), so a program always finds one object there.
 
 use crate::cli::args::UsageError;
 use crate::report::Status;

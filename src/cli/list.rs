@@ -1,4 +1,4 @@
-//! `git idd list`: the hunts that are kept.
+//! `git idd list`: the stored hunts.
 
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 /// The version of the object of `--json`.
 const SCHEMA: &str = "git-idd/hunts/1";
 
-/// So many characters of a test are shown.
+/// The maximum length of a printed test, in characters.
 const MAX_TEST: usize = 40;
 
 /// One line of the list.
@@ -32,7 +32,7 @@ struct Row {
     id: String,
     /// RFC 3339; `None` if the journal cannot be read.
     started: Option<String>,
-    /// The word of how the hunt ended, `running`, `stopped`, or `unreadable`.
+    /// The status word of the hunt, or `running`, `stopped`, or `unreadable`.
     status: String,
     /// The line of the shell that runs the test.
     test: Option<Untrusted>,
@@ -40,9 +40,9 @@ struct Row {
     first_bad: Option<Commit>,
     /// Whether it is one of this worktree.
     is_own: bool,
-    /// Whether commands take it for the newest finding.
+    /// Whether it is the default of commands that use the newest finding.
     is_default: bool,
-    /// What is shown in the place of the first bad commit if there is none.
+    /// The text in place of the first bad commit if there is none.
     #[serde(skip)]
     other: String,
     #[serde(skip)]
@@ -107,7 +107,7 @@ fn command_line(command: &TestCommand, is_minimize: bool) -> Untrusted {
     Untrusted::from([prefix, &command.to_line()].concat())
 }
 
-/// What a hunt without one first bad commit came to.
+/// The result of a hunt without one first bad commit.
 fn other(report: &Report) -> String {
     let change = report.change.common.as_ref().or(report.change.necessary.as_ref());
     match (&report.range, change) {

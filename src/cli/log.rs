@@ -1,4 +1,4 @@
-//! `git idd log`: what a hunt tested.
+//! `git idd log`: the probes of a hunt.
 
 use crate::cli::args::options::LogFormat;
 use crate::cli::console::Answer;
@@ -73,7 +73,7 @@ fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-/// What a hunt took from a probe.
+/// The answer of a probe that a hunt used.
 struct Answered {
     phase: String,
     revision: CommitId,
@@ -129,9 +129,9 @@ pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
     Ok(Answer::Page(text.into_bytes()))
 }
 
-/// Prints what a probe wrote.
+/// Prints the output of a probe.
 ///
-/// - `name`: the number of a probe, or else a revision: of those the one that its verdict rests on.
+/// - `name`: the number of a probe; or a revision, for the probe that decided its verdict.
 pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
     let user = private::open(&location.git_directory)?;
     let mut answers = Vec::new();
@@ -183,7 +183,7 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     let checkout = if observation.is_clean { ", in a fresh checkout" } else { "" };
     let size = count(observation.output.lines().count(), "line");
     let _ = writeln!(text, "{} after {took}{checkout}; {size} of output\n", ending(&observation));
-    // What was kept of it is text; whatever could deceive a terminal is shown escaped there.
+    // The stored part is text; characters that could deceive a terminal are escaped.
     let mut bytes = text.into_bytes();
     if console.is_terminal {
         bytes.extend(Terminal.block(&Untrusted::from(observation.output)).into_bytes());
@@ -196,7 +196,7 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     Ok(Answer::Page(bytes))
 }
 
-/// The answer that the verdict of a revision rests on.
+/// The answer that decided the verdict of a revision.
 fn of_revision(name: &str, answers: Vec<Answered>, kept: &Kept, user: &Repository) -> Result<Answered, Failure> {
     let (name_shown, id) = (shown(name), &kept.id);
     let commit = graph::resolve(user, name).map_err(|_| {
@@ -216,7 +216,7 @@ fn of_revision(name: &str, answers: Vec<Answered>, kept: &Kept, user: &Repositor
     Ok(of_commit.into_iter().nth(place).expect("a position in this list"))
 }
 
-/// The last observation of the hunt that is meant, with its number.
+/// The last such observation of the hunt, with its number.
 fn observed(
     location: &Location,
     kept: &Kept,
@@ -233,7 +233,7 @@ fn observed(
     Ok(found)
 }
 
-/// What any hunt observed under this key.
+/// An observation of any hunt with this key.
 fn earlier(location: &Location, key: &str) -> Option<Observation> {
     let key: Key = key.parse().ok()?;
     let (mut observations, _) = Observations::open(&location.idd_directory()).ok()?;

@@ -1,6 +1,6 @@
-//! The end for want of memory: an error like others instead of an abort.
+//! Running out of memory: prints an error and exits instead of aborting.
 //!
-//! Nothing can be allocated then, so what is to be said is written down before.
+//! Nothing can be allocated then, so the message is prepared before.
 
 use crate::cli::console::Console;
 use crate::cli::failure::write;
@@ -17,10 +17,10 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-/// What goes to stdout and to stderr.
+/// The message for stdout and for stderr.
 static LAST_WORDS: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
 
-/// Writes down what is said should the memory end.
+/// Prepares the message.
 pub fn prepare(console: Console) {
     let failure = Failure::new(Status::Error, "there is not enough memory")
         .with_hint("what was learned is kept; `git idd resume -j1` goes on with one worker, which takes less");
@@ -33,17 +33,17 @@ pub fn prepare(console: Console) {
     let _ = LAST_WORDS.set((out, err));
 }
 
-/// The allocator of the system, which ends the program where there is no more memory.
+/// The allocator of the system; ends the program if there is no more memory.
 struct Bounded;
 
 #[global_allocator]
 static ALLOCATOR: Bounded = Bounded;
 
 #[expect(unsafe_code, reason = "an allocator has no safe interface")]
-// SAFETY: all is done by the allocator of the system, and nothing returns where that has failed.
+// SAFETY: the allocator of the system does all work, and no call returns after a failure.
 unsafe impl GlobalAlloc for Bounded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the promises of the caller are those that it asks for.
+        // SAFETY: the caller promises the same.
         present(unsafe { System.alloc(layout) })
     }
 
@@ -70,7 +70,7 @@ fn present(place: *mut u8) -> *mut u8 {
     place
 }
 
-/// Says what was prepared, and ends the program with the exit code of an error.
+/// Prints the prepared message, and ends the program with the exit code of an error.
 #[expect(unsafe_code, reason = "an ordinary exit may allocate")]
 fn end() -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);

@@ -52,7 +52,7 @@ use std::sync::atomic::Ordering;
 pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> ExitCode {
     let is_json = AtomicBool::new(false);
     let code = panic::catch_unwind(AssertUnwindSafe(|| run(args, environment, &is_json)));
-    // What went wrong was printed when it did: a thread that could not be started, say.
+    // The error was printed when it occurred (a thread that could not be started, for example).
     ExitCode::from(code.unwrap_or_else(|_| {
         let failure = Failure::new(Status::Error, "the program cannot go on; the reason is printed above")
             .with_hint("what was learned is kept; `git idd resume` goes on from there");
@@ -87,7 +87,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
     is_json.store(console.is_json, Ordering::Relaxed);
     memory::prepare(console);
     for warning in warnings {
-        // Nobody can be told that stderr is closed.
+        // If stderr is closed, this cannot be reported.
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
     match commands::run(request, &context, console) {
@@ -117,7 +117,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
     }
 }
 
-/// Tells on stderr what went wrong, if something did.
+/// Prints the error of a report to stderr, if there is one.
 fn tell_error(report: &Report, console: Console) {
     if let Some(error) = &report.error
         && !console.is_json
@@ -127,7 +127,7 @@ fn tell_error(report: &Report, console: Console) {
     }
 }
 
-/// The report as it is printed to stdout.
+/// The text of the report for stdout.
 fn rendered(report: &Report, console: Console) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     if console.is_json {
@@ -138,14 +138,14 @@ fn rendered(report: &Report, console: Console) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// What of a report is still to be printed behind the commit.
+/// The part of a report that follows the printed commit.
 fn rest(report: &Report, announced: CommitId, console: Console) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     announce::write_rest(report, announced, console.look(), &mut out)?;
     Ok(out)
 }
 
-/// Shows something long: on a terminal with a pager.
+/// Prints long text: on a terminal with a pager.
 fn show(text: io::Result<Vec<u8>>, context: &Context, console: Console) -> u8 {
     match text {
         Ok(text) if io::stdout().is_terminal() && !console.is_json && pager::page(&text, context) => 0,
@@ -160,7 +160,7 @@ fn put(text: io::Result<Vec<u8>>, console: Console) -> Option<u8> {
     written(is_open.and(text).and_then(|text| out.write_all(&text)).and_then(|()| out.flush()), console)
 }
 
-/// The exit code of a failure to write the result. That nobody reads it is none.
+/// The exit code of a failure to write the result. A closed pipe is no failure.
 fn written(result: io::Result<()>, console: Console) -> Option<u8> {
     let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)?;
     let failure = Failure::new(Status::Error, format!("failed to write to standard output: {error}"))

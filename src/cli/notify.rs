@@ -1,4 +1,4 @@
-//! `--notify`: a command of the user's that is told of the first bad commit, and how a hunt ended.
+//! `--notify`: runs a command of the user with the first bad commit, and with the result of a hunt.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -26,10 +26,10 @@ use crate::session::context::Context;
 use crate::world::run::process;
 use crate::world::run::process::Printed;
 
-/// How long it may take: whoever waits for the exit code of a hunt does not wait for a mail.
+/// The time limit of the command, because other programs wait for the exit code of the hunt.
 const MAX_TIME: Duration = Duration::from_secs(60);
 
-/// What is to be run when there is something to tell.
+/// The command of `--notify`.
 #[derive(Debug)]
 pub struct Notice {
     words: Words,
@@ -41,7 +41,7 @@ pub struct Notice {
 struct Words {
     /// A shell line.
     line: String,
-    /// The test that was hunted with.
+    /// The test of the hunt.
     test: Untrusted,
     /// Set when the user interrupts.
     interrupt: Arc<AtomicBool>,
@@ -64,19 +64,19 @@ impl Notice {
         *self.earlier.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
     }
 
-    /// Waits for what was started, so that nobody is told of the end first.
+    /// Waits for the earlier command, so that the end is never reported first.
     fn wait(&self) {
         if let Some(earlier) = self.earlier.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // It has said itself what went wrong.
+            // It has printed its own error.
             let _ = earlier.join();
         }
     }
 
-    /// Runs the line where the program was started, with the finding to read and its gist in the environment: `IDD_STATUS`, `IDD_COMMIT`
-    /// (the first bad revision, if one is known) and `IDD_SUMMARY`, one line. What it prints goes to stderr; what becomes of it
-    /// changes nothing, and is warned of.
+    /// Runs the line in the directory in which the program was started. It reads the finding from stdin, and has in its
+    /// environment `IDD_STATUS`, `IDD_COMMIT` (the first bad revision, if known) and `IDD_SUMMARY`, one line. Its
+    /// output goes to stderr. Its failure is only a warning.
     ///
-    /// Whoever interrupts a hunt is there to see its end: then nothing is run.
+    /// If the user interrupted the hunt, nothing is run, because the user sees its end.
     pub fn give(&self, report: &Report, context: &Context, console: Console) {
         self.wait();
         if report.status != Status::Interrupted {
@@ -88,7 +88,7 @@ impl Notice {
 impl Words {
     fn give(&self, report: &Report, context: &Context, console: Console) {
         if let Err(said) = self.tell(report, context) {
-            // Nobody can be told that stderr is closed.
+            // If stderr is closed, this cannot be reported.
             let _ = warn(&Untrusted::from(said), console.err_style, &mut io::stderr());
         }
     }
@@ -116,7 +116,7 @@ impl Words {
     }
 }
 
-/// As people read it.
+/// The finding as text for people.
 fn told(report: &Report) -> io::Result<Vec<u8>> {
     let mut told = Vec::new();
     if let Some(error) = &report.error {

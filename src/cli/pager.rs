@@ -1,4 +1,4 @@
-//! Long answers on a terminal are shown by the user's pager, as those of git are.
+//! Long answers on a terminal are shown by the user's pager, as in git.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -10,10 +10,10 @@ use crate::world::repo::locate;
 use crate::world::run::process;
 use crate::world::run::process::Printed;
 
-/// Shows `text` with the pager that git would use (`GIT_PAGER`, `core.pager`, `PAGER`, else `less`), if that is one.
+/// Shows `text` with the pager that git would use (`GIT_PAGER`, `core.pager`, `PAGER`, else `less`).
 ///
-/// `false`: there is none, it is `cat`, git itself runs one already, or it cannot be run; nothing was shown then. `less` gets git's defaults, so
-/// that it ends by itself where all fits on the screen.
+/// `false`, and nothing was shown, if there is no pager, it is `cat`, git already runs one, or it cannot be run. `less`
+/// gets git's defaults, so it ends by itself if the text fits on the screen.
 pub fn page(text: &[u8], context: &Context) -> bool {
     if is_in_use(context) || context.configured("pager.idd").last().is_some_and(is_off) {
         return false;
@@ -29,7 +29,7 @@ pub fn page(text: &[u8], context: &Context) -> bool {
         }
     }
     environment.push((IN_USE.into(), OsString::from("true")));
-    // An interrupt is for the pager, which puts the terminal in order.
+    // An interrupt is for the pager, which restores the terminal.
     let _interrupt = Interrupt::register();
     let words = [OsStr::new("-c"), OsStr::from_bytes(&pager)];
     let shown = process::feed(
@@ -41,12 +41,12 @@ pub fn page(text: &[u8], context: &Context) -> bool {
     !matches!(shown, Err(_) | Ok(Some(126 | 127)))
 }
 
-/// Whether git runs a pager for us, as it does after `git -p idd`, so that standard output leads to a terminal in the end.
+/// Whether git already runs a pager, as after `git -p idd`, so that standard output ends on a terminal.
 pub fn is_in_use(context: &Context) -> bool {
     context.variable(IN_USE).is_some_and(|value| !value.to_str().is_some_and(is_off))
 }
 
-/// Set where git, or we, write to a pager.
+/// Set by git, or by us, if output goes to a pager.
 const IN_USE: &str = "GIT_PAGER_IN_USE";
 
 fn is_off(value: &str) -> bool {

@@ -20,18 +20,18 @@ use std::io;
 use std::io::Write;
 use std::rc::Rc;
 
-/// How much is told.
+/// The amount of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Volume {
     /// Nothing.
     Quiet,
-    /// What happens.
+    /// Events.
     Normal,
     /// Every probe, too.
     Verbose,
 }
 
-/// Tells a person what happens. Failures to write are ignored: progress is not the result.
+/// Prints events for a person. Failures to write are ignored: progress is not the result.
 pub struct Progress {
     out: Box<dyn Write>,
     style: Style,
@@ -193,7 +193,7 @@ fn role(outcome: Outcome) -> Role {
     }
 }
 
-/// The number of further steps that git names for so many candidates.
+/// The number of further steps that git prints for this number of candidates.
 fn git_steps(n_candidates: usize) -> u32 {
     if n_candidates < 3 {
         return 0;
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn steps_are_counted_as_git_does() {
-        // What `git bisect` says for so many candidates on a line.
+        // The output of `git bisect` for these numbers of candidates on a line.
         let expected = [(2, 0), (3, 1), (4, 1), (5, 1), (6, 2), (8, 2), (12, 3), (100, 6)];
         for (n_candidates, steps) in expected {
             assert_eq!(git_steps(n_candidates), steps, "{n_candidates} candidates");

@@ -1,4 +1,4 @@
-//! `git idd record`: runs the driver and prints what was recorded.
+//! `git idd record`: runs the driver and prints the recording.
 
 use crate::cli::console::Console;
 use crate::outcome::Ending;
@@ -12,7 +12,7 @@ use crate::world::record::store::Recording;
 use crate::world::repo::locate::Location;
 use std::fmt::Write as _;
 
-/// Records; the result is what is printed.
+/// Records; the result is the printed text.
 pub fn run(order: &RecordOrder, location: &Location, context: &Context, console: Console) -> Result<String, Failure> {
     let (name, recording) = session::record::run(order, location, context, &mut console.progress())?;
     Ok(text(&name, &recording))
@@ -75,17 +75,18 @@ fn text(name: &str, recording: &Recording) -> String {
     text
 }
 
-/// What is said of a process whose last records could not be had.
+/// The note about a process whose last records are missing.
 const LOST: &str = "it closed the connection to the recorder, or had more than 256 threads: only the first MiB of the \
                     records after that was kept, for each thread";
 
-/// What is to be known of how a process ended, and of what is missing therefore; `None` of one that exited or was killed under its own eyes.
+/// A note on the end of a process, and on records that are missing because of it; `None` if it exited, or was killed
+/// while it was recorded.
 fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
     let traced = &recording.processes[index];
     let mut later = recording.processes[index + 1..].iter();
     let is_replaced = later.any(|other| other.pid == traced.pid && !other.is_forked);
     match traced.end {
-        // By a call that is not seen, if it does not say so itself.
+        // By a system call that is not recorded, if the process does not report it.
         Some(REPLACED) | None if is_replaced => Some("then it ran another program"),
         Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
         _ if traced.is_lost => Some(LOST),

@@ -1,6 +1,6 @@
-//! Whether the program was started without a standard output.
+//! Detects that the program was started without a standard output.
 //!
-//! Before `main`, the runtime opens `/dev/null` in its place, and everything that is printed would be lost in silence.
+//! Before `main`, the runtime opens `/dev/null` in its place, and all output would be lost silently.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;

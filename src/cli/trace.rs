@@ -1,4 +1,4 @@
-//! `git idd trace`: what a recording holds.
+//! `git idd trace`: prints the content of a recording.
 
 use crate::cli::args::Shown;
 use crate::cli::args::TraceArgs;
@@ -82,7 +82,7 @@ fn choose(recording: &Recording, process: Option<usize>) -> Result<&Traced, Fail
     })
 }
 
-/// Prints what was asked for.
+/// Prints the requested view.
 pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
     let session = location.session_directory();
     if args.shown == Shown::List {

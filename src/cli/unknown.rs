@@ -1,4 +1,4 @@
-//! A test command that cannot be one: most often a subcommand with a slip of the keyboard.
+//! Detects a test command that cannot be one: usually a mistyped subcommand.
 
 use crate::cli::args;
 use crate::report::Status;
@@ -8,11 +8,11 @@ use crate::session::order::HuntOrder;
 use crate::session::order::TestCommand;
 use crate::world::run::toolchain;
 
-/// Refuses a test whose program is a plain word that `PATH` does not have. Nothing was written or run yet.
+/// Refuses a test whose program is a plain word that `PATH` does not have. Nothing has been written or run yet.
 ///
-/// A build may install programs, and a directory of `PATH` may be relative to the tree: then nobody knows before the
-/// first probe. A line is the shell's, which has commands of its own; only a single word in it that is nearly a subcommand
-/// is refused.
+/// A build can install programs, and a directory of `PATH` can be relative to the tree: then the answer is not known
+/// before the first probe. A shell line can use commands of the shell, so only a single word that is similar to a
+/// subcommand is refused.
 pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
     let word = match &asked.command {
         TestCommand::Argv(words) => words[0].to_string_lossy(),
@@ -33,7 +33,7 @@ pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
     Err(Failure::new(Status::Usage, format!("`{word}` is neither a subcommand nor a program in PATH")).with_hint(hint))
 }
 
-/// The subcommand that a word probably means: it begins alike, has the same letters, or lacks, adds or mistakes one.
+/// The subcommand that a word probably means: same beginning, same letters, or one letter missing, added or wrong.
 fn near_subcommand(word: &str) -> Option<String> {
     let is_near = |name: &&str| {
         let begins_alike = word.len() >= 3 && name.get(..3) == word.get(..3);

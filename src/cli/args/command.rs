@@ -34,8 +34,8 @@ use crate::cli::args::options::parse_step;
 
 /// Find the change that broke a test.
 ///
-/// Give it a test that fails now. It finds the first bad commit, a minimal change inside it that makes the test fail, and a tested
-/// fix for HEAD. No known good revision is needed; revisions that do not build are repaired, not skipped.
+/// Give it a test that fails now. It finds the first bad commit, a minimal change inside it that makes the test fail,
+/// and a tested fix for HEAD. No known good revision is needed; revisions that do not build are repaired, not skipped.
 #[derive(Debug, Parser)]
 #[command(
     name = "git-idd",
@@ -46,8 +46,8 @@ use crate::cli::args::options::parse_step;
     override_usage = "git idd [OPTIONS] [--] <TEST-CMD> [ARGS]...\n       git idd <COMMAND>"
 )]
 pub struct Cli {
-    /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 means pass, 125 means
-    /// that the revision cannot be tested, anything else means failure.
+    /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 means pass, 125
+    /// means that the revision cannot be tested, anything else means failure.
     #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required = true)]
     pub words: Vec<OsString>,
 
@@ -216,7 +216,8 @@ pub enum Subcommand {
     },
     /// Print the tested revisions, or the output of one probe; without --hunt of the last hunt.
     Log {
-        /// Print the output of the test at this revision, or of the probe with this number (`git idd log -v` prints the numbers).
+        /// Print the output of the test at this revision, or of the probe with this number (`git idd log -v` prints the
+        /// numbers).
         #[arg(value_name = "REV|PROBE", conflicts_with = "format")]
         probe: Option<String>,
         #[command(flatten)]

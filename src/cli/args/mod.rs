@@ -205,7 +205,8 @@ pub struct UsageError {
 ///
 /// - `args`: with the program's name in front, as the system gives them.
 /// - `config`: keys and values of `git config -z --get-regexp '^(idd\.|color\.ui$)'` in the order of the files, the
-///   last one wins. A key without `=` has the value `true`, as git reads it. Keys are compared as git does, without case.
+///   last one wins. A key without `=` has the value `true`, as git reads it. Keys are compared as git does, without
+///   case.
 ///
 /// An option on the command line takes the place of everything configured for it.
 pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocation, ParseError> {

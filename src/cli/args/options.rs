@@ -60,21 +60,22 @@ pub struct Test {
 
     /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
     ///
-    /// Give a command that finds out faster than the build that a candidate cannot be built, such as a compiler in its syntax-only
-    /// mode. It runs only for parts of a change, never for a revision. At the end, rejected parts are built after all, so a wrong
-    /// check does not change the answer.
+    /// Give a command that finds out faster than the build that a candidate cannot be built, such as a compiler in its
+    /// syntax-only mode. It runs only for parts of a change, never for a revision. At the end, rejected parts are built
+    /// after all, so a wrong check does not change the answer.
     ///
-    /// Without this option, `compile_commands.json` or `build/compile_commands.json` is used if it exists and git does not track
-    /// it: the compiler that it names checks the syntax of the C sources that a candidate touches. Only the options `-I`, `-D`,
-    /// `-U`, `-std`, `-f`, `-m` and `-include` of its commands are used, and no plug-in or program of the repository.
+    /// Without this option, `compile_commands.json` or `build/compile_commands.json` is used if it exists and git does
+    /// not track it: the compiler that it names checks the syntax of the C sources that a candidate touches. Only the
+    /// options `-I`, `-D`, `-U`, `-std`, `-f`, `-m` and `-include` of its commands are used, and no plug-in or program
+    /// of the repository.
     #[arg(long, value_name = "COMMAND")]
     pub precheck: Option<OsString>,
 
-    /// File or directory that the build makes and the test reads; may be given more than once. If a build makes the same bytes
-    /// as an earlier one, the test is not run again.
+    /// File or directory that the build makes and the test reads; may be given more than once. If a build makes the
+    /// same bytes as an earlier one, the test is not run again.
     ///
-    /// Needs `--build`. Name everything that the test depends on. The runs that prove the finding are always made, in fresh
-    /// checkouts. If a path is missing or is a link, the test is run.
+    /// Needs `--build`. Name everything that the test depends on. The runs that prove the finding are always made, in
+    /// fresh checkouts. If a path is missing or is a link, the test is run.
     #[arg(long, value_name = "PATH")]
     pub artifact: Vec<OsString>,
 
@@ -98,7 +99,8 @@ pub struct Test {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub signature: SignatureMode,
 
-    /// Use the present version of this path in every revision; may be given more than once. The test script is held by default.
+    /// Use the present version of this path in every revision; may be given more than once. The test script is held by
+    /// default.
     #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
     pub hold: Vec<OsString>,
 
@@ -110,11 +112,12 @@ pub struct Test {
     #[arg(long, value_name = "PATCH|DIR")]
     pub overlay: Option<OsString>,
 
-    /// Directory with files that old revisions need today; they are put over every revision. May be given more than once.
+    /// Directory with files that old revisions need today; they are put over every revision. May be given more than
+    /// once.
     ///
-    /// Examples: a `sitecustomize.py` that restores functions that a newer interpreter removed (with `PYTHONPATH=.`), a header
-    /// that a newer system lacks. These files are not part of any change. A later directory wins over an earlier one and over
-    /// `--overlay`.
+    /// Examples: a `sitecustomize.py` that restores functions that a newer interpreter removed (with `PYTHONPATH=.`), a
+    /// header that a newer system lacks. These files are not part of any change. A later directory wins over an earlier
+    /// one and over `--overlay`.
     #[arg(long, value_name = "DIR")]
     pub shim: Vec<OsString>,
 
@@ -122,8 +125,9 @@ pub struct Test {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
 
-    /// The test is flaky: it sometimes fails or passes without a reason, in this share of its runs (`0.1`, `10%`). Without a rate,
-    /// the rate is measured; without this option, a flaky test is noticed when two runs of one revision disagree.
+    /// The test is flaky: it sometimes fails or passes without a reason, in this share of its runs (`0.1`, `10%`).
+    /// Without a rate, the rate is measured; without this option, a flaky test is noticed when two runs of one revision
+    /// disagree.
     #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = MEASURED,
           value_parser = parse_flaky)]
     pub flaky: Option<Flaky>,
@@ -132,7 +136,8 @@ pub struct Test {
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = parse_confidence)]
     pub confidence: Share,
 
-    /// Shell line that runs more tests; a reversal that makes one of them fail is rejected, so they also choose the fix.
+    /// Shell line that runs more tests; a reversal that makes one of them fail is rejected, so they also choose the
+    /// fix.
     #[arg(long, value_name = "COMMAND")]
     pub suite: Option<OsString>,
 
@@ -176,15 +181,17 @@ pub struct Effort {
 
     /// Use no result of an earlier run.
     ///
-    /// Without this option, an earlier result counts if all of these are unchanged: the tree, the commands, the variables that they
-    /// read (`idd.env` names more), and the programs that they execute, with the modules of interpreters.
+    /// Without this option, an earlier result counts if all of these are unchanged: the tree, the commands, the
+    /// variables that they read (`idd.env` names more), and the programs that they execute, with the modules of
+    /// interpreters.
     #[arg(long)]
     pub no_cache: bool,
 
-    /// Fetch objects that a partial or shallow clone lacks, when they are needed; without this option, nothing is fetched.
+    /// Fetch objects that a partial or shallow clone lacks, when they are needed; without this option, nothing is
+    /// fetched.
     ///
-    /// Only objects are fetched, with your git, and from the remote that the clone was made from: no ref changes. The whole
-    /// history of a shallow clone is fetched; the clone is then no longer shallow.
+    /// Only objects are fetched, with your git, and from the remote that the clone was made from: no ref changes. The
+    /// whole history of a shallow clone is fetched; the clone is then no longer shallow.
     #[arg(long)]
     pub fetch: bool,
 
@@ -192,19 +199,19 @@ pub struct Effort {
     #[arg(long, value_enum, value_name = "STAGE", default_value_t)]
     pub until: Until,
 
-    /// Time limit of the reduction: `30m`, or `unlimited`; the answer is the smallest change that was found in this time
-    /// (default: 10 times the time of the search, at least 5 minutes).
+    /// Time limit of the reduction: `30m`, or `unlimited`; the answer is the smallest change that was found in this
+    /// time (default: 10 times the time of the search, at least 5 minutes).
     ///
-    /// All sessions of a hunt count together. A candidate whose answer is known takes no time. The limit does not hold for repairs,
-    /// the proof, and the port of the fix. `git idd resume --effort <duration>` reduces further.
+    /// All sessions of a hunt count together. A candidate whose answer is known takes no time. The limit does not hold
+    /// for repairs, the proof, and the port of the fix. `git idd resume --effort <duration>` reduces further.
     #[arg(id = "effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
     pub reduction: Option<Bound>,
 
     /// Repair untestable revisions, with no limit on the number of tests.
     ///
-    /// Without this option, a repair takes at most 30 tests, and 3 for each halving of the history; it is then used in the size that was
-    /// reached. If every revision that can be tested fails, all repairs together take at most three times as many tests; then
-    /// the hunt ends.
+    /// Without this option, a repair takes at most 30 tests, and 3 for each halving of the history; it is then used in
+    /// the size that was reached. If every revision that can be tested fails, all repairs together take at most three
+    /// times as many tests; then the hunt ends.
     #[arg(long)]
     pub repair: bool,
 
@@ -224,11 +231,12 @@ pub struct Effort {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
-    /// Shell line that runs when the first bad commit is proved, and again when the hunt has ended; it reads the finding from stdin.
+    /// Shell line that runs when the first bad commit is proved, and again when the hunt has ended; it reads the
+    /// finding from stdin.
     ///
-    /// Its environment has `IDD_STATUS` (`culprit` the first time), `IDD_COMMIT` (the first bad revision) and `IDD_SUMMARY` (one line).
-    /// It runs in the directory in which `git idd` was started, also after an error, but not if the hunt was interrupted. It does not
-    /// change the exit code. The hunt goes on while it runs.
+    /// Its environment has `IDD_STATUS` (`culprit` the first time), `IDD_COMMIT` (the first bad revision) and
+    /// `IDD_SUMMARY` (one line). It runs in the directory in which `git idd` was started, also after an error, but not
+    /// if the hunt was interrupted. It does not change the exit code. The hunt goes on while it runs.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
 }
@@ -249,11 +257,13 @@ pub struct Record {
     /// What is kept.
     pub holding: Holding,
 
-    /// If the test runs several programs: the one that `trace` shows (default: the last one that ended as the test did).
+    /// If the test runs several programs: the one that `trace` shows (default: the last one that ended as the test
+    /// did).
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
 
-    /// Run the test only once; without this option it also runs without instrumentation, and a second time, to compare the runs.
+    /// Run the test only once; without this option it also runs without instrumentation, and a second time, to compare
+    /// the runs.
     #[arg(long)]
     pub once: bool,
 
@@ -277,7 +287,8 @@ pub struct Record {
 /// What a recording or an explanation keeps as it is now; as in a hunt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Holding {
-    /// Use the present version of this path in the revisions that are built; may be given more than once. The test script is held by default.
+    /// Use the present version of this path in the revisions that are built; may be given more than once. The test
+    /// script is held by default.
     #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
     pub hold: Vec<OsString>,
 
@@ -302,11 +313,13 @@ pub struct Explain {
     #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
     pub hunt: Option<String>,
 
-    /// Compare the failing run with itself with one decision inverted (an `if` goes the other way), so that the test passes.
+    /// Compare the failing run with itself with one decision inverted (an `if` goes the other way), so that the test
+    /// passes.
     #[arg(long, conflicts_with = "good")]
     pub switch: bool,
 
-    /// Number of decisions that `--switch` tries at most, each in a fork of the program: the last ones first, then those that the failure depends on.
+    /// Number of decisions that `--switch` tries at most, each in a fork of the program: the last ones first, then
+    /// those that the failure depends on.
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "switch")]
     pub switch_budget: usize,
 
@@ -314,7 +327,8 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub max_tests: u64,
 
-    /// Pair of versions of a hunt: the first bad revision with and without the necessary change, or HEAD without and with the fix.
+    /// Pair of versions of a hunt: the first bad revision with and without the necessary change, or HEAD without and
+    /// with the fix.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
     pub at: Side,
 
@@ -393,7 +407,8 @@ pub struct Allowance {
     #[arg(id = "new_until", long = "until", value_enum, value_name = "STAGE")]
     pub until: Option<Until>,
 
-    /// Time limit of the reduction, including the time that it has taken so far: `30m`, or `unlimited` (default: as before).
+    /// Time limit of the reduction, including the time that it has taken so far: `30m`, or `unlimited` (default: as
+    /// before).
     #[arg(id = "new_effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
     pub reduction: Option<Bound>,
 

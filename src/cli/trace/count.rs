@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What is counted.
+/// The counts.
 #[derive(Debug, Default)]
 pub struct Stat {
     /// Records.
     pub n_records: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub n_bytes: u64,
     /// Reads and writes of memory and variables.
     pub n_accesses: u64,
-    /// Uses of what another step made.
+    /// Uses of values that another step produced.
     pub n_uses: u64,
     /// Functions that ran.
     pub n_functions: usize,
@@ -62,7 +62,7 @@ impl Watch for Counter {
     }
 
     fn looks(&mut self, machine: &Machine, _step: Step, _address: u64, _length: u64) {
-        // A variable that was set before the part that was kept: what was read is not known, but that it was.
+        // A variable that was set before the stored part: its value is unknown, but the read counts.
         self.n_accesses += u64::from(machine.frame().is_some_and(|frame| frame.is_partial));
     }
 

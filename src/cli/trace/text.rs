@@ -20,13 +20,13 @@ use crate::world::record::store::Traced;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Functions without a model that are named.
+/// The number of functions without a model that are printed.
 const N_NAMED: usize = 8;
 
-/// Callers of a step that are shown, the innermost first.
+/// The number of printed callers of a step, the innermost first.
 const N_CALLERS: usize = 40;
 
-/// Reads and writes of a step that are shown.
+/// The number of printed reads and writes of a step.
 const N_SHOWN: usize = 24;
 
 struct Page(String);
@@ -155,7 +155,7 @@ fn place(place: Option<&Place>) -> String {
     place.map_or_else(|| "?".to_owned(), |place| format!("{}:{}", safe(&place.file), place.line))
 }
 
-/// What is missing before the first step.
+/// The missing part before the first step.
 fn missing(traced: &Traced) -> String {
     let n_bytes = spaced(traced.n_given_up);
     format!(
