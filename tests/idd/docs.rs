@@ -40,7 +40,7 @@ fn the_readme_has_two_commands_to_set_up_and_the_scripts_they_name_exist() {
         assert!(fixture::root().join(script).is_file(), "{script}");
     }
     let ci = read(".ci/run");
-    assert!(ci.lines().any(|line| line.ends_with("./scripts/check.sh")));
+    assert!(ci.lines().any(|line| line.starts_with("exec ") && line.contains("/scripts/check.sh")));
 }
 
 #[test]
