@@ -1,7 +1,8 @@
 //! Measures the graph of dependences beside what it replaced: the entry of `scripts/bench dependence`.
 //!
-//! `dependence <recording directory> <variable>...` plays the failing process of a recording, packs its graph, and asks before the last step why each variable has its
-//! value: by the graph, and by playing every step that is found from the checkpoint before it. Prints JSON.
+//! `dependence <recording directory> <variable>...` plays the failing process of a recording, packs its graph, and asks
+//! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
+//! checkpoint before it. Prints JSON.
 
 use git_idd::trace::native::detail::Answer;
 use git_idd::trace::native::detail::detail;

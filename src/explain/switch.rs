@@ -1,9 +1,10 @@
 //! In which order the decisions of a failing run are switched.
 //!
-//! Source: Sumner and Zhang, section 4.1, after Zhang, Gupta and Gupta, "Locating Faults Through Automated Predicate Switching" (2006): what was executed last is switched
-//! first, because a failure is often not far from its cause; what is left of the effort goes to what the failure depends on, by distance.
-//! Deviations: both orders are tried one after the other, each with a part of the effort; and a decision is as far away as the shortest way over data *and*
-//! control makes it, where they count the data of a slice that is pruned by the values that were right.
+//! Source: Sumner and Zhang, section 4.1, after Zhang, Gupta and Gupta, "Locating Faults Through Automated Predicate
+//! Switching" (2006): what was executed last is switched first, because a failure is often not far from its cause; what
+//! is left of the effort goes to what the failure depends on, by distance. Deviations: both orders are tried one after
+//! the other, each with a part of the effort; and a decision is as far away as the shortest way over data *and* control
+//! makes it, where they count the data of a slice that is pruned by the values that were right.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,9 @@
-//! What depends on what in a run: one graph of its steps, which can be followed back to what made a value, and on to what was made of it.
+//! What depends on what in a run: one graph of its steps, which can be followed back to what made a value, and on to
+//! what was made of it.
 //!
-//! Three kinds of dependence are kept apart: on values, on values that only say where others are, and on the decision or call because of which a step runs.
-//! Nothing here knows how programs are recorded: a recorder notes steps and uses as they happen ([`Notes`]), and packs them when it is done.
+//! Three kinds of dependence are kept apart: on values, on values that only say where others are, and on the decision
+//! or call because of which a step runs. Nothing here knows how programs are recorded: a recorder notes steps and uses
+//! as they happen ([`Notes`]), and packs them when it is done.
 //!
 //! Source of the terms: Ferrante, Ottenstein and Warren 1987; Korel and Laski 1988, "Dynamic Program Slicing".
 
@@ -152,7 +154,8 @@ impl Dependences {
         self.n_steps
     }
 
-    /// What a step depends on: first what decided that it runs, then in the order of use. A `return` that it waited for began after it.
+    /// What a step depends on: first what decided that it runs, then in the order of use. A `return` that it waited for
+    /// began after it.
     pub fn makers(&self, step: Step) -> Row<'_> {
         self.makers.row(step)
     }
@@ -206,14 +209,15 @@ impl Dependences {
         distances
     }
 
-    /// The steps that values come from: their makers, the makers of what those used, and so on, without what decided that these run.
+    /// The steps that values come from: their makers, the makers of what those used, and so on, without what decided
+    /// that these run.
     ///
     /// - `makers`: who made the values.
     /// - `at`: the step that is about to run and finds them.
     /// - Result: at most `limit` steps, as a rule the last first, and whether there are more.
     ///
-    /// A step that waits for a call uses what later steps make; it counts up to where it was used itself. So what is given to a function does not come from what that
-    /// function returns.
+    /// A step that waits for a call uses what later steps make; it counts up to where it was used itself. So what is
+    /// given to a function does not come from what that function returns.
     pub fn origins(&self, makers: impl IntoIterator<Item = Step>, at: Step, limit: usize) -> (Vec<Step>, bool) {
         let mut open: BTreeMap<Step, Step> = BTreeMap::new();
         let mut done: HashMap<Step, Step> = HashMap::new();

@@ -1,8 +1,8 @@
 //! What follows what inside a function, and what decides what.
 //!
-//! Source of both algorithms: dominators by Cooper, Harvey and Kennedy 2001; control dependence by Ferrante, Ottenstein and Warren 1987. Deviation: a
-//! block from which the function cannot end (an endless loop) is given an edge to the end, the last such block in the order of the text
-//! first, so that every block has a post-dominator.
+//! Source of both algorithms: dominators by Cooper, Harvey and Kennedy 2001; control dependence by Ferrante, Ottenstein
+//! and Warren 1987. Deviation: a block from which the function cannot end (an endless loop) is given an edge to the
+//! end, the last such block in the order of the text first, so that every block has a post-dominator.
 
 /// A block of one function, by its number in that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,9 +15,11 @@ pub struct Flow {
     pub successors: Vec<Vec<BlockId>>,
     /// The closest block that every way from here to the end goes through; `None` if that is the end itself.
     pub post_dominator: Vec<Option<BlockId>>,
-    /// The closest block that every way from the entry to here goes through; `None` for the entry and for what is never reached.
+    /// The closest block that every way from the entry to here goes through; `None` for the entry and for what is never
+    /// reached.
     pub dominator: Vec<Option<BlockId>>,
-    /// The blocks whose decisions say directly whether this block runs, with the successor that they have to choose; ascending.
+    /// The blocks whose decisions say directly whether this block runs, with the successor that they have to choose;
+    /// ascending.
     pub control_dependence: Vec<Vec<(BlockId, BlockId)>>,
     /// Whether the block is the head of a loop: a block that it dominates goes back to it.
     pub is_loop_head: Vec<bool>,
@@ -103,7 +105,8 @@ fn dominates(dominator: &[Option<usize>], above: usize, block: usize) -> bool {
     false
 }
 
-/// For each node the closest one that every way from `root` goes through; `None` for the root and what it does not reach.
+/// For each node the closest one that every way from `root` goes through; `None` for the root and what it does not
+/// reach.
 fn closest_dominators(graph: &[Vec<usize>], root: usize) -> Vec<Option<usize>> {
     // Reverse post-order, without recursion.
     let mut order = Vec::new();

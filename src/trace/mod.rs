@@ -1,11 +1,13 @@
 //! Runs of programs that were recorded: what they did, and what depends on what.
 //!
-//! What is here knows neither how a program was recorded nor in which language it is written. A run is a sequence of [`step`]s, executed statements. Each has a
-//! [`place`] in the source, and an [`index`], by which it has the same name in another run; [`regions`] gives the indices, from the [`flow`] of the functions.
-//! [`run`] is a run as far as it is needed to compare it, and [`dependence`] the graph of what its steps depend on.
+//! What is here knows neither how a program was recorded nor in which language it is written. A run is a sequence of
+//! [`step`]s, executed statements. Each has a [`place`] in the source, and an [`index`], by which it has the same name
+//! in another run; [`regions`] gives the indices, from the [`flow`] of the functions. [`run`] is a run as far as it is
+//! needed to compare it, and [`dependence`] the graph of what its steps depend on.
 //!
-//! A recording is a directory of traces, one for each process that ran ([`container`] is their form on disk), and of what is known of the program. What a recorder of
-//! one language needs to read them is in a part of its own: [`native`] is that of C. Everything is checked against its bounds: a damaged file is a [`TraceError`].
+//! A recording is a directory of traces, one for each process that ran ([`container`] is their form on disk), and of
+//! what is known of the program. What a recorder of one language needs to read them is in a part of its own: [`native`]
+//! is that of C. Everything is checked against its bounds: a damaged file is a [`TraceError`].
 
 pub mod container;
 pub mod dependence;

@@ -1,7 +1,9 @@
-//! The regions that one activation of a function is in: what its decisions reach, and what its steps and calls are called by them (see [`Index`]).
+//! The regions that one activation of a function is in: what its decisions reach, and what its steps and calls are
+//! called by them (see [`Index`]).
 //!
-//! Source: Xin and Zhang 2007, "Efficient Online Detection of Dynamic Control Dependence". A region that ends where the one below it ends takes its place. Nothing here
-//! knows what was recorded: whoever plays a run says which block is entered, which step begins, decides or calls.
+//! Source: Xin and Zhang 2007, "Efficient Online Detection of Dynamic Control Dependence". A region that ends where the
+//! one below it ends takes its place. Nothing here knows what was recorded: whoever plays a run says which block is
+//! entered, which step begins, decides or calls.
 
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
@@ -134,7 +136,8 @@ impl Regions {
         }
     }
 
-    /// A function that returns twice returned at this point: the first time what was decided is noted, and later it is so again.
+    /// A function that returns twice returned at this point: the first time what was decided is noted, and later it is
+    /// so again.
     pub fn mark(&mut self, point: u32, is_first: bool) {
         let found = self.marks.iter_mut().find(|mark| mark.point == point);
         match found {

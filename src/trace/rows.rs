@@ -1,7 +1,8 @@
 //! Rows of a sparse graph of steps, packed: a byte or two for each edge.
 //!
-//! The rows lie one after the other. Each begins with its length in bytes; an edge is the distance of its other end from the other end of the edge before, from
-//! the row itself for the first, with its [`Kind`] in the two lowest bits, in the variable-length form of DWARF (LEB128). Where every 32nd row begins is noted.
+//! The rows lie one after the other. Each begins with its length in bytes; an edge is the distance of its other end
+//! from the other end of the edge before, from the row itself for the first, with its [`Kind`] in the two lowest bits,
+//! in the variable-length form of DWARF (LEB128). Where every 32nd row begins is noted.
 
 use crate::trace::dependence::Kind;
 use crate::trace::step::Step;

@@ -14,7 +14,8 @@ pub struct Said {
     pub time: u64,
     /// The function.
     pub function: Arc<str>,
-    /// Its arguments: numbers, and the strings that pointers point to. Other pointers are left out, because they differ between programs.
+    /// Its arguments: numbers, and the strings that pointers point to. Other pointers are left out, because they differ
+    /// between programs.
     pub words: Vec<Word>,
     /// The text, if it is known.
     pub text: Option<Vec<u8>>,
@@ -61,10 +62,11 @@ pub struct Run {
     pub indices: Vec<u64>,
     /// By step: records before its first one.
     pub records: Vec<u64>,
-    /// By step: the one that leads the innermost region around it; 0 for the root. An iteration is led by its decision, and the decisions of all iterations by what leads
-    /// the first one.
+    /// By step: the one that leads the innermost region around it; 0 for the root. An iteration is led by its decision,
+    /// and the decisions of all iterations by what leads the first one.
     pub leaders: Vec<u32>,
-    /// By step: the one that decided that it runs: the innermost decision around it, else the call of its function; 0 for the root.
+    /// By step: the one that decided that it runs: the innermost decision around it, else the call of its function; 0
+    /// for the root.
     pub deciders: Vec<u32>,
     /// By step: the one that called its function; 0 for the root.
     pub callers: Vec<u32>,

@@ -1,6 +1,7 @@
 //! Two runs side by side: which steps correspond.
 //!
-//! Source: Sumner and Zhang, sections 2 and 3. [`way`] writes down what a part of a variable is called, for whoever compares states.
+//! Source: Sumner and Zhang, sections 2 and 3. [`way`] writes down what a part of a variable is called, for whoever
+//! compares states.
 
 pub mod way;
 

@@ -507,3 +507,52 @@ impl Watch for Fork<'_> {
         self.is_induced.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::explain::chain::Executions as _;
+    use crate::explain::chain::Goal;
+    use crate::explain::chain::Test;
+    use crate::explain::failure::Ending;
+    use crate::explain::native::stored::causality;
+    use crate::trace::native::stored::step;
+
+    #[test]
+    fn a_state_holds_what_differs_the_last_written_first() {
+        let mut causality = causality("list", Ending::Exit(0));
+        let inside = step(&mut causality.failing().player, 17, 2);
+        let point = causality.point_until(inside).unwrap();
+        assert_eq!(causality.steps(point), (inside, inside));
+        let state = causality.state(point).unwrap();
+        let cells = state.cells.iter().map(|(definition, cell)| (definition.time, &*cell.path, cell.shown.clone()));
+        let shown = |ours: &str, theirs: &str| (ours.to_owned(), theirs.to_owned());
+        let expected = [
+            (30, "sum", shown("9", "8")),
+            (12, "main.list->next->value", shown("4", "3")),
+            (0, "weights[1]", shown("4", "3")),
+        ];
+        assert!(cells.eq(expected));
+        assert!(state.unpatched.is_empty());
+        assert_eq!(state.byte(state.cells[1].1.address).map(|(byte, _)| byte), Some(4));
+    }
+
+    #[test]
+    fn a_fork_that_does_as_before_shows_the_failure_and_what_it_did_not_write_is_overwritten() {
+        let mut causality = causality("list", Ending::Exit(0));
+        let failing = &mut causality.failing().player;
+        let (early, late) = (step(failing, 17, 0), step(failing, 17, 2));
+        let (point, later) = (causality.point_until(early).unwrap(), causality.point_until(late).unwrap());
+        let definitions = causality.faulty(later).unwrap();
+        let kept = definitions.iter().copied().filter(|definition| definition.time > 0).collect::<Vec<_>>();
+        let induces = |causality: &mut crate::explain::native::causality::Causality<_>, retained, goal| {
+            causality.induce(&[Test { point, retained, goal }]).unwrap() == [true]
+        };
+        assert!(induces(&mut causality, Vec::new(), Goal::Failure));
+        let set = |definitions: &[_]| Goal::Set { point: later, definitions: definitions.to_vec() };
+        assert_eq!(kept.len(), 2);
+        assert!(induces(&mut causality, kept.clone(), set(&kept)));
+        // Nothing writes the initial value again.
+        assert!(!induces(&mut causality, kept, set(&definitions)));
+        assert_eq!(causality.n_forks, 3);
+    }
+}

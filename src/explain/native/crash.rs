@@ -16,7 +16,8 @@ use crate::trace::native::machine::Watch;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
 
-/// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that has a name.
+/// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that
+/// has a name.
 ///
 /// Cost: plays one step.
 pub fn null(recorded: &mut Recorded, step: Step) -> Result<Option<String>, TraceError> {
@@ -57,7 +58,8 @@ fn statement(frame: &Frame) -> &[Instruction] {
     &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end]
 }
 
-/// Which loads give the pointers that instructions follow, first those that are read through or written through, then those that are handed on.
+/// Which loads give the pointers that instructions follow, first those that are read through or written through, then
+/// those that are handed on.
 fn followed(instructions: &[Instruction]) -> Vec<usize> {
     let mut loads: HashMap<ValueId, usize> = HashMap::new();
     let (mut followed, mut given) = (Vec::new(), Vec::new());
@@ -87,4 +89,19 @@ fn followed(instructions: &[Instruction]) -> Vec<usize> {
     }
     followed.extend(given);
     followed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::native::stored::recorded;
+
+    #[test]
+    fn the_null_pointer_that_a_crash_follows_has_its_name() {
+        let mut crashed = recorded("crash", "bad");
+        let last = Step(crashed.run.n_steps());
+        assert_eq!(null(&mut crashed, last).unwrap().as_deref(), Some("whole->part"));
+        let mut whole = recorded("crash", "good");
+        assert_eq!(null(&mut whole, last).unwrap(), None);
+    }
 }

@@ -1,4 +1,5 @@
-//! The decisions of a run that can be switched: which instance of which segment makes each of them, and what every step depends on.
+//! The decisions of a run that can be switched: which instance of which segment makes each of them, and what every step
+//! depends on.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,8 @@ pub struct Decision {
     pub segment: u32,
     /// Which instance of the segment, from 1.
     pub n: u64,
-    /// The values to force: for a `switch` one for each target, the one that was taken included; for a branch one number without a meaning.
+    /// The values to force: for a `switch` one for each target, the one that was taken included; for a branch one
+    /// number without a meaning.
     pub cases: Vec<i64>,
 }
 

@@ -52,3 +52,19 @@ impl Watch for Count {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::native::stored::recorded;
+    use crate::trace::native::stored::step;
+
+    #[test]
+    fn instances_are_counted_in_the_whole_run() {
+        let mut run = recorded("list", "bad");
+        // `node->value = weights[i];`
+        let second = step(&mut run.player, 26, 1);
+        let found = instances(&mut run, &[second, Step(u32::MAX)]).unwrap();
+        assert_eq!(found, HashMap::from([(second, Instance { nth: 2, of: 3 })]));
+    }
+}

@@ -1,8 +1,9 @@
 //! Explanations of C programs.
 //!
 //! [`align`] says what differs between the states of two runs. [`causality`] answers the questions of the chain engines by re-execution. [`story`] tells the result in the
-//! words of the source: by the names of [`naming`], with values as [`shown`], and the [`instances`] of statements. [`roots`] leads it back to the change, or to what that is
-//! [`governing`], [`origin`] says where it comes from, and [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched.
+//! words of the source: by the names of [`naming`], with values as [`shown`], and the [`instances`] of statements.
+//! [`roots`] leads it back to the change, or to what that is [`governing`], [`origin`] says where it comes from, and
+//! [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched.
 
 pub mod align;
 pub mod causality;
@@ -18,3 +19,6 @@ pub mod roots;
 pub mod shown;
 pub mod story;
 pub mod texts;
+
+#[cfg(test)]
+pub(crate) mod stored;

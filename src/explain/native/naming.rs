@@ -339,3 +339,39 @@ fn step(debug: Debug<'_>, to: MetadataId, way: &Way, (index, n): (u64, u64)) -> 
         _ => way.element(index),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::failure::Ending;
+    use crate::explain::native::stored::causality;
+    use crate::explain::native::stored::recorded;
+    use crate::trace::native::stored::step;
+
+    #[test]
+    fn a_part_of_the_heap_is_named_as_the_statement_sees_it() {
+        let mut causality = causality("list", Ending::Exit(0));
+        let failing = &mut causality.failing().player;
+        // `sum += node->value;` of the second node, and `printf(...)`.
+        let (inside, outside) = (step(failing, 17, 1), step(failing, 31, 0));
+        let point = causality.point_until(inside).unwrap();
+        let state = causality.state(point).unwrap();
+        let (_, cell) = state.cells.iter().find(|(_, cell)| cell.path == "node->value").unwrap();
+        let place = [(cell.address, cell.length)];
+        let name = |recorded: &mut Recorded, step, home: Option<&str>| {
+            let home: Option<Arc<str>> = home.map(Into::into);
+            before(recorded, step, &place, home.as_ref()).unwrap().pop().flatten()
+        };
+        assert_eq!(name(causality.failing(), inside, None).as_deref(), Some("node->value"));
+        assert_eq!(name(causality.failing(), inside, Some("main")).as_deref(), Some("total.node->value"));
+        assert_eq!(name(causality.failing(), outside, None).as_deref(), Some("list->next->value"));
+        assert_eq!(name(causality.failing(), Step::START, None), None);
+    }
+
+    #[test]
+    fn what_nothing_leads_to_has_no_name() {
+        let mut run = recorded("list", "bad");
+        let last = Step(run.run.n_steps());
+        assert_eq!(before(&mut run, last, &[(16, 4)], None).unwrap(), [None]);
+    }
+}

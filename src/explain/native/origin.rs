@@ -1,7 +1,8 @@
 //! Where the difference that a chain begins with comes from, as far as the runs tell.
 //!
-//! A chain ends where no faulty variable is needed any more. That is the change if the first link stands in it; else the difference came in where no
-//! variable of this process shows it: with its arguments, with what it read, from another thread.
+//! A chain ends where no faulty variable is needed any more. That is the change if the first link stands in it; else
+//! the difference came in where no variable of this process shows it: with its arguments, with what it read, from
+//! another thread.
 
 use std::sync::Arc;
 
@@ -65,7 +66,8 @@ pub struct Used {
 
 /// Finds it.
 ///
-/// - `in_change`: whether the first link, or the failing statement where there is none, stands in the change; `None` if there is no change, only a switched decision.
+/// - `in_change`: whether the first link, or the failing statement where there is none, stands in the change; `None` if
+///   there is no change, only a switched decision.
 /// - `from_outside`: what [`outside`] says, if it was asked.
 ///
 /// Cost: plays a step or two.
@@ -101,8 +103,9 @@ pub fn origin<F: Forks>(
     Ok(Origin::Unknown(used))
 }
 
-/// Whether what a chain begins with came in from outside of the process: with its arguments, or by a function that its first step calls. Of several processes one may have made
-/// what another one read, and what was read need not be known: then the last function before that brought something in.
+/// Whether what a chain begins with came in from outside of the process: with its arguments, or by a function that its
+/// first step calls. Of several processes one may have made what another one read, and what was read need not be known:
+/// then the last function before that brought something in.
 ///
 /// Cost: plays a step, of several processes the whole run.
 pub fn outside<F: Forks>(
@@ -215,5 +218,41 @@ impl Watch for Look {
         if is_input(call) && self.function.is_none() {
             self.function.clone_from(&call.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::failure::Ending;
+    use crate::explain::native::stored::causality;
+    use crate::explain::native::stored::chain;
+    use crate::explain::native::story::tell;
+
+    #[test]
+    fn what_a_function_of_the_library_read_comes_from_outside() {
+        let mut causality = causality("input", Ending::Exit(0));
+        let last = causality.failure().step;
+        let chain = chain(&mut causality, last, |_, _| true);
+        let links = tell(&mut causality, &chain, None).unwrap();
+        let found = outside(&mut causality, &links, 1).unwrap();
+        assert_eq!(found, Some(Origin::Input("__isoc99_fscanf".into())));
+        let told = |causality: &mut _, in_change, from_outside| {
+            origin(causality, (&links, End::Benign), in_change, from_outside).unwrap()
+        };
+        assert_eq!(told(&mut causality, Some(false), found.clone()), Origin::Input("__isoc99_fscanf".into()));
+        assert_eq!(told(&mut causality, Some(true), found), Origin::Change);
+        assert_eq!(told(&mut causality, None, None), Origin::Same);
+    }
+
+    #[test]
+    fn an_initial_value_that_the_change_touches_is_told_as_one() {
+        let mut causality = causality("list", Ending::Exit(0));
+        let last = causality.failure().step;
+        let chain = chain(&mut causality, last, |_, _| true);
+        let links = tell(&mut causality, &chain, None).unwrap();
+        assert_eq!(outside(&mut causality, &links, 1).unwrap(), None);
+        assert_eq!(origin(&mut causality, (&links, End::Start), Some(true), None).unwrap(), Origin::Initial);
+        assert_eq!(origin(&mut causality, (&links, End::Start), Some(false), None).unwrap(), Origin::Start);
     }
 }

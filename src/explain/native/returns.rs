@@ -1,7 +1,8 @@
 //! What calls returned: values that wait in no variable, so that no patch reaches them.
 //!
-//! They are compared here, step by step, where a chain comes to a statement that calls: the `return`s whose values differ are where values may be pending
-//! ([`Executions::around`](crate::explain::chain::Executions::around)), and what a [story](crate::explain::native::story) tells between them and the variable.
+//! They are compared here, step by step, where a chain comes to a statement that calls: the `return`s whose values
+//! differ are where values may be pending ([`Executions::around`](crate::explain::chain::Executions::around)), and what
+//! a [story](crate::explain::native::story) tells between them and the variable.
 
 use std::sync::Arc;
 
@@ -44,8 +45,8 @@ fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<Vec<Retur
     Ok(calls.found)
 }
 
-/// The calls behind a step that returned something else than in the reference, with what they returned there: those of the step before so many steps had begun,
-/// those of their `return`s, and so on; the last first.
+/// The calls behind a step that returned something else than in the reference, with what they returned there: those of
+/// the step before so many steps had begun, those of their `return`s, and so on; the last first.
 ///
 /// Cost: one pass over the calls of each step that is found.
 pub fn differing(
@@ -102,5 +103,23 @@ impl Watch for Calls<'_> {
 
     fn is_done(&self) -> bool {
         self.is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::explain::failure::Ending;
+    use crate::explain::native::stored::causality;
+    use crate::trace::native::stored::step;
+
+    #[test]
+    fn calls_in_calls_that_returned_something_else_are_found_the_last_first() {
+        let mut causality = causality("returns", Ending::Exit(0));
+        // `if (chosen && answer(5000) == 10)`: its second part.
+        let decision = step(&mut causality.failing().player, 25, 1);
+        let found = causality.returns(decision, u64::MAX).unwrap();
+        let told: Vec<_> = found.iter().map(|(ours, theirs)| (&*ours.function, &*ours.text, &*theirs.text)).collect();
+        assert_eq!(told, [("may_climb", "0", "1"), ("answer", "10", "11")]);
+        assert!(causality.returns(decision, u64::from(decision.0)).unwrap().is_empty());
     }
 }

@@ -1,9 +1,10 @@
 //! Leads a chain back to the change where it begins later.
 //!
-//! A chain ends where no faulty variable is needed any more. That can be too late: a value may wait in no variable, or point to something that the failing run
-//! does not have, so that no patch takes it away. Then the last instance of a changed statement on which the first link depends, by data or control, is its root, if from
-//! right before it a wholly benign state brings the first set about: what the change does from there on is enough. (Not in the paper, which
-//! has not met such a case.)
+//! A chain ends where no faulty variable is needed any more. That can be too late: a value may wait in no variable, or
+//! point to something that the failing run does not have, so that no patch takes it away. Then the last instance of a
+//! changed statement on which the first link depends, by data or control, is its root, if from right before it a wholly
+//! benign state brings the first set about: what the change does from there on is enough. (Not in the paper, which has
+//! not met such a case.)
 
 use crate::explain::chain::Chain;
 use crate::explain::chain::Executions as _;
@@ -89,5 +90,39 @@ impl Watch for Changed<'_> {
         if frame.place().is_some_and(&mut *self.is_changed) {
             self.steps.push(frame.step);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::failure::Ending;
+    use crate::explain::native::stored::causality;
+    use crate::explain::native::stored::chain;
+
+    /// The links of an empty chain of the program that crashes, if the change is in these lines.
+    fn led(changed: &[u32]) -> Vec<(u32, Did)> {
+        let mut causality = causality("crash", Ending::Signal(11));
+        let last = causality.failure().step;
+        let chain = chain(&mut causality, last, |_, _| false);
+        let mut links = Vec::new();
+        let is_led = lead(&mut causality, &chain, &mut links, &mut |place| changed.contains(&place.line)).unwrap();
+        assert_eq!(is_led, !links.is_empty());
+        links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), link.did)).collect()
+    }
+
+    #[test]
+    fn the_root_is_a_changed_statement_that_the_failure_depends_on() {
+        // `struct whole whole = { NULL };` gives the pointer; the failure depends on nothing of `part.size = 4;`.
+        assert_eq!(led(&[16]), [(16, Did::Differs)]);
+        assert_eq!(led(&[20]), []);
+        assert_eq!(led(&[16, 20]), [(16, Did::Differs)]);
+    }
+
+    #[test]
+    fn nothing_leads_to_a_line_that_did_not_run_or_that_fails_itself() {
+        assert_eq!(led(&[]), []);
+        assert_eq!(led(&[11]), []);
+        assert_eq!(led(&[1000]), []);
     }
 }

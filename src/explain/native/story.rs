@@ -1,8 +1,10 @@
-//! A chain in the words of the source: which statement gave which variable which value, and what the reference has there.
+//! A chain in the words of the source: which statement gave which variable which value, and what the reference has
+//! there.
 //!
-//! A definition that only the failing run has is preceded by the decision that led there: the last one around it that the reference has, too, and that went another
-//! way. Values that calls return are told where they differ. (The paper has both as variables; here they are told, not tested.) A value
-//! that only the reference overwrites is told where that is missing.
+//! A definition that only the failing run has is preceded by the decision that led there: the last one around it that
+//! the reference has, too, and that went another way. Values that calls return are told where they differ. (The paper
+//! has both as variables; here they are told, not tested.) A value that only the reference overwrites is told where
+//! that is missing.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -143,7 +145,8 @@ fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
 
 /// The links of a chain in the order of time.
 ///
-/// - `switched`: the decision that makes the reference, if it is a switched run: all that differs begins with it, so it is a link.
+/// - `switched`: the decision that makes the reference, if it is a switched run: all that differs begins with it, so it
+///   is a link.
 pub fn tell<F: Forks>(
     causality: &mut Causality<F>,
     chain: &Chain,
@@ -206,7 +209,8 @@ pub fn tell<F: Forks>(
     Ok(links.into_values().collect())
 }
 
-/// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and stands at the call.
+/// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
+/// stands at the call.
 fn variable<F: Forks>(
     causality: &mut Causality<F>,
     cell: &Cell,
@@ -222,7 +226,8 @@ fn variable<F: Forks>(
     name(causality, (cell.address, cell.length), &cell.path, (step, point))
 }
 
-/// What bytes are called at a step, else at a point; `path` is told of what is no variable: what a function returns, what the program was given.
+/// What bytes are called at a step, else at a point; `path` is told of what is no variable: what a function returns,
+/// what the program was given.
 fn name<F: Forks>(
     causality: &mut Causality<F>,
     (address, length): (u64, u64),
@@ -243,7 +248,8 @@ fn name<F: Forks>(
     Ok(format!("{} at {} of the block made in line {made}", count(length, "byte"), address - block.address))
 }
 
-/// What a variable holds in both runs. Pointers to blocks that look the same are told apart by the statements that made the blocks.
+/// What a variable holds in both runs. Pointers to blocks that look the same are told apart by the statements that made
+/// the blocks.
 fn values<F: Forks>(causality: &mut Causality<F>, cell: &Cell) -> Result<(String, String), CausalityError<F::Error>> {
     let (mut value, mut other) = cell.shown.clone();
     if let (Some(ours), Some(theirs)) = cell.made {
@@ -428,10 +434,14 @@ impl Watch for Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explain::failure::Ending;
+    use crate::explain::native::stored::causality;
+    use crate::explain::native::stored::chain;
 
     #[test]
     fn links_stand_in_the_order_in_which_values_came_to_be() {
-        // `x = outer()` is step 4; `outer` returns with 6, which calls `inner`, which decides with 8 and returns with 10.
+        // `x = outer()` is step 4; `outer` returns with 6, which calls `inner`, which decides with 8 and returns with
+        // 10.
         let order = [
             Moment::new(8, Step(8), Rank::Decided, None),
             Moment::new(10, Step(10), Rank::Returned, None),
@@ -443,5 +453,39 @@ mod tests {
             Moment::new(11, Step(11), Rank::Returned, None),
         ];
         assert!(order.is_sorted());
+    }
+
+    /// What the links of all that is faulty before the failure say: line, and value and reference, if they have one.
+    fn told(program: &str) -> Vec<(u32, String)> {
+        let mut causality = causality(program, Ending::Exit(0));
+        let last = causality.failure().step;
+        let chain = chain(&mut causality, last, |_, _| true);
+        let links = tell(&mut causality, &chain, None).unwrap();
+        let text = |did: Did| match did {
+            Did::Gave { variable, value, reference, .. } => format!("{variable} = {value} ({reference})"),
+            Did::Returned { function, value, reference } => format!("{function} returned {value} ({reference})"),
+            Did::Decided { outcome, reference } => format!("{outcome} ({reference})"),
+            Did::Differs => String::new(),
+        };
+        links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), text(link.did))).collect()
+    }
+
+    #[test]
+    fn a_function_returns_after_those_that_it_calls_and_before_what_is_decided_by_it() {
+        let expected = [
+            (24, "both = 0 (1)"),
+            (14, "may_climb returned 0 (1)"),
+            (18, "answer returned 10 (11)"),
+            (25, "true (false)"),
+            (26, "chosen = 2 (1)"),
+        ];
+        assert_eq!(told("returns"), expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    #[test]
+    fn initial_values_parts_of_the_heap_and_characters_are_told_where_they_came_to_be() {
+        let expected = [(8, "weights[1] = 4 (3)"), (26, "node->value = 4 (3)"), (18, "total returned 11 (10)")];
+        assert_eq!(told("list"), expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(told("text"), [(11, "text[1] = 111 'o' (105 'i')".to_owned())]);
     }
 }

@@ -376,7 +376,8 @@ fn is_alone(frame: &Frame) -> bool {
 ///
 /// - `steps`: ascending.
 ///
-/// Cost: plays from before the first to where the last one ends, but for what lies between the steps as far as checkpoints allow.
+/// Cost: plays from before the first to where the last one ends, but for what lies between the steps as far as
+/// checkpoints allow.
 pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
     let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
     let mut focus = Focus {
@@ -421,7 +422,8 @@ pub struct Why {
     pub standing: Standing,
     /// The variable, its value there, and who wrote it last.
     pub asked: Access,
-    /// The steps that the value comes from, the last first: the last writers, the writers of what those read, and so on.
+    /// The steps that the value comes from, the last first: the last writers, the writers of what those read, and so
+    /// on.
     pub steps: Vec<Detail>,
     /// Whether there are more.
     pub is_cut: bool,
@@ -483,4 +485,51 @@ pub fn why(
     let mut details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
     let steps = order.iter().filter_map(|step| details.remove(step)).collect();
     Ok(Answer::Found(Why { standing: detail.standing, asked, steps, is_cut }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::stored::player;
+    use crate::trace::native::stored::step;
+    use crate::trace::native::uses::dependences;
+
+    /// The lines of the steps that a variable comes from, and whether there are more.
+    fn origins(program: &str, at: (u32, usize), variable: &str, limit: usize) -> (Vec<u32>, bool) {
+        let mut player = player(program, "bad");
+        let at = step(&mut player, at.0, at.1);
+        let graph = dependences(&mut player, at).unwrap();
+        let Answer::Found(why) = why(&mut player, &graph, (at, variable), limit).unwrap() else { panic!("{variable}") };
+        assert!(why.steps.iter().all(|detail| detail.standing.step < at));
+        let lines = why.steps.iter().map(|detail| detail.standing.place.as_ref().map_or(0, |place| place.line));
+        (lines.collect(), why.is_cut)
+    }
+
+    #[test]
+    fn what_an_operator_chose_comes_from_what_its_conditions_returned() {
+        // `int both = may_climb(5000) && answer(1) > 0;` is false because of `return 0;`.
+        let (lines, is_cut) = origins("returns", (25, 0), "both", 50);
+        assert!(lines.contains(&14) && lines.iter().filter(|line| **line == 24).count() == 2 && !is_cut, "{lines:?}");
+        assert_eq!(origins("returns", (25, 0), "both", 2), (lines[..2].to_vec(), true));
+    }
+
+    #[test]
+    fn what_a_function_was_given_does_not_come_from_what_it_returns_later() {
+        // `return may_climb(height) + 10;` runs because of `answer(5000) == 10`, to which neither has returned.
+        let (lines, _) = origins("returns", (18, 0), "height", 50);
+        assert!(lines.contains(&25) && !lines.contains(&14) && !lines.contains(&18), "{lines:?}");
+    }
+
+    #[test]
+    fn several_steps_are_looked_at_in_one_go_as_if_each_were_alone() {
+        let mut run = player("list", "bad");
+        run.play(&mut crate::trace::native::machine::Nobody).unwrap();
+        let all: Vec<Step> = (1..=run.machine.n_steps).map(Step).collect();
+        let together = details(&mut run, &all, Step(u32::MAX)).unwrap();
+        assert_eq!(together.len(), all.len());
+        for found in together {
+            assert_eq!(detail(&mut player("list", "bad"), found.standing.step).unwrap(), Some(found));
+        }
+        assert_eq!(detail(&mut run, Step(1000)).unwrap(), None);
+    }
 }

@@ -1,9 +1,11 @@
 //! Traces of C programs, which LLVM instrumented: records, and the machine that they are played on.
 //!
-//! The maps of the units (see [`instrument::map`](crate::instrument::map)) say what the records mean. [`units`] finds the segment of a number and reads functions as they
-//! are met; [`records`] gives the records of one thread in order, chunk by chunk, so that memory does not grow with the length of a trace. [`shape`] is what the records
-//! of a function do, [`machine`] a process as they move it on, [`play`] plays a trace, and whoever wants to know something of it [watches](machine::Watch).
-//! [`visit`] looks at one step, [`detail`] and [`tree`] show a run to people, [`mod@run`] and [`uses`] take it down for what is not about C.
+//! The maps of the units (see [`instrument::map`](crate::instrument::map)) say what the records mean. [`units`] finds
+//! the segment of a number and reads functions as they are met; [`records`] gives the records of one thread in order,
+//! chunk by chunk, so that memory does not grow with the length of a trace. [`shape`] is what the records of a function
+//! do, [`machine`] a process as they move it on, [`play`] plays a trace, and whoever wants to know something of it
+//! [watches](machine::Watch). [`visit`] looks at one step, [`detail`] and [`tree`] show a run to people, [`mod@run`]
+//! and [`uses`] take it down for what is not about C.
 
 pub mod assemble;
 pub mod atomic;
@@ -32,6 +34,9 @@ pub mod units;
 pub mod uses;
 pub mod value;
 pub mod visit;
+
+#[cfg(test)]
+pub(crate) mod stored;
 
 use crate::instrument::map::MapError;
 use crate::trace::TraceError;

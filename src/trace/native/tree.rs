@@ -98,8 +98,8 @@ impl Loops {
     }
 }
 
-/// The block that tests whether there is another iteration of a loop: its head, but where the condition has an `&&`, `||` or `?:` the
-/// block where the values that those choose among come together.
+/// The block that tests whether there is another iteration of a loop: its head, but where the condition has an `&&`,
+/// `||` or `?:` the block where the values that those choose among come together.
 fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
     let is_outside = |block: &BlockId| !around[block.0 as usize].contains(&head);
     let mut block = head;

@@ -64,3 +64,25 @@ pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, Trac
     player.play(&mut uses)?;
     Ok(uses.pack())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::stored::player;
+    use crate::trace::native::stored::step;
+
+    #[test]
+    fn pointers_that_are_followed_are_addresses_and_what_they_lead_to_is_data() {
+        let mut player = player("list", "bad");
+        // `sum += node->value;` the first time: `sum`, the pointer, the value, and the test of the loop.
+        let (adds, gives) = (step(&mut player, 17, 0), step(&mut player, 26, 2));
+        let graph = dependences(&mut player, Step(u32::MAX)).unwrap();
+        let makers: Vec<_> = graph.makers(adds).collect();
+        let control = makers[0];
+        assert_eq!((control.1, control.0), (Kind::Control, Step(adds.0 - 1)));
+        assert!(makers.contains(&(gives, Kind::Data)), "{makers:?}");
+        assert_eq!(makers.iter().filter(|(_, kind)| *kind == Kind::Address).count(), 1, "{makers:?}");
+        assert!(graph.users(gives).any(|user| user == (adds, Kind::Data)));
+        assert_eq!(dependences(&mut player, adds).unwrap().n_steps(), adds.0 - 1);
+    }
+}

@@ -13,7 +13,8 @@ use crate::trace::step::Step;
 /// Plays one step, and tells `watch` what it does: nothing if there is no such step.
 ///
 /// - [`Watch::step`], once, is its begin; it is over when its function begins another step or is left.
-/// - What its frame does in between comes through the methods of the same names, and [`Watch::leaves`] for each function that it called itself.
+/// - What its frame does in between comes through the methods of the same names, and [`Watch::leaves`] for each
+///   function that it called itself.
 ///
 /// Cost: plays from the checkpoint before to the end of the step, calls included.
 pub fn at_step<W: Watch>(player: &mut Player, step: Step, watch: &mut W) -> Result<(), TraceError> {

@@ -1,0 +1,62 @@
+//! Pairs of stored runs, for tests.
+
+use std::convert::Infallible;
+
+use crate::explain::align::Alignment;
+use crate::explain::chain::Chain;
+use crate::explain::chain::Definition;
+use crate::explain::chain::End;
+use crate::explain::failure::Ending;
+use crate::explain::failure::Failure;
+use crate::explain::native::causality::Causality;
+use crate::explain::native::causality::Forks;
+use crate::explain::native::causality::Order;
+use crate::explain::native::causality::Ran;
+use crate::explain::native::recorded::Recorded;
+use crate::trace::native::stored::player;
+use crate::trace::native::stored::records;
+use crate::trace::run::Run;
+use crate::trace::step::Step;
+
+/// Forks that do what the failing run did, whatever is overwritten.
+pub(crate) struct Same {
+    ending: Ending,
+    records: Vec<Vec<u8>>,
+}
+
+impl Forks for Same {
+    type Error = Infallible;
+
+    fn run(&mut self, order: &Order) -> Result<Ran, Infallible> {
+        let from = usize::try_from(order.n_records).unwrap();
+        Ok(Ran { ending: Some(self.ending), records: self.records[from..].concat() })
+    }
+}
+
+/// A run of a stored program.
+pub(crate) fn recorded(program: &str, version: &str) -> Recorded {
+    let mut player = player(program, version);
+    let run = Run::read(&mut player).unwrap();
+    Recorded { player, run }
+}
+
+/// Both runs of a stored program, aligned by the numbers of their statements.
+pub(crate) fn causality(program: &str, ending: Ending) -> Causality<Same> {
+    let (failing, reference) = (recorded(program, "bad"), recorded(program, "good"));
+    let alignment = Alignment::new(&failing.run, &reference.run);
+    let failure = Failure::find(&failing.run, &reference.run, &alignment, (ending, Ending::Exit(0))).unwrap();
+    Causality::new(failing, reference, alignment, failure, Same { ending, records: records(program, "bad") })
+}
+
+/// A chain of the faulty variables right before a step that are chosen by what they are called and hold.
+pub(crate) fn chain(
+    causality: &mut Causality<Same>,
+    step: Step,
+    is_wanted: impl Fn(&str, &(String, String)) -> bool,
+) -> Chain {
+    let point = causality.point_until(step).unwrap();
+    let state = causality.state(point).unwrap();
+    let cells = state.cells.iter().filter(|(_, cell)| is_wanted(&cell.path, &cell.shown));
+    let set: Vec<Definition> = cells.map(|(definition, _)| *definition).collect();
+    Chain { definitions: set.clone(), sets: vec![(point, set)], end: End::Benign, n_tests: 0 }
+}
