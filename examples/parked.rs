@@ -5,12 +5,12 @@
 
 use git_idd::trace::native::records::Records;
 use git_idd::world::files;
+use git_idd::world::process;
 use git_idd::world::record::control::Control;
 use git_idd::world::record::control::Ended;
 use git_idd::world::record::control::Point;
 use git_idd::world::record::control::Test;
 use git_idd::world::record::store;
-use git_idd::world::run::process;
 use std::env;
 use std::error::Error;
 use std::ffi::OsStr;

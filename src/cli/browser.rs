@@ -3,7 +3,7 @@
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::world::run::process::relay;
+use crate::world::process::relay;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::path::Path;

@@ -3,9 +3,9 @@
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
+use crate::world::compiler::is_known;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::VARIABLE;
-use crate::world::record::build::is_known;
 use crate::world::record::shim::Call;
 use crate::world::run::complaints::compiles;
 use std::ffi::OsStr;

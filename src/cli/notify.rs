@@ -23,8 +23,8 @@ use crate::report::summary;
 use crate::report::text;
 use crate::report::text::Look;
 use crate::session::context::Context;
-use crate::world::run::process;
-use crate::world::run::process::Printed;
+use crate::world::process;
+use crate::world::process::Printed;
 
 /// The time limit of the command, because other programs wait for the exit code of the hunt.
 const MAX_TIME: Duration = Duration::from_secs(60);

@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use crate::session::context::Context;
 use crate::session::interrupt::Interrupt;
+use crate::world::process;
+use crate::world::process::Printed;
 use crate::world::repo::locate;
-use crate::world::run::process;
-use crate::world::run::process::Printed;
 
 /// Shows `text` with the pager that git would use (`GIT_PAGER`, `core.pager`, `PAGER`, else `less`).
 ///

@@ -13,9 +13,9 @@ use crate::revision::InvalidId;
 use crate::trace::TraceError;
 use crate::world::cache::CacheError;
 use crate::world::journal::JournalError;
+use crate::world::process::RunError;
 use crate::world::record::RecordError;
 use crate::world::repo::RepoError;
-use crate::world::run::RunError;
 use crate::world::run::sandbox::SandboxError;
 use crate::world::tidy::TidyError;
 

@@ -1,8 +1,8 @@
 //! The flag that is set by signals that ask the program to end.
 
 use crate::session::failure::Failure;
-use crate::world::run::ProcessGroup;
-use crate::world::run::Watch;
+use crate::world::process::ProcessGroup;
+use crate::world::process::Watch;
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGQUIT;

@@ -1,5 +1,9 @@
 //! The world outside of the engines: repositories, processes, files.
 
+pub mod process;
+
+pub mod compiler;
+
 pub mod repo;
 
 pub mod run;

@@ -79,14 +79,23 @@ const LAYERS: [(&str, &[&str]); 17] = [
 /// A directory, and the module that is there: its files name nothing of the library outside of it.
 const CLOSED: [(&str, &str); 1] = [("src/explain/chain", "explain::chain")];
 
+/// A room of the world, and those that its files may not name.
+const ROOMS: [(&str, &[&str]); 5] = [
+    ("src/world/process", &["compiler", "repo", "run", "record", "cache", "journal", "tools", "files"]),
+    ("src/world/compiler", &["process", "repo", "run", "record", "cache", "journal", "tools", "files"]),
+    ("src/world/repo", &["compiler", "run", "record", "cache", "journal", "tools"]),
+    ("src/world/run", &["record", "cache", "journal"]),
+    ("src/world/record", &["repo", "run", "cache", "journal", "tools"]),
+];
+
 /// A pattern, and the files or directories that alone may hold it.
 const OWNERS: [(&str, &[&str]); 12] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
     (r"(^|[^:\w])(clap|clap_mangen)::", &["src/cli"]),
-    (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/run/process.rs"]),
-    (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/run/process.rs"]),
+    (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
+    (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),
     (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),
     (r"\bstd::(\{[^}]*\b)?env\b", &["src/main.rs", "src/session/context.rs", "examples"]),
     (r"\bgit_idd::", &["src/main.rs", "examples"]),
@@ -176,6 +185,13 @@ fn layer_complaints(path: &str, product: &str) -> Vec<String> {
         for name in compiled(r"\bcrate::([\w:]+)").captures_iter(product) {
             if !name[1].starts_with(inside) {
                 found.push(format!("{path}: `{inside}` may not name `{}`", &name[1]));
+            }
+        }
+    }
+    if let Some((room, forbidden)) = ROOMS.iter().find(|(room, _)| Path::new(path).starts_with(room)) {
+        for name in compiled(r"\bcrate::world::(\w+)").captures_iter(product) {
+            if forbidden.contains(&&name[1]) {
+                found.push(format!("{path}: `{room}` may not name `world::{}`", &name[1]));
             }
         }
     }
@@ -333,13 +349,14 @@ fn planted_violations_are_found() {
     check("src/trace/step.rs", "use crate::instrument::debug::Debug;", "`trace` may not name `instrument`");
     check("src/explain/align/way.rs", "crate::explain::native::story::tell();", "may not name `explain::native`");
     check("src/explain/switch.rs", "use crate::trace::native::play::Player;", "`explain` may not name `trace::native`");
+    check("src/world/repo/graph.rs", "use crate::world::run::classify;", "may not name `world::run`");
     check("src/report/json.rs", "fn a() { crate::cli::main() }", "`report` may not name `cli`");
     check("src/magic/mod.rs", "", "is in no layer");
     check("src/session/context.rs", "use git2::Repository;", "only in [\"src/world/repo\"]");
     check("src/world/repo/tree.rs", "use sled::Db;", "sled.rs");
-    check("src/world/run/sandbox.rs", "let c = std::process::Command::new(x);", "process.rs");
-    check("src/world/run/sandbox.rs", "use std::process::{Child, Command};", "process.rs");
-    check("src/world/run/sandbox.rs", "use std::process;\nlet c = process::Command::new(x);", "process.rs");
+    check("src/world/run/sandbox.rs", "let c = std::process::Command::new(x);", "command.rs");
+    check("src/world/run/sandbox.rs", "use std::process::{Child, Command};", "command.rs");
+    check("src/world/run/sandbox.rs", "use std::process;\nlet c = process::Command::new(x);", "command.rs");
     check("src/report/text.rs", "use clap::Parser;", "only in [\"src/cli\"]");
     check("src/cli/hunt.rs", "use std::fs;", "only in [\"src/world\"]");
     check("src/cli/hunt.rs", "use std::{fs, io};", "only in [\"src/world\"]");
@@ -367,7 +384,7 @@ fn what_is_allowed_is_not_found() {
     check("src/world/cache/mod.rs", "mod sled;\nuse crate::world::cache::sled::SledCache;");
     check("src/session/context.rs", "use std::env;\nuse crate::hunt::Finding;");
     check("src/trace/native/machine.rs", "use crate::trace::step::Step;\nuse crate::instrument::segment::Kind;");
-    check("src/world/run/process.rs", "use std::process::Command;");
+    check("src/world/process/command.rs", "use std::process::Command;");
     check("src/cli/mod.rs", "use std::process::ExitCode;\nconst V: &str = env!(\"CARGO_PKG_VERSION\");");
 }
 

@@ -6,11 +6,11 @@ use crate::explain::native::causality::Order;
 use crate::explain::native::causality::Ran;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
+use crate::world::process::Watch as _;
 use crate::world::record::control::Control;
 use crate::world::record::control::Ended;
 use crate::world::record::control::Parked;
 use crate::world::record::control::Test;
-use crate::world::run::Watch as _;
 use std::io;
 use std::time::Duration;
 

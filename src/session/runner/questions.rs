@@ -19,6 +19,7 @@ use crate::session::suite::Failures;
 use crate::session::suite::is_unstarted;
 use crate::session::tally::counted;
 use crate::world::cache::Want;
+use crate::world::process::Words;
 use crate::world::run::classify::classify;
 use crate::world::run::classify::printed_failure;
 use crate::world::run::classify::printed_trouble;
@@ -26,7 +27,6 @@ use crate::world::run::exact::Exact;
 use crate::world::run::exact::Exactness;
 use crate::world::run::is_cut;
 use crate::world::run::normalise;
-use crate::world::run::process::Words;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -12,7 +12,7 @@ use crate::world::journal;
 use crate::world::journal::DamageKind;
 use crate::world::journal::Record;
 use crate::world::journal::Segment;
-use crate::world::run::executions::Executions;
+use crate::world::process::executions::Executions;
 use crate::world::tools::Change;
 use crate::world::tools::Tools;
 

@@ -26,20 +26,15 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::instrument::segment::Grain;
+use crate::world::compiler::CPLUSPLUS;
+use crate::world::compiler::NAMES;
+use crate::world::compiler::is_known;
 use crate::world::files;
+use crate::world::process;
 use crate::world::record::RecordError;
-use crate::world::record::witness;
-use crate::world::run::process;
 
 /// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";
-
-/// Names of a C compiler.
-const NAMES: [&str; 8] =
-    ["cc", "gcc", "clang", "c99", "c89", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc", "x86_64-pc-linux-gnu-gcc"];
-
-/// Names of a C++ compiler.
-const CPLUSPLUS: [&str; 5] = ["c++", "g++", "clang++", "x86_64-linux-gnu-g++", "aarch64-linux-gnu-g++"];
 
 /// The compilers to search, best first.
 const COMPILERS: [&str; 8] =
@@ -109,20 +104,6 @@ pub const WRAPPED: [&str; 46] = [
     "sem_wait",
     "sem_post",
 ];
-
-/// Whether a compiler of this name is replaced: those of GNU and LLVM for this machine, of any version.
-pub fn is_known(name: &str) -> bool {
-    let is_native = name.contains("linux-gnu")
-        || !name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-').contains('-');
-    NAMES.contains(&name)
-        || CPLUSPLUS.contains(&name)
-        || (is_native && matches!(witness::plain(name), "gcc" | "clang" | "g++" | "clang++"))
-}
-
-/// Whether a compiler of this name compiles C++.
-pub fn is_cplusplus(name: &str) -> bool {
-    witness::plain(name).ends_with("++")
-}
 
 /// A log entry for one source, or one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -386,8 +386,8 @@ mod tests {
     use super::*;
     use crate::instrument::map::Map;
     use crate::instrument::segment::Grain;
+    use crate::world::process;
     use crate::world::record::shim::built;
-    use crate::world::run::process;
 
     const PROGRAM: &str = r#"
 #include <stdio.h>

@@ -52,10 +52,10 @@ use crate::trace::container::REPLACED;
 use crate::trace::container::Unfinished;
 use crate::trace::container::Writer;
 use crate::trace::native::fault;
+use crate::world::process::ProcessGroup;
+use crate::world::process::Watch;
 use crate::world::record::RecordError;
 use crate::world::record::memory::Memory;
-use crate::world::run::ProcessGroup;
-use crate::world::run::Watch;
 
 /// The variable with the socket, for instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";

@@ -1,11 +1,11 @@
 //! Recording programs: the instrumented build, the runtime that is linked in, and the traces.
 //!
-//! [`build`] is the directory of an instrumented build. [`shim`] is the compiler for it, and uses [`arguments`] to
+//! [`build`] is the directory of an instrumented build. [`shim`] is the compiler for it, and uses
+//! [`arguments`](crate::world::compiler::arguments) to
 //! understand a compiler call. [`listen`] writes the records of running programs to disk, [`memory`] is shared with
 //! them, [`control`] runs experiments in a parked one. [`store`] has the recordings, [`witness`] finds compilers that
 //! were called instead.
 
-pub mod arguments;
 pub mod build;
 pub mod control;
 pub mod listen;

@@ -4,6 +4,7 @@
 //! first step, options for the code to the last. If a command is not understood, or a step fails, the original command
 //! is run unchanged, and logged.
 
+use crate::world::compiler;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs;
@@ -16,15 +17,14 @@ use crate::instrument::map;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite;
 use crate::instrument::segment::Grain;
-use crate::world::record::arguments::Build;
-use crate::world::record::arguments::Job;
-use crate::world::record::arguments::is_probe;
-use crate::world::record::arguments::words_of;
-use crate::world::record::build;
+use crate::world::compiler::arguments::Build;
+use crate::world::compiler::arguments::Job;
+use crate::world::compiler::arguments::is_probe;
+use crate::world::compiler::arguments::words_of;
+use crate::world::process;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
-use crate::world::run::process;
 
 /// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
 /// the program would, and undefined behaviour is not optimised away.
@@ -75,7 +75,7 @@ impl Call<'_> {
     /// Runs the call; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
-        if self.name.to_str().is_some_and(build::is_cplusplus) {
+        if self.name.to_str().is_some_and(compiler::is_cplusplus) {
             return self.cplusplus(words);
         }
         let Job::Build(build) = Job::read(&words, self.directory) else {
@@ -340,7 +340,8 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 #[cfg(test)]
 pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
-    let clang = build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+    let clang =
+        crate::world::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
     let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
     fs::write(place.join("a.c"), program).unwrap();
     let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };

@@ -3,6 +3,7 @@
 //! Used only if nothing was recorded: the build runs once more, with a library loaded into all its processes
 //! (`runtime/witness.c`), which logs each call and its caller. A statically linked compiler is not seen.
 
+use crate::world::compiler::plain;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs;
@@ -10,9 +11,9 @@ use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::world::process;
 use crate::world::record::RecordError;
 use crate::world::record::build::BuildDirectory;
-use crate::world::run::process;
 
 const SOURCE: &str = include_str!("runtime/witness.c");
 
@@ -93,13 +94,6 @@ fn base(path: &str) -> &str {
 /// Whether a program of this name compiles C or C++: `cc`, `clang-19`, `aarch64-linux-gnu-gcc-12`.
 pub fn is_compiler(name: &str) -> bool {
     COMPILERS.contains(&plain(name))
-}
-
-/// The name of a compiler without its version and its machine.
-pub fn plain(name: &str) -> &str {
-    let is_version = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let name = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(name, |(name, _)| name);
-    name.rsplit_once('-').map_or(name, |(_, name)| name)
 }
 
 #[cfg(test)]

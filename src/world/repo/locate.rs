@@ -3,9 +3,9 @@
 //! Git checks the ownership of the repository, and knows every variable and option that can name another one. libgit2
 //! does neither, and does not see `git -c`.
 
+use crate::world::process::Captured;
+use crate::world::process::capture;
 use crate::world::repo::RepoError;
-use crate::world::run::process::Captured;
-use crate::world::run::process::capture;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

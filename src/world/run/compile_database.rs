@@ -6,7 +6,7 @@
 //!
 //! Source of the format: "JSON Compilation Database Format Specification", Clang documentation.
 
-use crate::world::record::arguments::words_of;
+use crate::world::compiler::arguments::words_of;
 use crate::world::run::toolchain;
 use serde::Deserialize;
 use std::collections::BTreeMap;

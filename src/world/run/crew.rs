@@ -5,8 +5,8 @@
 use crate::outcome::Observation;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::world::process::Watch;
 use crate::world::repo::Notice;
-use crate::world::run::process::Watch;
 use crate::world::run::product::Product;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Job;

@@ -22,7 +22,7 @@ pub use program::Program;
 pub use toolset::Toolset;
 
 use crate::world::files;
-use crate::world::run::executions::Executions;
+use crate::world::process::executions::Executions;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -14,13 +14,13 @@ use crate::trace::native::assemble::assemble;
 use crate::trace::native::play::Player;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
+use crate::world::process;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;
 use crate::world::record::control::Test;
 use crate::world::record::control::process_of;
 use crate::world::record::shim::built;
 use crate::world::record::store;
-use crate::world::run::process;
 
 /// Loops in loops, `goto` into and out of them, `break`, `continue`, early returns, `switch` with falling through, recursion, a callback of the library, a signal handler,
 /// `longjmp` out of a call and several times to one place.

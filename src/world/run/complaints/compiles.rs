@@ -6,15 +6,15 @@
 //!
 //! A compiler that a build calls by an absolute path is not seen.
 
+use crate::world::compiler::arguments::is_probe;
+use crate::world::compiler::arguments::words_of;
+use crate::world::compiler::is_known;
 use crate::world::files;
-use crate::world::record::arguments::is_probe;
-use crate::world::record::arguments::words_of;
-use crate::world::record::build::is_known;
+use crate::world::process;
 use crate::world::run::compile_database::quoted;
 use crate::world::run::complaints::c;
 use crate::world::run::complaints::c::Unit;
 use crate::world::run::complaints::plain;
-use crate::world::run::process;
 use crate::world::run::toolchain;
 use serde::Deserialize;
 use serde::Serialize;

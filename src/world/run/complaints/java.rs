@@ -3,7 +3,7 @@
 //! A name that cannot be resolved (of a library outside of the checkout, for example) cannot be resolved at the ends of
 //! a change either, so it is no new warning. The analysis continues after such errors.
 
-use crate::world::record::arguments::words_of;
+use crate::world::compiler::arguments::words_of;
 use crate::world::run::complaints::append_present;
 use crate::world::run::complaints::quoted;
 use std::ffi::OsStr;

@@ -20,7 +20,7 @@ pub(super) fn append(text: &mut Vec<u8>, files: &[Vec<u8>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::run::process;
+    use crate::world::process;
     use std::ffi::OsStr;
     use std::fs;
 

@@ -1,6 +1,6 @@
 //! Records all programs that the commands of a hunt execute, in any of their processes.
 //!
-//! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`exec_filter`](super::exec_filter)
+//! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`exec_filter`](crate::world::process::exec_filter)
 //! for the method.
 
 use std::collections::BTreeSet;
@@ -30,10 +30,10 @@ use rustix::net::SocketFlags;
 use rustix::net::SocketType;
 use rustix::net::socketpair;
 
-use super::exec_filter::Filter;
-use super::exec_filter::Listener;
-use super::exec_filter::NoListener;
-use super::exec_filter::Request;
+use crate::world::process::exec_filter::Filter;
+use crate::world::process::exec_filter::Listener;
+use crate::world::process::exec_filter::NoListener;
+use crate::world::process::exec_filter::Request;
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;
@@ -218,12 +218,12 @@ mod tests {
 
     use super::*;
     use crate::outcome::Ending;
-    use crate::world::run::Command;
-    use crate::world::run::ProcessGroup;
-    use crate::world::run::Ran;
-    use crate::world::run::Watch;
-    use crate::world::run::Words;
-    use crate::world::run::process::run;
+    use crate::world::process::Command;
+    use crate::world::process::ProcessGroup;
+    use crate::world::process::Ran;
+    use crate::world::process::Watch;
+    use crate::world::process::Words;
+    use crate::world::process::run;
 
     struct Watcher(Arc<Executions>);
 

@@ -20,8 +20,8 @@ use rustix::process::Pid;
 use rustix::process::Signal;
 use rustix::process::WaitOptions;
 
-use super::process_table;
-use super::process_table::Process;
+use crate::world::process::process_table;
+use crate::world::process::process_table::Process;
 
 /// The environment variable that marks every process of a probe: `<pid of git-idd>-<number of the probe>`.
 pub(super) const MARKER: &str = "IDD_PROBE";
@@ -206,7 +206,7 @@ pub fn this_process() -> ProcessGroup {
 
 /// Kills the rest of a probe whose `git-idd` was killed; returns whether there was anything.
 ///
-/// - `group`: the argument of [`Watch::started`](super::process::Watch::started). If its number now belongs to another
+/// - `group`: the argument of [`Watch::started`](crate::world::process::command::Watch::started). If its number now belongs to another
 ///   process (the start time differs), nothing is done.
 /// - The first process dies together with its `git-idd`. The rest of its session is recognised by number and marker,
 ///   processes outside of the session by the same marker.

@@ -20,8 +20,8 @@ use std::ptr;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 
-use super::exec_filter;
-use super::executions::Bait;
+use crate::world::process::exec_filter;
+use crate::world::process::executions::Bait;
 
 /// Bytes of the child's stack; it makes a dozen system calls.
 const STACK_BYTES: usize = 256 << 10;

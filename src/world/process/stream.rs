@@ -17,8 +17,8 @@ use rustix::process::PidfdFlags;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 
-use super::output::BoundedOutput;
-use super::process::Watch;
+use crate::world::process::command::Watch;
+use crate::world::process::output::BoundedOutput;
 
 /// The maximum delay of an interrupt.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(50);

@@ -2,7 +2,7 @@
 //!
 //! [`run`] starts a command in its own session, stores a limited part of its output, and returns when the command has
 //! ended, was interrupted, or has reached its time limit. Then none of its processes is alive. Only this module starts
-//! programs. It does not know the meaning of an ending; see [`classify`](super::classify).
+//! programs. It does not know the meaning of an ending; see [`classify`](crate::world::run::classify).
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -27,18 +27,18 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::process::Signal;
 
-use super::RunError;
-use super::executions;
-use super::executions::Bait;
-use super::executions::Executions;
-use super::launch::{launch, wait};
-use super::stream::Cut;
-use super::stream::Stream;
-use super::survivors::MARKER;
-use super::survivors::ProcessGroup;
-use super::survivors::Survivors;
 use crate::outcome::Ending;
 use crate::outcome::Reason;
+use crate::world::process::RunError;
+use crate::world::process::executions;
+use crate::world::process::executions::Bait;
+use crate::world::process::executions::Executions;
+use crate::world::process::launch::{launch, wait};
+use crate::world::process::stream::Cut;
+use crate::world::process::stream::Stream;
+use crate::world::process::survivors::MARKER;
+use crate::world::process::survivors::ProcessGroup;
+use crate::world::process::survivors::Survivors;
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub trait Watch {
         None
     }
 
-    /// Called once, directly after the start, with the data that [`kill_leftover`](super::kill_leftover) needs if this
+    /// Called once, directly after the start, with the data that [`kill_leftover`](crate::world::process::kill_leftover) needs if this
     /// process dies.
     fn started(&mut self, group: ProcessGroup);
 
@@ -310,10 +310,10 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
-    use crate::world::run::kill_leftover;
-    use crate::world::run::kill_leftovers_of;
-    use crate::world::run::process_table;
-    use crate::world::run::this_process;
+    use crate::world::process::kill_leftover;
+    use crate::world::process::kill_leftovers_of;
+    use crate::world::process::process_table;
+    use crate::world::process::this_process;
 
     #[derive(Default)]
     struct Watcher {

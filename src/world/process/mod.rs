@@ -1,0 +1,62 @@
+//! Processes: a command from its start to its last descendant, and what it printed.
+//!
+//! Start at [`run`], which runs one command and leaves no process. Only `command` (with `launch`) starts programs; only
+//! `process_table`, `survivors` and `executions` examine other processes. Nothing here knows repositories, or the
+//! meaning of an ending.
+
+mod command;
+mod exec_filter;
+pub mod executions;
+mod launch;
+mod output;
+mod process_table;
+mod stream;
+mod survivors;
+
+pub use command::Captured;
+pub use command::Command;
+pub use command::Printed;
+pub use command::Ran;
+pub use command::Watch;
+pub use command::Words;
+pub use command::capture;
+pub use command::feed;
+pub use command::relay;
+pub use command::run;
+pub use survivors::ProcessGroup;
+pub use survivors::kill_leftover;
+pub use survivors::kill_leftovers_of;
+pub use survivors::this_process;
+
+use std::io;
+use std::time::Duration;
+use thiserror::Error;
+
+/// The processor time of all commands that have ended so far.
+///
+/// Without children that no process waited for.
+pub fn time_of_commands() -> Duration {
+    process_table::time_of_ended_children()
+}
+
+/// Why a command could not be run. A command that fails, hangs or does not exist is an answer, and not one of these
+/// errors.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The machine refused to start it (no processes, memory or file handles left). The caller stops the hunt.
+    #[error("failed to start the command `{program}`")]
+    Spawn {
+        /// The program, or the shell line.
+        program: String,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// Its ending is unknown; everything it started was killed. The caller may run it again.
+    #[error("failed to learn how the command `{program}` ended")]
+    Wait {
+        /// The program, or the shell line.
+        program: String,
+        /// The error of the system.
+        source: io::Error,
+    },
+}
