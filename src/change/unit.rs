@@ -4,6 +4,8 @@ use crate::change::subset::UnitId;
 use crate::change::text_lines::Lines;
 use crate::change::whole::Whole;
 use crate::syntax::Language;
+use serde::Deserialize;
+use serde::Serialize;
 use std::ops::Range;
 
 /// The effect of a unit on its file.
@@ -59,7 +61,7 @@ pub struct Unit {
 }
 
 /// How finely a change set is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// All units of one file.
     File,
@@ -69,6 +71,7 @@ pub enum Level {
     Hunk,
     /// Every edit alone: a line, or units that are applied together (see
     /// [`with_whole_edits`](crate::change::ChangeSet::with_whole_edits)).
+    #[default]
     Line,
     /// Every unit alone, and a replaced line as two of them.
     HalfLine,

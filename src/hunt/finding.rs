@@ -4,16 +4,30 @@ use crate::change::trees::Rung;
 use crate::hunt::noise::Noise;
 use crate::outcome::Outcome;
 use crate::revision::{CommitId, TreeId};
+use serde::Deserialize;
+use serde::Serialize;
 
 /// The last stage of a hunt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Stage {
     /// The first bad commit.
     Commit,
     /// Also the minimal change inside it.
     Change,
     /// Also a fix.
+    #[default]
     Fix,
+}
+
+impl Stage {
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Change => "change",
+            Self::Fix => "fix",
+        }
+    }
 }
 
 /// How a hunt ended.

@@ -62,15 +62,18 @@ use crate::reduce::Reducer;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::search::Asker;
+use serde::Deserialize;
+use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
 
 /// How history is walked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Walk {
     /// Gallop, then bisect; untestable revisions are repaired.
+    #[default]
     Auto,
     /// One revision after the other, as in Artho's Figure 2.
     Linear,

@@ -23,9 +23,6 @@ mod properties;
 mod testing;
 
 use std::future::Future;
-use std::str::FromStr;
-
-use thiserror::Error;
 
 use crate::change::{ChangeSet, Level, Subset};
 use crate::reduce::session::Session;
@@ -87,26 +84,6 @@ impl Reducer {
     /// Whether it uses only files, hunks and lines, as its paper says: for change sets without syntax.
     pub fn is_plain(self) -> bool {
         matches!(self, Self::Ddmin | Self::Artho | Self::ArthoFlat)
-    }
-}
-
-/// A word that is not the name of a reducer.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no reducer is called `{0}`; there are `default`, `fast`, `ddmin`, `artho` and `artho-flat`")]
-pub struct UnknownReducer(String);
-
-impl FromStr for Reducer {
-    type Err = UnknownReducer;
-
-    fn from_str(word: &str) -> Result<Self, UnknownReducer> {
-        match word {
-            "default" => Ok(Self::Hierarchical),
-            "fast" => Ok(Self::Fast),
-            "ddmin" => Ok(Self::Ddmin),
-            "artho" => Ok(Self::Artho),
-            "artho-flat" => Ok(Self::ArthoFlat),
-            _ => Err(UnknownReducer(word.to_owned())),
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::reduce::singles::Singles;
 use crate::reduce::testing::{
     Interest, Reduced, change_set, insertions, interest, of_ids, reduced, reduced_with, with,
 };
-use crate::reduce::{Options, Reducer, UnknownReducer};
+use crate::reduce::{Options, Reducer};
 
 /// Asserts that exactly `culprits` are found with at most `n_probes` probes.
 #[track_caller]
@@ -88,14 +88,6 @@ fn nothing_is_asked_of_an_empty_start_and_one_thing_where_nothing_is_needed() {
         let change_set = insertions(1, 1, 3);
         assert_eq!(reduced(&change_set, with(reducer), 4, |_| true), (change_set.empty(), vec![change_set.empty()]));
     }
-}
-
-#[test]
-fn reducers_are_called_by_word() {
-    let reducers: Result<Vec<Reducer>, UnknownReducer> =
-        ["default", "fast", "ddmin", "artho", "artho-flat"].into_iter().map(str::parse).collect();
-    assert_eq!(reducers.unwrap(), REDUCERS);
-    assert!("dd".parse::<Reducer>().is_err());
 }
 
 const REDUCERS: [Reducer; 5] =

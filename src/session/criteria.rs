@@ -4,7 +4,6 @@ use crate::outcome::Signature;
 use crate::session::failure::Failure;
 use crate::session::plan::Plan;
 use crate::world::run::classify::Criteria;
-use crate::world::run::classify::SignatureMode;
 use std::time::Duration;
 
 /// The time limit of the first run if the user gives none.
@@ -23,17 +22,7 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
         fail_match: regex(&plan.order.test.match_line)?,
         pass_match: regex(&plan.order.test.pass_match)?,
         has_build_command: plan.commands.build.is_some(),
-        mode: mode(plan),
+        mode: plan.order.test.signature,
         is_build_hunted: false,
     })
-}
-
-/// How failures are compared, according to the order.
-pub fn mode(plan: &Plan) -> SignatureMode {
-    use crate::session::order;
-    match plan.order.test.signature {
-        order::SignatureMode::Auto => SignatureMode::Auto,
-        order::SignatureMode::Exit => SignatureMode::Exit,
-        order::SignatureMode::Regex => SignatureMode::Regex,
-    }
 }

@@ -3,10 +3,14 @@
 //! The command line makes these values from its options. A journal stores the order of a hunt, so that `resume` can
 //! start the same hunt again: its field names and variants are a file format.
 
+pub use crate::change::Level;
 use crate::explain::chain::Method;
+pub use crate::hunt::Walk;
+pub use crate::hunt::finding::Stage as Until;
 use crate::session::share::Flaky;
 use crate::session::share::Share;
 use crate::session::share::default_confidence;
+pub use crate::world::run::SignatureMode;
 use serde::Deserialize;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -263,29 +267,6 @@ pub struct Holding {
     pub no_hold: bool,
 }
 
-/// The last stage of a hunt; each includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub enum Until {
-    /// The first bad commit.
-    Commit,
-    /// The minimal change inside it.
-    Change,
-    /// A fix for HEAD.
-    #[default]
-    Fix,
-}
-
-impl Until {
-    /// Its word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Commit => "commit",
-            Self::Change => "change",
-            Self::Fix => "fix",
-        }
-    }
-}
-
 /// A time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bound {
@@ -312,44 +293,6 @@ pub enum Side {
     Culprit,
     /// The revision that the fix is for, and the same with the fix.
     Head,
-}
-
-/// How history is walked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Walk {
-    /// Gallop back, then bisect.
-    #[default]
-    Auto,
-    /// Every revision, backwards.
-    Linear,
-}
-
-/// How failures are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum SignatureMode {
-    /// Exit code and failure line, if that is stable.
-    #[default]
-    Auto,
-    /// The exit code or signal only.
-    Exit,
-    /// The line that [`Test::match_line`] describes.
-    Regex,
-}
-
-/// How far the culprit is reduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Level {
-    /// To whole files.
-    File,
-    /// To declarations, or to hunks if the language is not known.
-    Unit,
-    /// To hunks.
-    Hunk,
-    /// To single statements and lines; a replaced one counts as one.
-    #[default]
-    Line,
-    /// To lines, and a replaced line to its two halves.
-    HalfLine,
 }
 
 /// Algorithm of the reduction.

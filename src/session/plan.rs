@@ -1,11 +1,9 @@
 //! The plan: the order, resolved against the repository; the same for the whole hunt.
 
-use crate::change::Level;
 use crate::change::Mode;
 use crate::hunt::Again;
 use crate::hunt::Noisy;
 use crate::hunt::Order;
-use crate::hunt::Walk;
 use crate::hunt::finding::Stage;
 use crate::hunt::history::History;
 use crate::reduce::Reducer;
@@ -246,33 +244,18 @@ impl Plan {
         let effort = &self.order.effort;
         // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
         let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
-        let walk = match self.order.history.walk {
-            order::Walk::Auto => Walk::Auto,
-            order::Walk::Linear => Walk::Linear,
-        };
         Order {
             bad: self.bad,
             goods: self.goods.clone(),
             target: if is_above { self.target } else { self.bad },
-            walk,
+            walk: self.order.history.walk,
             first_parent: self.order.history.first_parent,
             bounds_repairs: !effort.repair,
             reducer: reducer(&self.order),
-            level: match effort.level {
-                order::Level::File => Level::File,
-                order::Level::Unit => Level::Unit,
-                order::Level::Hunk => Level::Hunk,
-                order::Level::Line => Level::Line,
-                order::Level::HalfLine => Level::HalfLine,
-            },
+            level: effort.level,
             is_retried: effort.retry,
             is_audited: effort.audit.is_some(),
-            until: match effort.until {
-                _ if self.is_minimize => Stage::Fix,
-                order::Until::Commit => Stage::Commit,
-                order::Until::Change => Stage::Change,
-                order::Until::Fix => Stage::Fix,
-            },
+            until: if self.is_minimize { Stage::Fix } else { effort.until },
             port: !effort.no_port && !self.is_minimize,
             check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
             may_widen: self.order.test.signature == order::SignatureMode::Auto && !adjustments.signature_is_exit,

@@ -15,7 +15,6 @@ use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::criteria::criteria;
-use crate::session::criteria::mode;
 use crate::session::failure::Failure;
 use crate::session::finding;
 use crate::session::hunt::Hunt;
@@ -109,7 +108,7 @@ impl Hunt<'_> {
         if let Some(failure) = self.is_bogus(failing[0], store)? {
             return Err(failure);
         }
-        let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { mode(self.plan) };
+        let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { self.plan.order.test.signature };
         let second = failing.get(1).copied().unwrap_or(failing[0]);
         let Some(found) = signature(failing[0], second, mode) else {
             return Ok(Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))));

@@ -3,7 +3,8 @@
 //! Pure functions: an observation is classified again whenever it is read from the cache, so a better rule never needs
 //! a second run. Start at [`classify`]; [`signature`] computes the signature that it compares with.
 
-use std::str::FromStr;
+use serde::Deserialize;
+use serde::Serialize;
 
 use regex::Regex;
 
@@ -27,7 +28,7 @@ const SHELL_SIGNAL_BASE: i32 = 128;
 const CRASHES: [i32; 8] = [4, 5, 6, 7, 8, 9, 11, 31];
 
 /// The common part of failures that count as the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum SignatureMode {
     /// The ending, and the failure line if both reproduction runs print the same.
     #[default]
@@ -36,24 +37,6 @@ pub enum SignatureMode {
     Exit,
     /// Any failing ending whose output matches [`Criteria::fail_match`].
     Regex,
-}
-
-/// A word that is not the name of a mode.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is none of `auto`, `exit`, `regex`")]
-pub struct UnknownMode(String);
-
-impl FromStr for SignatureMode {
-    type Err = UnknownMode;
-
-    fn from_str(word: &str) -> Result<Self, UnknownMode> {
-        match word {
-            "auto" => Ok(Self::Auto),
-            "exit" => Ok(Self::Exit),
-            "regex" => Ok(Self::Regex),
-            _ => Err(UnknownMode(word.to_owned())),
-        }
-    }
 }
 
 /// The criteria of a hunt for its failure, and for a pass.
@@ -458,16 +441,5 @@ mod tests {
         assert_eq!(shown(Ending::Exit(125), "wrong"), Shown::Skipped);
         assert_eq!(shown(Ending::NotRun(Reason::Path), ""), Shown::NotRun(Reason::Path));
         assert_eq!(reproduced(&built(Ending::Exit(2)), &criteria), Shown::BuildFails);
-    }
-
-    #[test]
-    fn a_signature_mode_is_read_from_its_word() {
-        assert_eq!("auto".parse(), Ok(SignatureMode::Auto));
-        assert_eq!("exit".parse(), Ok(SignatureMode::Exit));
-        assert_eq!("regex".parse(), Ok(SignatureMode::Regex));
-        assert_eq!(
-            "Exit".parse::<SignatureMode>().unwrap_err().to_string(),
-            "`Exit` is none of `auto`, `exit`, `regex`"
-        );
     }
 }
