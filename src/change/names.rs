@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// The names in some changed lines, by the effect of the change on them.
+/// The names in some changed lines, in groups: created, dropped, declared, used (in inserted lines), unused (in deleted
+/// lines).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     /// Names that the lines create.

@@ -197,7 +197,7 @@ fn text(program: &[(usize, usize)]) -> String {
     functions.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the lines of two programs are distinguished by their declarations.
+/// Whether the comparison of two programs assigns lines to declarations. Otherwise only their text distinguishes lines.
 fn is_parted(older: &str, newer: &str) -> bool {
     let (older_lines, newer_lines) = (Lines::of(older.as_bytes()), Lines::of(newer.as_bytes()));
     let (older, newer) = ((older.as_bytes(), &older_lines), (newer.as_bytes(), &newer_lines));

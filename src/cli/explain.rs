@@ -55,7 +55,7 @@ fn text(explanation: &Explanation, value: &Value, sources: &mut Sources, console
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     let style = console.out_style;
     let (bad, good) = &explanation.pair.names;
-    line(format!("{} fails, {} passes:", safe(bad), safe(good)));
+    line(format!("{} fails; {} passes:", safe(bad), safe(good)));
     line(String::new());
     let standing = explanation.switched.as_ref().map(|switched| (switched, switched.place.as_ref()));
     if let Some((switched, Some(place))) = standing {

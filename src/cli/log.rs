@@ -79,7 +79,7 @@ struct Answered {
     revision: CommitId,
     tree: TreeId,
     key: String,
-    /// `None` if the answer was known.
+    /// The number of the run that gave the answer; `None` if the answer was already known.
     sequence: Option<u64>,
     outcome: String,
 }

@@ -12,7 +12,7 @@ use crate::revision::CommitId;
 impl Hunter<'_> {
     /// Follows the failure into the side branches of a culprit merge.
     ///
-    /// A side branch is entered only if the merge base passes; otherwise the branch gives no bracket. If every parent
+    /// A side branch is entered only if the merge base passes, because a search needs a passing end. If every parent
     /// passes, the merge itself is the culprit, and the merge base becomes the passing side, so the reduction sees the
     /// changes of each branch. Cost: two probes for each merge, log2(n) in the branch.
     pub(super) async fn enter_side_branches(&self, pair: Pair) -> Result<Pair, Halt> {

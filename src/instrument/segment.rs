@@ -7,7 +7,7 @@
 //!
 //! What can be told from earlier records of the same frame is not recorded again (see [`Segments::is_known`]). A reader
 //! keeps one table of values for each frame, filled by [`What::Slot`], [`What::Parameter`], [`What::Result`], and one of the
-//! values of *plain* slots (variables whose address goes nowhere), filled by stores:
+//! values of *plain* slots (variables whose address does not escape), filled by stores:
 //!
 //! | instruction | items |
 //! |---|---|
@@ -135,7 +135,7 @@ pub struct Segments {
     pub segments: Vec<Segment>,
     /// Slots and their types, in order.
     pub slots: Vec<(ValueId, Type)>,
-    /// Slots whose address goes nowhere.
+    /// Slots whose address does not escape.
     pub plain: HashSet<ValueId>,
     known: HashSet<ValueId>,
     /// Whether the function may return to a place a second time.

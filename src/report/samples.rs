@@ -221,7 +221,7 @@ pub fn told() -> Value {
     json!({
         "schema": "git-idd explanation 1",
         "bad": "3333333333",
-        "good": "the same without the necessary change",
+        "good": "the same revision without the necessary change",
         "switched": null,
         "chain": [
             link("decision", 8, Value::Null, "true", "false", true),
@@ -264,7 +264,7 @@ pub fn explanation() -> Explanation {
         commit: CommitId::sha1([0x33; 20]),
         tree: TreeId::sha1([0x3a; 20]),
         bad: "3333333333".into(),
-        good: "the same without the necessary change".into(),
+        good: "the same revision without the necessary change".into(),
         switched: None,
         links: vec![
             link(Kind::Decision, 8, None, "true", "false", true),

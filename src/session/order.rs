@@ -288,10 +288,10 @@ pub enum Keep {
 /// The pair of versions that is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Side {
-    /// The first bad revision, and the same without the necessary change.
+    /// The first bad revision, and the same revision without the necessary change.
     #[default]
     Culprit,
-    /// The revision that the fix is for, and the same with the fix.
+    /// The revision that the fix is for, and the same revision with the fix.
     Head,
 }
 

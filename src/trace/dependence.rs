@@ -149,7 +149,7 @@ pub struct Dependences {
 }
 
 impl Dependences {
-    /// The number of the last step.
+    /// The number of steps. Steps are numbered from 1, so it is also the number of the last step.
     pub fn n_steps(&self) -> u32 {
         self.n_steps
     }

@@ -90,7 +90,8 @@ impl Run {
         u64::from(self.returns.get(&step.0).copied().unwrap_or(step.0))
     }
 
-    /// How many steps had begun when `writer` wrote last to an address, before so many records.
+    /// The number of steps that had begun when `writer` last wrote to `address`. Only writes within the first `n_records`
+    /// records count.
     pub fn time(&self, writer: Step, address: u64, n_records: u64) -> u64 {
         let late = self
             .late

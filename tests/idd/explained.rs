@@ -110,7 +110,7 @@ int main(void)
 }
 ";
     let said = said(good, &good.replace("&tree[2])", "&tree[1])"), "test $(./a) = bob");
-    let expected = "HEAD fails, HEAD~1 passes:
+    let expected = "HEAD fails; HEAD~1 passes:
 
 * a.c:15  set.value is given &tree[1] (reference &tree[2])
       set(&tree[0].right, &tree[2]);

@@ -125,7 +125,7 @@ fn the_same_is_told_in_words_when_the_test_builds_the_program() {
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     assert!(text.contains("switched: a.c:8 (2nd time of 3)  the condition is true, made false\n"), "{text}");
-    assert!(text.starts_with("HEAD fails, the same with one decision switched passes:\n"), "{text}");
+    assert!(text.starts_with("HEAD fails; the same run with one decision switched passes:\n"), "{text}");
 }
 
 #[test]
@@ -207,6 +207,6 @@ fn the_failing_version_of_a_hunt_is_explained_without_its_reference() {
     assert!(hunted.status.success(), "{}", String::from_utf8_lossy(&hunted.stderr));
     let found = json(&explained(&fixture, &[]));
     assert_eq!((&found["switched"]["line"], &found["chain"][0]["line"]), (&8.into(), &8.into()), "{found}");
-    assert_eq!(found["good"], "the same with one decision switched");
+    assert_eq!(found["good"], "the same run with one decision switched");
     assert_eq!(found["failure"]["line"], 16, "{found}");
 }

@@ -391,24 +391,24 @@ pub struct Hunt {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]
 pub struct Allowance {
-    /// Number of tests that run at once (default: as before).
+    /// Number of tests that run at once (default: that of the hunt).
     #[arg(id = "new_jobs", short = 'j', long = "jobs", value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub jobs: Option<u32>,
 
-    /// Stop after this time (default: as before, counted anew).
+    /// Stop after this time (default: that of the hunt, counted anew).
     #[arg(id = "new_budget", long = "budget", value_name = "DURATION", value_parser = parse_duration)]
     pub budget: Option<Duration>,
 
-    /// Stop after this many runs of the test (default: as before, counted anew).
+    /// Stop after this many runs of the test (default: that of the hunt, counted anew).
     #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
-    /// What to look for (default: as before).
+    /// What to look for (default: that of the hunt).
     #[arg(id = "new_until", long = "until", value_enum, value_name = "STAGE")]
     pub until: Option<Until>,
 
-    /// Time limit of the reduction, including the time that it has taken so far: `30m`, or `unlimited` (default: as
-    /// before).
+    /// Time limit of the reduction, including the time that it has taken so far: `30m`, or `unlimited` (default:
+    /// that of the hunt).
     #[arg(id = "new_effort", long = "effort", value_name = "DURATION", value_parser = parse_bound)]
     pub reduction: Option<Bound>,
 

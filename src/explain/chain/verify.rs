@@ -4,13 +4,14 @@ use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Tes
 use crate::explain::chain::session::keeping;
 use crate::explain::chain::{Chain, End, definitions};
 
-/// Asks again what makes `chain` a chain, with the tests of any method.
+/// Checks a chain by testing its sets again, whichever method computed it.
 ///
 /// - Every set is faulty at its point, induces the set before it in [`Chain::sets`] (or the failure), and without any
 ///   one of its definitions does not.
-/// - Between the points where it changed a set is kept: it induces itself, at once or over shorter and shorter ways.
+/// - Between the points where it changed a set is kept: it induces itself, over the whole distance at once or, if that
+///   fails, over each half.
 ///
-/// Returns what does not hold, if something does not, as a sentence for a person.
+/// Returns the first property that does not hold, as a sentence for a person.
 ///
 /// Cost: for each set 1 test, 1 for each of its definitions, and 1 to 2n - 1 to see that it is kept over n points.
 pub fn verify<E: Executions>(chain: &Chain, executions: &mut E) -> Result<Result<(), String>, E::Error> {

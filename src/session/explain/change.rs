@@ -126,7 +126,8 @@ impl Sources {
     }
 }
 
-/// The part of the innermost head of a `for` that a byte of a line is in; `None` if it is in none, or the head is not all there.
+/// The part of the head of a `for` that contains the byte `at` of a line; of nested heads, the innermost. `None` if no head
+/// contains it, or if the head does not end on this line.
 fn part_of_for(text: &str, at: usize) -> Option<&'static str> {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let bytes = text.as_bytes();

@@ -21,7 +21,7 @@ use crate::world::repo::private;
 use std::os::unix::ffi::OsStringExt;
 
 /// What the reference is called where it is a run of the failing version.
-const SWITCHED: &str = "the same with one decision switched";
+const SWITCHED: &str = "the same run with one decision switched";
 
 /// Finds the versions; the arguments are completed by what the hunt was given.
 pub fn find(
@@ -118,8 +118,8 @@ fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pai
     let short = failing.1.to_string().chars().take(10).collect::<String>();
     let names = match order.at {
         _ if order.switch_budget.is_some() => (short, SWITCHED.to_owned()),
-        Side::Culprit => (short, "the same without the necessary change".to_owned()),
-        Side::Head => (short, "the same with the fix".to_owned()),
+        Side::Culprit => (short, "the same revision without the necessary change".to_owned()),
+        Side::Head => (short, "the same revision with the fix".to_owned()),
     };
     let completed = ExplainOrder {
         command: Some(plan.order.command),

@@ -179,7 +179,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// Says which process of the failing side is explained, if the test ran several; the result is the same as a remark.
+    /// If the test ran several processes, says which one is explained, and returns a remark about it; else `None`.
     pub(super) fn say_which(side: &Side, number: usize, talk: &mut dyn Talk) -> Option<String> {
         let (words, n_all) = (side.taken[number].process.arguments().join(" "), side.taken.len());
         if n_all < 2 {

@@ -1,4 +1,4 @@
-//! Single variables of a process, wherever they are: in memory, or in a frame if their address goes nowhere.
+//! Single variables of a process, wherever they are: in memory, or in a frame if their address does not escape.
 
 use crate::trace::native::frame::Frame;
 use crate::trace::native::machine::Machine;

@@ -179,7 +179,7 @@ pub struct Machine {
     is_awaiting: bool,
     /// A function that returned to a frame that was not met yet, if it did in the last record: when, its name, and its last step.
     left: Option<(u64, Arc<str>, Step)>,
-    /// The arguments, each ended by a zero byte, until they are found in memory.
+    /// The arguments of the program, each ended by a zero byte; `None` once a read has shown where they are in memory.
     arguments: Option<Arc<[u8]>>,
 }
 

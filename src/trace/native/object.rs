@@ -54,7 +54,7 @@ pub struct Place<'p> {
     pub ty: Option<MetadataId>,
     /// The debug info that has the type.
     pub debug: Debug<'p>,
-    /// If its address goes nowhere: what it holds, as far as it was given anything, and who gave it.
+    /// If its address does not escape: what it holds, as far as it was given anything, and who gave it.
     pub held: Option<(Option<u64>, Step)>,
     /// Which part of these bytes is meant; all of them if `None`.
     pub part: Option<Part>,

@@ -125,7 +125,7 @@ pub struct Piece {
     pub n_events: u32,
 }
 
-/// How a value without a type of the source is written.
+/// How a value is printed if only its LLVM type is known, not its type in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// An integer or an address.
@@ -183,7 +183,7 @@ pub struct Slot {
     pub id: ValueId,
     /// Its address in a frame.
     pub register: Register,
-    /// What it holds, if its address goes nowhere.
+    /// What it holds, if its address does not escape.
     pub plain: Option<Register>,
     /// Its bytes.
     pub size: u64,

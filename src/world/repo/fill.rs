@@ -50,7 +50,7 @@ pub struct Filled {
 
 /// Writes all files below `root`; returns the results in the same order.
 ///
-/// - `objects`: of `repository`, which the other threads open for themselves.
+/// - `objects`: the objects of `repository`. If several threads write, each opens the repository again instead.
 /// - `directory`: only for messages.
 ///
 /// The error is that of the first failed file; others may have been written.
