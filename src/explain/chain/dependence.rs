@@ -2,7 +2,7 @@
 
 use crate::explain::chain::executions::{Definition, Executions, Point};
 use crate::explain::chain::hierarchical::last_change_since;
-use crate::explain::chain::session::{Session, keeping};
+use crate::explain::chain::session::Session;
 
 /// Finds the latest point before `current` from which `set` is not kept until `current`; none if it is kept from everywhere.
 ///
@@ -20,7 +20,7 @@ pub(super) fn last_change<E: Executions>(
 ) -> Result<Option<Point>, E::Error> {
     let latest = set.iter().map(|definition| definition.time).max().unwrap_or(0);
     let after = first_after(session.executions(), latest, current);
-    if after < current && !session.run(|ask| ask(keeping(set, after, current)))? {
+    if after < current && !session.keeps(set, after, current)? {
         return last_change_since(session, after, current, set).map(Some);
     }
     Ok(after.previous())

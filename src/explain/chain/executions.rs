@@ -74,9 +74,9 @@ pub trait Executions {
     /// A variable is faulty if its value or its definition point differs from the reference's.
     fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error>;
 
-    /// Runs the failing program on from each test's point, with everything faulty but `retained` overwritten by the reference's
-    /// values. Returns whether each goal came about, in the order of `tests`.
-    fn induce(&mut self, tests: &[Test]) -> Result<Vec<bool>, Self::Error>;
+    /// Runs the failing program on from the test's point, with everything faulty but `retained` overwritten by the
+    /// reference's values. Returns whether the goal came about.
+    fn induce(&mut self, test: &Test) -> Result<bool, Self::Error>;
 
     /// The point whose step leads the innermost region (a call, an instance of a predicate) around the point's step; none
     /// at the root.

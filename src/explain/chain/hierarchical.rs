@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::explain::chain::executions::{Definition, Executions, Point};
-use crate::explain::chain::session::{Session, Unknown, keeping};
+use crate::explain::chain::session::Session;
 
 /// The aligned points as a tree: a point's children are those in the region that its step leads.
 pub(super) struct Tree {
@@ -45,7 +45,7 @@ impl Tree {
 }
 
 /// Answers whether the set is kept from a point on.
-type IsKept<'a> = &'a mut dyn FnMut(Point) -> Result<bool, Unknown>;
+type IsKept<'a, E> = &'a mut dyn FnMut(Point) -> Result<bool, E>;
 
 /// Finds the latest point before `current` from which `set` is not kept until `current`; none if it is kept from everywhere.
 ///
@@ -63,18 +63,16 @@ pub(super) fn last_change<E: Executions>(
     set: &[Definition],
 ) -> Result<Option<Point>, E::Error> {
     let tree = session.tree();
-    session.run(|ask| {
-        let is_kept: IsKept<'_> = &mut |point| ask(keeping(set, point, current));
-        let mut frontier = current;
-        let mut region = tree.parent(current);
-        loop {
-            if let Some(point) = last_lost(tree.children(region), &mut frontier, is_kept)? {
-                return descend(&tree, point, frontier, is_kept).map(Some);
-            }
-            let Some(head) = region else { return Ok(None) };
-            region = tree.parent(head);
+    let is_kept: IsKept<'_, E::Error> = &mut |point| session.keeps(set, point, current);
+    let mut frontier = current;
+    let mut region = tree.parent(current);
+    loop {
+        if let Some(point) = last_lost(tree.children(region), &mut frontier, is_kept)? {
+            return descend(&tree, point, frontier, is_kept).map(Some);
         }
-    })
+        let Some(head) = region else { return Ok(None) };
+        region = tree.parent(head);
+    }
 }
 
 /// Finds the latest point from `first` on, before `current`, from which `set` is not kept until `current`.
@@ -89,20 +87,18 @@ pub(super) fn last_change_since<E: Executions>(
     set: &[Definition],
 ) -> Result<Point, E::Error> {
     let tree = session.tree();
-    session.run(|ask| {
-        let is_kept: IsKept<'_> = &mut |point| Ok(point > first && ask(keeping(set, point, current))?);
-        let mut frontier = current;
-        let kids = tree.children(tree.common(first, current));
-        match last_lost(kids, &mut frontier, is_kept)? {
-            Some(point) => descend(&tree, point, frontier, is_kept),
-            // The region is led by `first` itself.
-            None => Ok(first),
-        }
-    })
+    let is_kept: IsKept<'_, E::Error> = &mut |point| Ok(point > first && session.keeps(set, point, current)?);
+    let mut frontier = current;
+    let kids = tree.children(tree.common(first, current));
+    match last_lost(kids, &mut frontier, is_kept)? {
+        Some(point) => descend(&tree, point, frontier, is_kept),
+        // The region is led by `first` itself.
+        None => Ok(first),
+    }
 }
 
 /// Goes on inside the region that `lost` leads, before `frontier`.
-fn descend(tree: &Tree, mut lost: Point, mut frontier: Point, is_kept: IsKept<'_>) -> Result<Point, Unknown> {
+fn descend<E>(tree: &Tree, mut lost: Point, mut frontier: Point, is_kept: IsKept<'_, E>) -> Result<Point, E> {
     while let Some(inner) = last_lost(tree.children(Some(lost)), &mut frontier, is_kept)? {
         lost = inner;
     }
@@ -110,7 +106,7 @@ fn descend(tree: &Tree, mut lost: Point, mut frontier: Point, is_kept: IsKept<'_
 }
 
 /// The last of the `siblings` before `frontier` from which the set is not kept. Moves `frontier` to the sibling after it.
-fn last_lost(siblings: &[Point], frontier: &mut Point, is_kept: IsKept<'_>) -> Result<Option<Point>, Unknown> {
+fn last_lost<E>(siblings: &[Point], frontier: &mut Point, is_kept: IsKept<'_, E>) -> Result<Option<Point>, E> {
     let (mut begin, mut end) = (0, siblings.partition_point(|sibling| *sibling < *frontier));
     while begin < end {
         let middle = begin.midpoint(end);

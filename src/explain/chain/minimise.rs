@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test};
-use crate::explain::chain::session::{Session, Unknown};
+use crate::explain::chain::session::Session;
 
 /// Finds a minimal set of faulty definitions at `point` that induces `goal`, in temporal order.
 ///
@@ -35,16 +35,16 @@ pub(super) fn inducing_set<E: Executions>(
         retained.sort_unstable();
         retained
     };
-    let added = session
-        .run(|ask| minimal(&rest, &mut |added| ask(Test { point, retained: with_base(added), goal: goal.clone() })))?;
+    let test = |added: &[Definition]| Test { point, retained: with_base(added), goal: goal.clone() };
+    let added = minimal(&rest, &mut |added| session.ask(test(added)))?;
     Ok(added.map(|added| with_base(&added)))
 }
 
 /// Answers whether a part of the whole, in its order, induces the goal.
-type Induces<'a> = &'a mut dyn FnMut(&[Definition]) -> Result<bool, Unknown>;
+type Induces<'a, E> = &'a mut dyn FnMut(&[Definition]) -> Result<bool, E>;
 
 /// Reduces `whole` to a 1-minimal part that induces; none if `whole` does not.
-fn minimal(whole: &[Definition], induces: Induces<'_>) -> Result<Option<Vec<Definition>>, Unknown> {
+fn minimal<E>(whole: &[Definition], induces: Induces<'_, E>) -> Result<Option<Vec<Definition>>, E> {
     if induces(&[])? {
         return Ok(Some(Vec::new()));
     }
@@ -70,12 +70,12 @@ fn minimal(whole: &[Definition], induces: Induces<'_>) -> Result<Option<Vec<Defi
 ///   may be neither minimal nor induce.
 ///
 /// Source: Junker 2004, algorithm `QuickXplain`.
-fn divided(
+fn divided<E>(
     given: &[Definition],
     is_asked: bool,
     whole: &[Definition],
-    induces: Induces<'_>,
-) -> Result<Vec<Definition>, Unknown> {
+    induces: Induces<'_, E>,
+) -> Result<Vec<Definition>, E> {
     if is_asked && induces(given)? {
         return Ok(Vec::new());
     }
@@ -92,7 +92,7 @@ fn divided(
 ///
 /// Source: Zeller and Hildebrandt 2002, algorithm ddmin. Deviations: complements only; what is likely minimal already is first
 /// tried without its single definitions, not without its halves.
-fn debugged(mut found: Vec<Definition>, n_chunks: usize, induces: Induces<'_>) -> Result<Vec<Definition>, Unknown> {
+fn debugged<E>(mut found: Vec<Definition>, n_chunks: usize, induces: Induces<'_, E>) -> Result<Vec<Definition>, E> {
     let mut n_chunks = n_chunks.min(found.len());
     while !found.is_empty() {
         let bound = |chunk: usize| chunk * found.len() / n_chunks;
@@ -120,6 +120,7 @@ fn debugged(mut found: Vec<Definition>, n_chunks: usize, induces: Induces<'_>) -
 mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
+    use std::convert::Infallible;
 
     use super::{Definition, minimal};
     use crate::explain::chain::executions::Variable;
@@ -141,7 +142,7 @@ mod tests {
         #[test]
         fn whatever_the_answers_the_set_induces_and_is_minimal(inducing in any::<u64>()) {
             let induces = |part: u32| inducing >> part & 1 == 1;
-            let found = minimal(&whole(), &mut |part| Ok(induces(bits(part)))).ok().unwrap();
+            let found = minimal(&whole(), &mut |part| Ok::<_, Infallible>(induces(bits(part)))).unwrap();
             match found.map(|found| bits(&found)) {
                 None => prop_assert!(!induces(0) && !induces((1 << N) - 1)),
                 Some(found) => {
@@ -154,7 +155,7 @@ mod tests {
         #[test]
         fn of_monotone_answers_the_first_minimal_set_is_found(needed in prop::collection::vec(1..1_u32 << N, 1..4)) {
             let induces = |part: u32| needed.iter().any(|needed| part & needed == *needed);
-            let found = minimal(&whole(), &mut |part| Ok(induces(bits(part)))).ok().unwrap().unwrap();
+            let found = minimal(&whole(), &mut |part| Ok::<_, Infallible>(induces(bits(part)))).unwrap().unwrap();
             // Whose last definitions, in the fixed order, come first of all.
             let first = needed.iter().filter(|set| needed.iter().all(|other| other == *set || other & *set != *other)).min();
             prop_assert_eq!(bits(&found), *first.unwrap());

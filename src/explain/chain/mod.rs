@@ -53,15 +53,13 @@ pub enum Method {
 pub struct Options {
     /// The algorithm.
     pub method: Method,
-    /// At most so many tests are asked at once, at least 1. The result does not depend on it.
-    pub width: usize,
     /// No further set is looked for once so many tests were used. What is found by then is the end of the chain that would be found without this limit.
     pub max_tests: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { method: Method::default(), width: 1, max_tests: u64::MAX }
+        Self { method: Method::default(), max_tests: u64::MAX }
     }
 }
 
@@ -80,7 +78,7 @@ pub struct Chain {
     pub sets: Vec<(Point, Vec<Definition>)>,
     /// Why the chain begins where it does.
     pub end: End,
-    /// How many different causality tests were used. The same for every width.
+    /// The number of different causality tests.
     pub n_tests: u64,
 }
 
@@ -118,7 +116,7 @@ pub enum End {
 /// or one (`Dependence`; as `Hierarchical` where the leap is not valid).
 pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Chain, E::Error> {
     let n_points = u32::try_from(executions.n_points()).expect("every point fits a `Point`");
-    let mut session = Session::new(executions, options.width);
+    let mut session = Session::new(executions);
     if options.method == Method::Global {
         let sets = global::sets(&mut session, n_points)?;
         let end = if sets.last().is_some_and(|(_, set)| set.is_empty()) { End::Benign } else { End::Start };

@@ -219,9 +219,8 @@ pub(super) struct Model {
     reference: Run,
     /// Whether the fixed order of the faulty state is that of the variables, or the other way round.
     pub(super) is_reversed: bool,
-    /// How many tests were asked, and the most at once.
+    /// The number of tests that were run.
     pub(super) n_asked: usize,
-    pub(super) widest: usize,
 }
 
 impl Model {
@@ -233,7 +232,7 @@ impl Model {
         let aligned =
             (failing.steps.iter().enumerate()).filter_map(|(number, step)| Some((number, peer(step)?))).collect();
         let pair = pair.clone();
-        Self { pair, failing, aligned, reference, is_reversed: false, n_asked: 0, widest: 0 }
+        Self { pair, failing, aligned, reference, is_reversed: false, n_asked: 0 }
     }
 
     pub(super) fn is_failing(&self) -> bool {
@@ -312,19 +311,16 @@ impl Executions for Model {
         Ok(faulty)
     }
 
-    fn induce(&mut self, tests: &[Test]) -> Result<Vec<bool>, String> {
-        for test in tests {
-            let faulty = self.faulty(test.point)?;
-            if !test.retained.iter().all(|definition| faulty.contains(definition)) {
-                return Err(format!("{test:?} retains what is not faulty"));
-            }
-            if !test.retained.is_sorted() {
-                return Err(format!("{test:?} is not in temporal order"));
-            }
+    fn induce(&mut self, test: &Test) -> Result<bool, String> {
+        let faulty = self.faulty(test.point)?;
+        if !test.retained.iter().all(|definition| faulty.contains(definition)) {
+            return Err(format!("{test:?} retains what is not faulty"));
         }
-        self.n_asked += tests.len();
-        self.widest = self.widest.max(tests.len());
-        Ok(tests.iter().map(|test| self.induces(test)).collect())
+        if !test.retained.is_sorted() {
+            return Err(format!("{test:?} is not in temporal order"));
+        }
+        self.n_asked += 1;
+        Ok(self.induces(test))
     }
 
     fn parent(&self, point: Point) -> Option<Point> {

@@ -1,4 +1,4 @@
-//! What holds for every chain: its sets are minimal and follow from each other, and no method or width changes it.
+//! What holds for every chain: its sets are minimal and follow from each other, and no method changes it.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -13,7 +13,7 @@ use crate::explain::chain::{
 const METHODS: [Method; 3] = [Method::Linear, Method::Hierarchical, Method::Dependence];
 
 fn chain(model: &mut Model, method: Method) -> Chain {
-    compute(model, Options { method, width: 1, ..Options::default() }).unwrap()
+    compute(model, Options { method, ..Options::default() }).unwrap()
 }
 
 /// Whether `set` is faulty at `point` and from there leads to itself at `until`.
@@ -116,15 +116,11 @@ proptest! {
     }
 
     #[test]
-    fn the_width_changes_neither_the_chain_nor_the_tests_counted(pair in pair(), width in 2..9usize) {
+    fn every_test_is_run_once_and_counted(pair in pair()) {
         for method in METHODS {
             let mut model = Model::of(&pair);
-            let narrow = chain(&mut model, method);
-            prop_assert_eq!(model.n_asked as u64, narrow.n_tests);
-            let mut model = Model::of(&pair);
-            let wide = compute(&mut model, Options { method, width, ..Options::default() }).unwrap();
-            prop_assert_eq!(wide, narrow);
-            prop_assert!(model.widest <= width);
+            let chain = chain(&mut model, method);
+            prop_assert_eq!(model.n_asked as u64, chain.n_tests);
         }
     }
 
@@ -133,7 +129,7 @@ proptest! {
         for method in METHODS {
             let whole = chain(&mut Model::of(&pair), method);
             let mut model = Model::of(&pair);
-            let part = compute(&mut model, Options { method, max_tests, ..Options::default() }).unwrap();
+            let part = compute(&mut model, Options { method, max_tests }).unwrap();
             prop_assert!(whole.sets.starts_with(&part.sets));
             prop_assert_eq!(part.end == End::Unfinished, part != whole);
             prop_assert_eq!(verify(&part, &mut model).unwrap(), Ok(()));

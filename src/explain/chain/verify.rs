@@ -57,16 +57,16 @@ fn check<E: Executions>(
     }
     let test = |retained: Vec<Definition>| Test { point, retained, goal: goal.clone() };
     let without = |index: usize| test([&set[..index], &set[index + 1..]].concat());
-    let tests: Vec<_> = [test(set.to_vec())].into_iter().chain((0..set.len()).map(without)).collect();
-    let answers = executions.induce(&tests)?;
-    if !answers[0] {
+    if !executions.induce(&test(set.to_vec()))? {
         return Ok(Err(format!("the set of point {} does not induce what comes after it", point.0)));
     }
-    if let Some(index) = answers[1..].iter().position(|is_induced| *is_induced) {
-        return Ok(Err(format!(
-            "the set of point {} does without what is defined at step {}",
-            point.0, set[index].time
-        )));
+    for (index, definition) in set.iter().enumerate() {
+        if executions.induce(&without(index))? {
+            return Ok(Err(format!(
+                "the set of point {} does without what is defined at step {}",
+                point.0, definition.time
+            )));
+        }
     }
     Ok(Ok(()))
 }
@@ -85,7 +85,7 @@ fn is_kept<E: Executions>(
     if !set.iter().all(|definition| faulty.contains(definition)) {
         return Ok(false);
     }
-    if executions.induce(&[keeping(set, point, until)])?[0] {
+    if executions.induce(&keeping(set, point, until))? {
         return Ok(true);
     }
     let middle = Point(point.0.midpoint(until.0));

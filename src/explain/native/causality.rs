@@ -411,8 +411,8 @@ impl<F: Forks> Executions for Causality<F> {
         Ok(self.state(point)?.cells.iter().map(|(definition, _)| *definition).collect())
     }
 
-    fn induce(&mut self, tests: &[Test]) -> Result<Vec<bool>, Self::Error> {
-        tests.iter().map(|test| self.test(test)).collect()
+    fn induce(&mut self, test: &Test) -> Result<bool, Self::Error> {
+        self.test(test)
     }
 
     fn parent(&self, point: Point) -> Option<Point> {
@@ -545,7 +545,7 @@ mod tests {
         let definitions = causality.faulty(later).unwrap();
         let kept = definitions.iter().copied().filter(|definition| definition.time > 0).collect::<Vec<_>>();
         let induces = |causality: &mut crate::explain::native::causality::Causality<_>, retained, goal| {
-            causality.induce(&[Test { point, retained, goal }]).unwrap() == [true]
+            causality.induce(&Test { point, retained, goal }).unwrap()
         };
         assert!(induces(&mut causality, Vec::new(), Goal::Failure));
         let set = |definitions: &[_]| Goal::Set { point: later, definitions: definitions.to_vec() };

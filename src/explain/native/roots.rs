@@ -62,7 +62,7 @@ pub fn lead<F: Forks>(
     while begin < end {
         let middle = if begin == 0 && end == candidates.len() { 0 } else { begin.midpoint(end) };
         let test = Test { point: candidates[middle].1, retained: Vec::new(), goal: goal.clone() };
-        if causality.induce(&[test])?.contains(&true) {
+        if causality.induce(&test)? {
             begin = middle + 1;
         } else {
             end = middle;

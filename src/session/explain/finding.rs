@@ -98,7 +98,7 @@ impl Explainer<'_> {
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let options = Options { method: self.order.method, max_tests: self.order.max_tests, ..Options::default() };
+        let options = Options { method: self.order.method, max_tests: self.order.max_tests };
         let found = chain::compute(&mut causality, options).map_err(told)?;
         if !self.order.is_unchecked
             && self.order.method != Method::Global
