@@ -60,7 +60,7 @@ pub struct Unit {
     pub kind: UnitKind,
 }
 
-/// How finely a change set is divided.
+/// How finely a change set is divided. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// All units of one file.

@@ -39,13 +39,14 @@ use crate::session::estimate::Ahead;
 use crate::session::failure::Failure;
 use crate::session::hunt;
 use crate::session::hunt::Task;
-use crate::session::hunt::sandboxes;
 use crate::session::interrupt::Interrupt;
 use crate::session::kept;
 use crate::session::kept::Kept;
+use crate::session::mend::mend;
 use crate::session::order::Allowance;
 use crate::session::order::HuntOrder;
 use crate::session::plan::Plan;
+use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::saved::Asked;
 use crate::session::story;
@@ -64,9 +65,6 @@ use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
 use crate::world::repo::origin;
 use crate::world::repo::private;
-use crate::world::tidy::SetAside;
-use crate::world::tidy::tidy;
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -99,7 +97,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Record(_)
             | Request::Explain(_)
     );
-    mend(&location, uses_store, console)?;
+    mend(&location, uses_store, &mut console.progress())?;
     match request {
         Request::Hunt(args) => start(args, None, &location, context, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
@@ -132,23 +130,6 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
-}
-
-/// Sets aside damaged data in the git directory, and reports it.
-///
-/// - `uses_store`: whether the objects of the private repository are needed.
-fn mend(location: &Location, uses_store: bool, console: Console) -> Result<(), Failure> {
-    let idd = location.idd_directory();
-    for directory in BTreeSet::from([&idd, &location.session_directory()]) {
-        for SetAside { path, what, kept } in tidy(directory)? {
-            let (path, kept) = (path.display(), kept.display());
-            console.progress().say(&format!("`{path}` was {what}; it is set aside as `{kept}`."));
-        }
-    }
-    if uses_store && let Some(said) = hunt::clear_store(&idd) {
-        console.progress().say(&said);
-    }
-    Ok(())
 }
 
 fn located(error: &RepoError) -> Failure {
@@ -219,9 +200,8 @@ fn hunt_with(
     console: Console,
 ) -> Result<Answer, Failure> {
     let interrupt = Interrupt::register()?.0;
-    let mut progress = console.progress();
+    let progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;
-    saved.remarks.iter().for_each(|remark| progress.say(remark));
     let test = Untrusted::from(plan.order.command.to_line());
     let notice = plan.order.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
     let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: None };

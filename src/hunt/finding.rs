@@ -7,7 +7,7 @@ use crate::revision::{CommitId, TreeId};
 use serde::Deserialize;
 use serde::Serialize;
 
-/// The last stage of a hunt.
+/// The last stage of a hunt. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Stage {
     /// The first bad commit.

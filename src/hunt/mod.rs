@@ -69,7 +69,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// How history is walked.
+/// How history is walked. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Walk {
     /// Gallop, then bisect; untestable revisions are repaired.

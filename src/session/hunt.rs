@@ -30,6 +30,7 @@ use crate::session::failure::Failure;
 use crate::session::finding;
 use crate::session::finding::Sources;
 use crate::session::kept;
+use crate::session::mend;
 use crate::session::order::Effort;
 use crate::session::plan::Adjustments;
 use crate::session::plan::Plan;
@@ -37,6 +38,7 @@ use crate::session::precheck::Checking;
 use crate::session::runner::Runner;
 use crate::session::runner::Start;
 use crate::session::runner::questions::MUTE;
+use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::saved::Asked;
 use crate::session::saved::Saved;
@@ -60,7 +62,6 @@ use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::sandbox;
 use crate::world::tools;
 use crate::world::tools::Setting;
 use crate::world::tools::Tools;
@@ -100,6 +101,7 @@ pub struct Task<'t> {
 pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let Task { plan, location, context, saved, interrupt, talk } = task;
     let begin = Instant::now();
+    saved.remarks.iter().for_each(|remark| talk.say(remark));
     let kept = saved.replay.as_ref().and_then(saved::first_bad);
     if let Some(audit) = &plan.order.effort.audit {
         files::replace(Path::new(audit), b"").map_err(|error| {
@@ -192,13 +194,6 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
-/// Removes damaged candidates; returns a message if there were any.
-pub fn clear_store(idd_directory: &Path) -> Option<String> {
-    let n_removed = private::clear(idd_directory);
-    (n_removed > 0)
-        .then(|| format!("Removed {} that will be made again.", count(n_removed, "damaged candidate object")))
-}
-
 /// Reads the history in a separate thread, which waits until it is woken: it would slow down the first checkout.
 fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<History, RepoError>>, Failure> {
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).chain([&plan.target]).copied().collect();
@@ -269,7 +264,7 @@ impl Hunt<'_> {
             if result.is_ok() || n_times == MAX_TIMES {
                 return result;
             }
-            let Some(said) = clear_store(&self.location.idd_directory()) else { return result };
+            let Some(said) = mend::clear_store(&self.location.idd_directory()) else { return result };
             // Each failure ends one running probe.
             while self.runner.land_all().is_err() {}
             self.runner.talk.say(&said);
@@ -680,44 +675,4 @@ fn tell_cache_event(event: &cache::Event, talk: &mut dyn Talk) {
         }
     };
     talk.say(&text);
-}
-
-/// Creates the directory for the sandboxes of a hunt, outside of the user's tree, and removes those of killed hunts.
-///
-/// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
-pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
-    let absolute = |name: &str| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let configured = context.configured("idd.worktreedir").last().map(PathBuf::from);
-    let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
-    let cache = || caches.into_iter().flatten().map(|cache| cache.join("git-idd")).find(|path| files::is_own(path));
-    let place = configured.or_else(cache).map_or_else(
-        || {
-            let shared = absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
-            // All users can write there: the name belongs to us only if the directory does.
-            let own = shared.join(format!("git-idd-{}", files::user_number()));
-            files::make_own(&own).map(|()| own.clone()).map_err(|error| (own, error))
-        },
-        Ok,
-    );
-    let failed = |(path, error): (PathBuf, std::io::Error)| {
-        let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
-        Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
-    };
-    let place = place.map_err(failed)?;
-    // A directory in memory is empty after each start of the machine.
-    if !place.exists()
-        && let Err(error) = files::make_own(&place)
-    {
-        return Err(failed((place, error)));
-    }
-    let prefix = format!("{}-", files::short_digest(&location.git_directory));
-    let private = private::private_directory(&location.idd_directory());
-    for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
-        sandbox::remove(&place.join(stale), &private);
-    }
-    let root = place.join(format!("{prefix}{id}"));
-    match files::make_private(&root) {
-        Ok(()) => Ok(root),
-        Err(error) => Err(failed((root, error))),
-    }
 }

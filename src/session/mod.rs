@@ -20,12 +20,14 @@ pub mod hunt;
 mod identity;
 pub mod interrupt;
 pub mod kept;
+pub mod mend;
 pub mod order;
 pub mod plan;
 pub mod precheck;
 pub mod record;
 mod reproduce;
 pub mod runner;
+pub mod sandboxes;
 pub mod saved;
 pub mod share;
 mod spent;
@@ -38,6 +40,7 @@ use crate::report::Report;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
+use crate::session::mend::mend;
 use crate::session::order::HuntOrder;
 use crate::session::plan::Plan;
 use crate::session::talk::Talk;
@@ -66,9 +69,9 @@ pub fn hunt(
     talk: &mut dyn Talk,
 ) -> Result<Report, Failure> {
     let location = locate::locate(&context.directory, &context.environment)?;
+    mend(&location, true, talk)?;
     let user = private::open(&location.git_directory)?;
     let plan = Plan::new(order, None, &location, &user, context)?;
     let saved = saved::open(&plan, &location, None, false)?;
-    saved.remarks.iter().for_each(|remark| talk.say(remark));
     hunt::run(Task { plan: &plan, location: &location, context, saved, interrupt, talk }, &user)
 }

@@ -1,9 +1,8 @@
-//! What depends on what in a run: one graph of its steps, which can be followed back to what made a value, and on to
-//! what was made of it.
+//! The dynamic dependence graph of a run. Its nodes are steps. It can be followed backward, to the origin of a value,
+//! and forward, to its effects.
 //!
-//! Three kinds of dependence are kept apart: on values, on values that only say where others are, and on the decision
-//! or call because of which a step runs. Nothing here knows how programs are recorded: a recorder notes steps and uses
-//! as they happen ([`Notes`]), and packs them when it is done.
+//! There are three kinds of edges: data, address and control. The module does not know how programs are recorded: the
+//! player adds steps and uses in order ([`Notes`]), and packs the graph at the end.
 //!
 //! Source of the terms: Ferrante, Ottenstein and Warren 1987; Korel and Laski 1988, "Dynamic Program Slicing".
 
@@ -17,22 +16,22 @@ use crate::trace::rows::code;
 use crate::trace::rows::push;
 use crate::trace::step::Step;
 
-/// Uses of a step that are looked through so that none is noted twice.
+/// The number of last uses of a step among which duplicates are searched.
 const MAX_COMPARED: usize = 16;
 
 /// How a step depends on another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// It uses a value that the other one made.
+    /// Data: it uses a value that the other step computed.
     Data = 0,
-    /// It uses a value that the other one made, only to say where something is.
+    /// Address: it uses a value of the other step only to compute an address.
     Address = 1,
-    /// The other one decided that it runs, or called its function.
+    /// Control: the other step is the decision because of which it runs, or the call of its function.
     Control = 2,
 }
 
 impl Kind {
-    /// The kind in the two lowest bits of a number.
+    /// The kind, from the two lowest bits of a number.
     pub fn of(code: u64) -> Self {
         match code & 3 {
             0 => Self::Data,
@@ -41,31 +40,31 @@ impl Kind {
         }
     }
 
-    /// Whether something flows from step to step: [`Data`](Self::Data) and [`Address`](Self::Address).
+    /// Whether a value flows between the steps: [`Data`](Self::Data) and [`Address`](Self::Address).
     pub fn is_flow(self) -> bool {
         self != Self::Control
     }
 }
 
-/// What is noted while a program runs.
+/// A dependence graph under construction.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     n_steps: u32,
-    /// The rows of all steps before the current one.
+    /// The rows of the steps before the current one.
     rows: Rows,
-    /// That of the current one, and the last end in it.
+    /// The row of the current step, and the last step in it.
     row: Vec<u8>,
     last: u32,
     /// The last uses of the current step.
     used: Vec<(Step, Kind)>,
-    /// What steps used after others had begun, in order.
+    /// Uses by steps that waited while later steps began, in order.
     late: Vec<(Step, Step, Kind)>,
 }
 
 impl Notes {
-    /// The next step begins.
+    /// Begins the next step.
     ///
-    /// - `decider`: the step because of which it runs; [`Step::START`] if there is none.
+    /// - `decider`: its control dependence; [`Step::START`] if there is none.
     #[inline]
     pub fn step(&mut self, decider: Step) {
         self.rows.append(&self.row);
@@ -78,7 +77,7 @@ impl Notes {
         }
     }
 
-    /// A step that has begun uses what another one made. What was there from the beginning is left out.
+    /// Adds an edge: a step that has begun uses a value of another step. Values from before the run have no edge.
     #[inline]
     pub fn uses(&mut self, user: Step, maker: Step, kind: Kind) {
         if maker == Step::START
@@ -103,9 +102,9 @@ impl Notes {
         self.last = maker.0;
     }
 
-    /// The graph of all that was noted.
+    /// The finished graph.
     ///
-    /// Cost: linear, and a sort of what was used late.
+    /// Cost: linear, and a sort of the late uses.
     pub fn pack(mut self) -> Dependences {
         self.rows.append(&self.row);
         if !self.late.is_empty() {
@@ -117,7 +116,7 @@ impl Notes {
     }
 }
 
-/// Rows with more edges at their ends, which are in the order of the rows.
+/// Adds edges, which are sorted by row, to the ends of the rows.
 fn merged(rows: &Rows, mut late: &[(Step, Step, Kind)]) -> Rows {
     let (mut merged, mut row) = (Rows::default(), Vec::new());
     for (step, before) in (0..).map(Step).zip(rows.all()) {
@@ -139,12 +138,12 @@ fn merged(rows: &Rows, mut late: &[(Step, Step, Kind)]) -> Rows {
     merged
 }
 
-/// What the steps of a run depend on.
+/// The dependence graph of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dependences {
     n_steps: u32,
     makers: Rows,
-    /// Made when it is first asked for.
+    /// The reversed edges; computed at the first use.
     users: OnceLock<Rows>,
 }
 
@@ -154,30 +153,30 @@ impl Dependences {
         self.n_steps
     }
 
-    /// What a step depends on: first what decided that it runs, then in the order of use. A `return` that it waited for
-    /// began after it.
+    /// The dependences of a step: control first, then in the order of use. A `return` that the step waited for began
+    /// after it.
     pub fn makers(&self, step: Step) -> Row<'_> {
         self.makers.row(step)
     }
 
-    /// What depends on a step.
+    /// The steps that depend on a step.
     ///
-    /// Cost: linear in the graph for the first one.
+    /// Cost: the first call is linear in the graph.
     pub fn users(&self, step: Step) -> Row<'_> {
         self.users.get_or_init(|| self.makers.turned()).row(step)
     }
 
-    /// Bytes of memory: of what steps depend on, and with what depends on them if that was asked for.
+    /// The memory in bytes: that of the backward edges, and that of all edges that are in memory.
     pub fn n_bytes(&self) -> usize {
         self.makers.n_bytes() + self.users.get().map_or(0, Rows::n_bytes)
     }
 
-    /// All steps that some depend on in any way, these among them: the backward slice.
+    /// The backward slice: all steps on which the given ones depend, over any edges, with these themselves.
     pub fn behind(&self, from: &[Step]) -> Steps {
         self.reached(from, Self::makers)
     }
 
-    /// All steps that depend on some in any way, these among them: the forward slice.
+    /// The forward slice: all steps that depend on the given ones, over any edges, with these themselves.
     pub fn ahead(&self, from: &[Step]) -> Steps {
         self.reached(from, Self::users)
     }
@@ -191,7 +190,8 @@ impl Dependences {
         reached
     }
 
-    /// By step: dependences between it and the nearest of `from`; [`u32::MAX`] if these do not depend on it.
+    /// For each step the number of edges on the shortest way from one of `from` back to it; [`u32::MAX`] if there is no
+    /// way.
     pub fn distances(&self, from: &[Step]) -> Vec<u32> {
         let mut distances = vec![u32::MAX; self.n_steps as usize + 1];
         let mut front = from.to_vec();
@@ -209,15 +209,15 @@ impl Dependences {
         distances
     }
 
-    /// The steps that values come from: their makers, the makers of what those used, and so on, without what decided
-    /// that these run.
+    /// The backward slice over data and address edges, nearest first: the makers of some values, the makers of the values
+    /// that those used, and so on.
     ///
-    /// - `makers`: who made the values.
-    /// - `at`: the step that is about to run and finds them.
-    /// - Result: at most `limit` steps, as a rule the last first, and whether there are more.
+    /// - `makers`: the steps that computed the values.
+    /// - `at`: the step before which the values are examined.
+    /// - Result: at most `limit` steps, usually the last one first, and whether there are more.
     ///
-    /// A step that waits for a call uses what later steps make; it counts up to where it was used itself. So what is
-    /// given to a function does not come from what that function returns.
+    /// A step that waits for a call uses values of later steps. Only its uses before the point where its own value was
+    /// used count. So an argument of a function does not come from the result of that function.
     pub fn origins(&self, makers: impl IntoIterator<Item = Step>, at: Step, limit: usize) -> (Vec<Step>, bool) {
         let mut open: BTreeMap<Step, Step> = BTreeMap::new();
         let mut done: HashMap<Step, Step> = HashMap::new();
@@ -249,17 +249,17 @@ impl Dependences {
 pub struct Steps(Vec<u64>);
 
 impl Steps {
-    /// The empty set of steps up to one.
+    /// The empty set, for steps up to the given one.
     fn none(n_steps: u32) -> Self {
         Self(vec![0; n_steps as usize / 64 + 1])
     }
 
-    /// Whether a step is in it.
+    /// Whether the set has a step.
     pub fn contains(&self, step: Step) -> bool {
         self.0.get(step.0 as usize / 64).is_some_and(|word| word >> (step.0 % 64) & 1 == 1)
     }
 
-    /// Takes a step in; returns whether it was not in it. A step that no edge has is left out.
+    /// Adds a step; returns whether it is new. A step that is on no edge is ignored.
     fn insert(&mut self, step: Step) -> bool {
         let Some(word) = self.0.get_mut(step.0 as usize / 64) else { return false };
         let bit = 1 << (step.0 % 64);
@@ -277,7 +277,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A graph in which nothing is decided: steps, and whose values they use.
+    /// A graph without control edges: steps, and the steps whose values they use.
     pub fn graph(n_steps: u32, pairs: &[(u32, u32)]) -> Dependences {
         let mut notes = Notes::default();
         for _ in 0..n_steps {
@@ -289,7 +289,7 @@ pub(crate) mod tests {
         notes.pack()
     }
 
-    /// What each step of a run does: what decided it, and after how many steps more it uses what.
+    /// The steps of a run: the decider of each, and its uses, each after a number of further steps.
     type Does = (u32, Vec<(u32, u32, bool)>);
 
     fn run() -> impl Strategy<Value = Vec<Does>> {
@@ -301,7 +301,7 @@ pub(crate) mod tests {
         if is_address { Kind::Address } else { Kind::Data }
     }
 
-    /// Notes a run, and keeps the same as plain triples.
+    /// Builds the graph of a run, and a list of the same edges.
     fn noted(run: &[Does]) -> (Dependences, BTreeSet<(Step, Step, Kind)>) {
         let (mut notes, mut edges) = (Notes::default(), BTreeSet::new());
         for (step, (decider, _)) in (1..).zip(run) {
@@ -320,7 +320,7 @@ pub(crate) mod tests {
         (notes.pack(), edges)
     }
 
-    /// All that can be reached, by going along each edge until nothing is new.
+    /// All reachable steps, by following each edge until no step is new.
     fn closure(edges: &BTreeSet<(Step, Step, Kind)>, from: Step, is_back: bool) -> BTreeSet<Step> {
         let mut reached = BTreeSet::from([from]);
         loop {

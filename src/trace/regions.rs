@@ -1,58 +1,58 @@
-//! The regions that one activation of a function is in: what its decisions reach, and what its steps and calls are
-//! called by them (see [`Index`]).
+//! The stack of open regions of one activation of a function. A region is everything that runs because of one decision.
+//! The stack gives the control dependence of each step, and its structural [`Index`].
 //!
-//! Source: Xin and Zhang 2007, "Efficient Online Detection of Dynamic Control Dependence". A region that ends where the
-//! one below it ends takes its place. Nothing here knows what was recorded: whoever plays a run says which block is
-//! entered, which step begins, decides or calls.
+//! Source: Xin and Zhang 2007, "Efficient Online Detection of Dynamic Control Dependence". A region that ends at the same
+//! block as the one below it replaces that one. The module does not know how programs are recorded: the player reports
+//! entered blocks, steps, decisions and calls.
 
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
 use crate::trace::index::Keys;
 use crate::trace::step::Step;
 
-/// What a decision says: everything until its block is entered.
+/// The region of a decision: it is open until its last block is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
-    /// The step that decided.
+    /// The step of the decision.
     pub step: Step,
-    /// The block that ends it; `None` for the end of the function.
+    /// The block that ends the region; `None` for the end of the function.
     pub end: Option<BlockId>,
-    /// What it is called.
+    /// The index of the region.
     pub index: Index,
 }
 
-/// What an activation was when a function that returns twice returned first.
+/// The state of an activation when a function that returns twice (`setjmp`) returned for the first time.
 #[derive(Debug, Clone)]
 struct Mark {
     point: u32,
     open: Vec<Region>,
-    /// How often the function has returned since.
+    /// The number of returns since then.
     n_returns: u64,
 }
 
 /// The regions of one activation.
 #[derive(Debug, Clone)]
 pub struct Regions {
-    /// That of the call.
+    /// The region of the call.
     base: Index,
-    /// Those of decisions, the outermost first.
+    /// The regions of decisions, the outermost first.
     open: Vec<Region>,
     marks: Vec<Mark>,
-    /// What the current step is called; `None` before the first.
+    /// The index of the current step; `None` before the first one.
     index: Option<Index>,
     /// Whether other versions have the current statement, too.
     is_shared: bool,
-    /// Functions that the current step called so far.
+    /// The functions that the current step has called so far.
     n_calls: u64,
 }
 
 impl Regions {
-    /// Those of an activation that was called in this region.
+    /// The regions of an activation whose call is in this region.
     pub fn new(base: Index) -> Self {
         Self { base, open: Vec::new(), marks: Vec::new(), index: None, is_shared: false, n_calls: 0 }
     }
 
-    /// Begins anew, and keeps the memory.
+    /// Resets the stack for another activation; allocated memory is kept.
     pub fn renew(&mut self, base: Index) {
         self.base = base;
         self.open.clear();
@@ -60,35 +60,35 @@ impl Regions {
         (self.index, self.is_shared, self.n_calls) = (None, false, 0);
     }
 
-    /// What the region of the call is called.
+    /// The index of the region of the call.
     pub fn base(&self) -> Index {
         self.base
     }
 
-    /// What the current step is called; `None` before the first.
+    /// The index of the current step; `None` before the first one.
     pub fn index(&self) -> Option<Index> {
         self.index
     }
 
-    /// The last decision whose region is open; `None` if the call decides.
+    /// The innermost open decision; `None` if only the call is open.
     #[inline]
     pub fn decider(&self) -> Option<Step> {
         self.open.last().map(|region| region.step)
     }
 
-    /// What the innermost region is called.
+    /// The index of the innermost region.
     #[inline]
     fn innermost(&self) -> Index {
         self.open.last().map_or(self.base, |region| region.index)
     }
 
-    /// What the region is called that the current step makes.
+    /// The index of the region that the current step opens.
     #[inline]
     fn made(&self) -> Index {
         self.index.filter(|_| self.is_shared).unwrap_or(self.innermost())
     }
 
-    /// What the function with this key is called, if the current step calls it next.
+    /// The index of the function with this key, if the current step calls it next.
     pub fn call(&mut self, key: u64) -> Index {
         let caller = self.made();
         if !Keys::is_shared(key) {
@@ -98,9 +98,9 @@ impl Regions {
         caller.below(key).again(self.n_calls)
     }
 
-    /// A block is entered.
+    /// Enters a block.
     ///
-    /// - `is_back`: whether along an edge back to the head of a loop.
+    /// - `is_back`: whether the edge goes back to the head of a loop.
     #[inline]
     pub fn enter(&mut self, block: BlockId, is_back: bool) {
         while self.open.last().is_some_and(|region| region.end == Some(block)) {
@@ -116,9 +116,9 @@ impl Regions {
         *region = region.again(n);
     }
 
-    /// A step begins.
+    /// Begins a step.
     ///
-    /// - `key`: that of its statement; `None` if it has none.
+    /// - `key`: the key of its statement; `None` if it has none.
     #[inline]
     pub fn begin(&mut self, key: Option<u64>) {
         self.n_calls = 0;
@@ -126,7 +126,7 @@ impl Regions {
         self.index = Some(self.innermost().below(key.unwrap_or(0)));
     }
 
-    /// The current step decides what runs until `end`.
+    /// Opens the region of a decision by the current step, which ends at `end`.
     #[inline]
     pub fn decide(&mut self, step: Step, end: Option<BlockId>) {
         let region = Region { step, end, index: self.made() };
@@ -136,8 +136,8 @@ impl Regions {
         }
     }
 
-    /// A function that returns twice returned at this point: the first time what was decided is noted, and later it is
-    /// so again.
+    /// Handles the return of a function that returns twice. The first return stores the open regions; each later one
+    /// restores them.
     pub fn mark(&mut self, point: u32, is_first: bool) {
         let found = self.marks.iter_mut().find(|mark| mark.point == point);
         match found {

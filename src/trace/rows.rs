@@ -1,16 +1,16 @@
-//! Rows of a sparse graph of steps, packed: a byte or two for each edge.
+//! The rows of a sparse graph of steps in compressed form: one or two bytes for each edge.
 //!
-//! The rows lie one after the other. Each begins with its length in bytes; an edge is the distance of its other end
-//! from the other end of the edge before, from the row itself for the first, with its [`Kind`] in the two lowest bits,
-//! in the variable-length form of DWARF (LEB128). Where every 32nd row begins is noted.
+//! Rows are stored one after the other. A row begins with its length in bytes. Each edge is a difference: its step minus
+//! the step of the edge before (for the first edge, minus the number of the row). The [`Kind`] is in the two lowest bits.
+//! All numbers are LEB128, the variable-length form of DWARF. An index has the place of every 32nd row.
 
 use crate::trace::dependence::Kind;
 use crate::trace::step::Step;
 
-/// Rows from one whose place is noted to the next.
+/// The distance of two rows whose places are in the index.
 const STRIDE: usize = 32;
 
-/// For each step the edges that begin or end there.
+/// For each step its edges in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Adds the next row: its [`code`]s one after the other.
+    /// Adds the next row, given as the [`code`]s of its edges.
     pub fn append(&mut self, row: &[u8]) {
         if self.length.is_multiple_of(STRIDE) {
             self.places.push(self.bytes.len());
@@ -29,7 +29,7 @@ impl Rows {
         self.bytes.extend_from_slice(row);
     }
 
-    /// The same edges, seen from their other ends; in each row in the order of the rows that they come from.
+    /// The transposed graph. The edges of each row are in the order of the rows they come from.
     ///
     /// Cost: linear; 16 bytes a row while it runs.
     #[must_use]
@@ -81,7 +81,8 @@ impl Rows {
         numbered.flat_map(|(from, row)| row.map(move |(to, kind)| (from, to, kind)))
     }
 
-    /// The other ends of the edges of a step, and their kinds; nothing for a step that the graph does not have.
+    /// The steps at the other ends of the edges of a step, and the kinds of the edges; empty if the graph does not have
+    /// the step.
     pub fn row(&self, step: Step) -> Row<'_> {
         let index = step.0 as usize;
         let Some(place) = self.places.get(index / STRIDE) else { return Row { bytes: &[], last: step.0 } };
@@ -127,27 +128,27 @@ impl Iterator for Row<'_> {
     }
 }
 
-/// What stands for an edge in a row: `last` is the other end of the edge before, or the row itself.
+/// The number that is stored for an edge. `last` is the step of the edge before, or the row itself.
 #[inline]
 pub fn code(last: u32, other: Step, kind: Kind) -> u64 {
     way(last, other.0) << 2 | kind as u64
 }
 
-/// The way from one step to another, as a number that is small if it is short.
+/// The difference of two steps in zigzag form, so that a short distance is a small number.
 #[inline]
 fn way(from: u32, to: u32) -> u64 {
     let distance = i64::from(to) - i64::from(from);
     (distance << 1 ^ distance >> 63).cast_unsigned()
 }
 
-/// Where a way leads.
+/// The step at such a difference from `from`.
 #[inline]
 fn there(from: u32, way: u64) -> u32 {
     let distance = (way >> 1).cast_signed() ^ -(way & 1).cast_signed();
     u32::try_from(i64::from(from).wrapping_add(distance)).unwrap_or(0)
 }
 
-/// Bytes of a number.
+/// The length of a number in bytes.
 #[inline]
 fn size(number: u64) -> u32 {
     (64 - (number | 1).leading_zeros()).div_ceil(7)
@@ -164,7 +165,7 @@ fn put(bytes: &mut [u8], at: &mut usize, mut number: u64) {
     *at += 1;
 }
 
-/// Adds a number to the end.
+/// Appends a number.
 #[inline]
 pub fn push(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -174,7 +175,7 @@ pub fn push(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// Takes a number from the beginning; 0 if there is none.
+/// Takes the first number; 0 if there is none.
 #[inline]
 fn take(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;

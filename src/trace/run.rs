@@ -1,21 +1,21 @@
-//! A run, as far as it is needed to compare it: the index of each step, and what it said.
+//! A run in the form in which two runs are compared: the index of each step, and its output.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::step::Step;
 
-/// Something that a run said to the outside.
+/// A call that the outside of the program can observe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// The step that said it.
+    /// The step of the call.
     pub step: Step,
-    /// How many steps had begun when it was said.
+    /// The number of steps that had begun at this point.
     pub time: u64,
     /// The function.
     pub function: Arc<str>,
-    /// Its arguments: numbers, and the strings that pointers point to. Other pointers are left out, because they differ
-    /// between programs.
+    /// The arguments: numbers, and strings behind pointers. The values of other pointers are left out, because they differ
+    /// between two runs.
     pub words: Vec<Word>,
     /// The text, if it is known.
     pub text: Option<Vec<u8>>,
@@ -33,7 +33,7 @@ pub enum Word {
 }
 
 impl Said {
-    /// Whether both say the same.
+    /// Whether both arguments are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.text, &other.text) {
             (Some(text), Some(other)) => text == other,
@@ -42,50 +42,50 @@ impl Said {
     }
 }
 
-/// What a step wrote after others had begun.
+/// A write by a step after later steps had begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Late {
-    /// Where.
+    /// The address.
     pub address: u64,
-    /// How many bytes.
+    /// The length in bytes.
     pub length: u64,
-    /// How many steps had begun.
+    /// The number of steps that had begun at this point.
     pub time: u32,
-    /// Records up to the one that tells it.
+    /// The number of records up to the one of this write.
     pub n_records: u64,
 }
 
 /// A whole run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// By step, from [`Step::START`]: its index, 0 if it has none.
+    /// For each step from [`Step::START`]: its index; 0 if it has none.
     pub indices: Vec<u64>,
-    /// By step: records before its first one.
+    /// For each step: the number of records before its first one.
     pub records: Vec<u64>,
-    /// By step: the one that leads the innermost region around it; 0 for the root. An iteration is led by its decision,
-    /// and the decisions of all iterations by what leads the first one.
+    /// For each step: the head of the innermost region around it; 0 for the root. The head of an iteration is its decision;
+    /// the decisions of all iterations have the head of the first one.
     pub leaders: Vec<u32>,
-    /// By step: the one that decided that it runs: the innermost decision around it, else the call of its function; 0
+    /// For each step: its control dependence, which is the innermost decision around it, else the call of its function; 0
     /// for the root.
     pub deciders: Vec<u32>,
-    /// By step: the one that called its function; 0 for the root.
+    /// For each step: the call of its function; 0 for the root.
     pub callers: Vec<u32>,
-    /// By step: whether it is the entry of a function.
+    /// For each step: whether it is the entry of a function.
     pub entries: Vec<bool>,
-    /// For steps that went on after others had begun: how many had begun then.
+    /// For steps that continued after later steps had begun: the number of steps at that point.
     pub returns: HashMap<u32, u32>,
-    /// What these steps wrote then, in order.
+    /// The writes of these steps after that point, in order.
     pub late: HashMap<u32, Vec<Late>>,
-    /// What it said, in order.
+    /// The observable calls, in order.
     pub said: Vec<Said>,
-    /// All its records.
+    /// The number of records.
     pub n_records: u64,
-    /// Threads that ran.
+    /// The number of threads.
     pub n_threads: usize,
 }
 
 impl Run {
-    /// How many steps had begun when a step had decided, or returned: what it calls comes before that.
+    /// The number of steps that had begun when a step decided or returned; the steps of its callees come before that.
     pub fn falls(&self, step: Step) -> u64 {
         u64::from(self.returns.get(&step.0).copied().unwrap_or(step.0))
     }
@@ -101,7 +101,7 @@ impl Run {
         u64::from(found.map_or(writer.0, |late| late.time))
     }
 
-    /// Steps.
+    /// The number of steps.
     pub fn n_steps(&self) -> u32 {
         u32::try_from(self.indices.len() - 1).expect("steps are numbered by u32")
     }

@@ -46,8 +46,12 @@ fn a_program_hunts_without_a_command_line_and_goes_on_where_it_stopped() {
         session::hunt(order.clone(), &context, interrupt, &mut heard).ok().unwrap()
     };
     assert_eq!(hunt(true).status, Status::Interrupted);
+    // Damage, which a hunt on the command line would set aside, too.
+    fixture.sh("rm -r .git/idd/cache.sled; echo > .git/idd/cache.sled");
     let report = hunt(false);
     assert_eq!(report.status, Status::Found);
     assert_eq!(report.first_bad.unwrap().commit.subject, "break it".into());
-    assert!(heard.0.iter().any(|sentence| sentence.starts_with("Resuming the hunt ")), "{:?}", heard.0);
+    let n_said = |part: &str| heard.0.iter().filter(|sentence| sentence.contains(part)).count();
+    assert_eq!(n_said("Resuming the hunt "), 1, "{:?}", heard.0);
+    assert_eq!(n_said("cache.sled` was "), 1, "{:?}", heard.0);
 }

@@ -16,6 +16,25 @@ use crate::scan;
 
 const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
 
+/// What the command line may name. The drivers may name all of it but themselves.
+const BELOW_CLI: [&str; 15] = [
+    "session",
+    "outcome",
+    "revision",
+    "search",
+    "plural",
+    "change",
+    "reduce",
+    "hunt",
+    "explain",
+    "explain::native",
+    "world",
+    "report",
+    "instrument",
+    "trace",
+    "trace::native",
+];
+
 /// Which top-level module may name which others, beside itself.
 ///
 /// A part of a module that has a row of its own may be named only by those whose row says so.
@@ -35,45 +54,8 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("explain::native", &["plural", "instrument", "trace", "trace::native", "explain"]),
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),
     ("report", &VOCABULARY),
-    (
-        "session",
-        &[
-            "outcome",
-            "revision",
-            "search",
-            "plural",
-            "change",
-            "reduce",
-            "hunt",
-            "explain",
-            "explain::native",
-            "world",
-            "report",
-            "instrument",
-            "trace",
-            "trace::native",
-        ],
-    ),
-    (
-        "cli",
-        &[
-            "session",
-            "outcome",
-            "revision",
-            "search",
-            "plural",
-            "change",
-            "reduce",
-            "hunt",
-            "explain",
-            "explain::native",
-            "world",
-            "report",
-            "instrument",
-            "trace",
-            "trace::native",
-        ],
-    ),
+    ("session", BELOW_CLI.split_at(1).1),
+    ("cli", &BELOW_CLI),
 ];
 
 /// A directory, and the module that is there: its files name nothing of the library outside of it.

@@ -1,4 +1,4 @@
-//! One step in full, and the chain of steps that made a value.
+//! All facts about one step, and the chain of steps from which a value comes.
 
 use std::collections::BTreeSet;
 use std::collections::HashMap;
@@ -24,18 +24,18 @@ use crate::trace::native::visit::before_step;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 
-/// Reads and writes of one step that are told.
+/// The maximum number of reads and writes of a step that are shown.
 const MAX_ACCESSES: usize = 200;
 
-/// A step that reads from more steps than this tells only so many.
+/// The maximum number of makers of a step that are shown.
 const MAX_MAKERS: usize = 64;
 
-/// Where a step stands.
+/// The place of a step in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The step.
     pub step: Step,
-    /// The function, as the source names it.
+    /// The function, by its name in the source.
     pub function: Arc<str>,
     /// The place of the statement.
     pub place: Option<Place>,
@@ -45,18 +45,18 @@ pub struct Standing {
     pub is_alone: bool,
 }
 
-/// Something that was read or written.
+/// A value that was read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// What it is called, and what was read or is there now.
+    /// Its name, and the value that was read or written.
     pub named: Named,
-    /// Its address and bytes.
+    /// Its address, and its length in bytes.
     pub address: u64,
     /// See [`address`](Self::address).
     pub size: u64,
-    /// Who wrote what was read; [`Step::START`] for what was there from the beginning.
+    /// The step that wrote the value; [`Step::START`] for a value from before the run.
     pub makers: BTreeSet<Step>,
-    /// If it was there from the beginning: why.
+    /// For a value from before the run: its source.
     pub origin: Option<String>,
 }
 
@@ -67,66 +67,66 @@ pub struct Outside {
     pub name: Option<Arc<str>>,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// What it returned.
+    /// Its result.
     pub result: Option<String>,
     /// Whether it brings input into the program.
     pub is_input: bool,
-    /// Whether it is known what it does.
+    /// Whether the effects of the function are known.
     pub is_modelled: bool,
 }
 
-/// A step in full.
+/// All facts about a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detail {
-    /// Where it stands.
+    /// Its place.
     pub standing: Standing,
     /// Its thread.
     pub thread: u32,
-    /// How often its statement ran up to here, if that was counted.
+    /// The number of times that its statement has run so far, if that was counted.
     pub instance: Option<u64>,
-    /// What it reads and writes.
+    /// The values that it reads.
     pub reads: Vec<Access>,
-    /// See [`reads`](Self::reads).
+    /// The values that it writes.
     pub writes: Vec<Access>,
-    /// What it uses otherwise, and who made it.
+    /// Other values that it uses, with their makers.
     pub uses: BTreeSet<(Step, What)>,
-    /// What it calls outside.
+    /// Calls of functions that are not instrumented.
     pub calls: Vec<Outside>,
-    /// How it crashed, if it did: the number of the signal, and what it read or wrote where; `None` if it divided.
+    /// The crash, if it crashed: the number of the signal, and the access with its address; no access for a division.
     pub crash: Option<(u32, Option<(Doing, Access)>)>,
-    /// The step that decided that it runs; `None` for the first of all.
+    /// Its control dependence; `None` for the first step.
     pub control: Option<Step>,
-    /// The calls it stands in, the innermost first: the calling step and the function.
+    /// The stack of calls, the innermost first: the calling step and the function.
     pub stack: Vec<(Step, Arc<str>)>,
-    /// The variables that are seen, before it runs: name and value.
+    /// The visible variables before it runs: name and value.
     pub variables: Vec<(Arc<str>, String)>,
-    /// Whether something ran before the first record that was kept.
+    /// Whether the recording lacks its beginning.
     pub is_window: bool,
 }
 
 impl Detail {
-    /// The steps that made what it reads.
+    /// The steps that computed the values it reads.
     pub fn makers(&self) -> BTreeSet<Step> {
         let read = self.reads.iter().flat_map(|access| access.makers.iter().copied());
         read.chain(self.uses.iter().map(|(step, _)| *step)).filter(|step| *step != Step::START).collect()
     }
 }
 
-/// A step that has begun and not ended.
+/// A step that has begun and has not ended.
 struct Open {
     frame: u64,
     detail: Detail,
-    /// Who made what it reads next.
+    /// The makers of the next value that it reads.
     makers: BTreeSet<Step>,
 }
 
-/// Watches steps.
+/// Collects the facts about some steps.
 struct Focus<'f> {
-    /// In order.
+    /// The steps, ascending.
     steps: &'f [Step],
-    /// Of those, how many have begun.
+    /// The number of these that have begun.
     n_begun: usize,
-    /// The first step that does not count.
+    /// The first step that is left out.
     until: Step,
     globals: &'f Globals,
     words: &'f [u8],
@@ -152,7 +152,7 @@ impl<'f> Focus<'f> {
         self.of(machine.frame()?.step)
     }
 
-    /// Notes something that a step reads or writes.
+    /// Stores a value that a step reads or writes.
     fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut Open), machine: &Machine) {
         let view = self.view(machine);
         if let Some(open) = self.of(step) {
@@ -176,7 +176,7 @@ impl Open {
     }
 }
 
-/// Why a byte that no step wrote has its value.
+/// The source of a byte that no step wrote.
 fn origin(view: View<'_>, address: u64) -> String {
     if view.machine.is_window {
         return "from before the part that was kept".to_owned();
@@ -197,7 +197,7 @@ fn origin(view: View<'_>, address: u64) -> String {
     }
 }
 
-/// What is known of a step when it begins.
+/// The facts about a step that are known when it begins.
 fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
     let machine = view.machine;
     let is_entry = frame.statement == 0;
@@ -336,7 +336,7 @@ impl Watch for Focus<'_> {
     }
 }
 
-/// What is told of a call of a function that is not instrumented.
+/// The shown form of a call of a function that is not instrumented.
 fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
     let show = |number: u64, size: u32, class: Class| match class {
         Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
@@ -372,12 +372,12 @@ fn is_alone(frame: &Frame) -> bool {
     frame.shape.statements.iter().filter_map(|statement| statement.place.as_ref()).filter(is_here).count() == 1
 }
 
-/// Steps in full, as far as they came before `until` begins; those that there are.
+/// All facts about some steps, up to the beginning of `until`. Steps that do not exist are left out.
 ///
 /// - `steps`: ascending.
 ///
-/// Cost: plays from before the first to where the last one ends, but for what lies between the steps as far as
-/// checkpoints allow.
+/// Cost: plays from the checkpoint before the first step to the end of the last one; checkpoints in between are used
+/// to skip.
 pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
     let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
     let mut focus = Focus {
@@ -410,7 +410,7 @@ pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<D
     Ok(focus.found)
 }
 
-/// A step in full; `None` if there is no such step.
+/// All facts about one step; `None` if there is no such step.
 pub fn detail(player: &mut Player, step: Step) -> Result<Option<Detail>, TraceError> {
     Ok(details(player, &[step], Step(u32::MAX))?.pop())
 }
@@ -418,29 +418,29 @@ pub fn detail(player: &mut Player, step: Step) -> Result<Option<Detail>, TraceEr
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
-    /// Where it was asked.
+    /// The step before which the variable is examined.
     pub standing: Standing,
-    /// The variable, its value there, and who wrote it last.
+    /// The variable, its value there, and the last step that wrote it.
     pub asked: Access,
-    /// The steps that the value comes from, the last first: the last writers, the writers of what those read, and so
-    /// on.
+    /// The steps from which the value comes, the last one first: its last writers, the writers of the values that those
+    /// read, and so on.
     pub steps: Vec<Detail>,
     /// Whether there are more.
     pub is_cut: bool,
 }
 
-/// Why a variable has its value before a step runs.
+/// The answer to the question where the value of a variable comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The chain.
     Found(Why),
-    /// There is no such step.
+    /// The run has no such step.
     NoStep,
-    /// No variable of that name is seen there; these are.
+    /// No variable of that name is visible there; these are.
     NoVariable(Vec<Arc<str>>),
 }
 
-/// A variable before the current step of a frame, and who wrote it last.
+/// A variable before the current step of a frame, and its last writers.
 fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     let place = view.named_by(frame, variable)?;
     let mut makers = BTreeSet::new();
@@ -459,7 +459,7 @@ fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.
 ///
-/// - `dependences`: those of the same run, at least up to `step`.
+/// - `dependences`: the graph of the same run, at least up to `step`.
 ///
 /// Cost: plays the steps that are found, see [`details`].
 pub fn why(

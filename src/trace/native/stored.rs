@@ -1,4 +1,4 @@
-//! Recordings that are stored beside the tests, made by `scripts/traces`: no compiler is needed to read them.
+//! Recordings that are stored with the tests; `scripts/traces` makes them. Reading them needs no compiler.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn opened(program: &str, version: &str) -> (Trace, Units) {
     (trace, store::units(&place, &recording))
 }
 
-/// The run of a version (`good` or `bad`) of a program in `tests/traces`.
+/// The recorded run of a program in `tests/traces`, in the version `good` or `bad`.
 pub(crate) fn player(program: &str, version: &str) -> Player {
     let (trace, units) = opened(program, version);
     Player::new(trace, units).unwrap()
@@ -34,7 +34,7 @@ pub(crate) fn records(program: &str, version: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// The lines of the steps of a run; that of the start is 0.
+/// The line of each step of a run; 0 for the start.
 pub(crate) fn lines(player: &mut Player) -> Vec<u32> {
     struct Lines(Vec<u32>);
     impl Watch for Lines {

@@ -1,4 +1,4 @@
-//! Takes the dependences of a recorded run down.
+//! Builds the dependence graph of a recorded run.
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
@@ -10,7 +10,7 @@ use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 
-/// Notes what each step uses, up to a step.
+/// Adds the uses of each step to the graph.
 pub struct Uses {
     notes: Notes,
     until: Step,
@@ -18,17 +18,17 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// - `until`: the first step that does not count.
+    /// - `until`: the first step that is left out.
     pub fn until(until: Step) -> Self {
         Self { notes: Notes::default(), until, is_over: false }
     }
 
-    /// Those of a whole run.
+    /// For a whole run.
     pub fn all() -> Self {
         Self::until(Step(u32::MAX))
     }
 
-    /// The graph of what was noted.
+    /// The finished graph.
     pub fn pack(self) -> Dependences {
         self.notes.pack()
     }
@@ -55,7 +55,7 @@ impl Watch for Uses {
     }
 }
 
-/// What the steps of a run before `until` depend on.
+/// The dependence graph of the steps before `until`.
 ///
 /// Cost: one pass over the trace, and less than 16 bytes for each step.
 pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, TraceError> {

@@ -1,4 +1,4 @@
-//! Looks at one step of a run.
+//! Replays one step of a run.
 
 use crate::trace::TraceError;
 use crate::trace::native::fault::Crash;
@@ -10,22 +10,22 @@ use crate::trace::native::shape::Action;
 use crate::trace::native::shape::Call;
 use crate::trace::step::Step;
 
-/// Plays one step, and tells `watch` what it does: nothing if there is no such step.
+/// Replays one step, and reports what it does to `watch`; nothing if there is no such step.
 ///
-/// - [`Watch::step`], once, is its begin; it is over when its function begins another step or is left.
-/// - What its frame does in between comes through the methods of the same names, and [`Watch::leaves`] for each
-///   function that it called itself.
+/// - [`Watch::step`] is called once, at its beginning. The step ends when its function begins another step or returns.
+/// - Facts about its own frame go to the methods of the same names, and [`Watch::leaves`] is called for each function
+///   that the step called itself.
 ///
-/// Cost: plays from the checkpoint before to the end of the step, calls included.
+/// Cost: plays from the last checkpoint before it to the end of the step, calls included.
 pub fn at_step<W: Watch>(player: &mut Player, step: Step, watch: &mut W) -> Result<(), TraceError> {
     player.rewind(step);
     player.play(&mut Visit { step, frame: None, watch, is_over: step == Step::START })?;
     Ok(())
 }
 
-/// Calls `look` right before a step runs; not if there is no such step.
+/// Calls `look` with the machine right before a step runs; does not call it if there is no such step.
 ///
-/// Cost: plays from the checkpoint before.
+/// Cost: plays from the last checkpoint before the step.
 pub fn before_step(player: &mut Player, step: Step, look: impl FnOnce(&Machine)) -> Result<(), TraceError> {
     at_step(player, step, &mut Before(Some(look)))
 }
@@ -44,7 +44,7 @@ impl<F: FnOnce(&Machine)> Watch for Before<F> {
     }
 }
 
-/// Hands on what one step does.
+/// Passes on the facts about one step.
 struct Visit<'w, W> {
     step: Step,
     /// Its frame, once it has begun.
@@ -149,7 +149,7 @@ mod tests {
     use crate::trace::native::machine::tests::CHOICE;
     use crate::trace::native::machine::tests::walk_through;
 
-    /// Takes down what it is told.
+    /// Stores the names of the calls.
     #[derive(Default)]
     struct Told(Vec<String>);
 

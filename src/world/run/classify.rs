@@ -27,7 +27,7 @@ const SHELL_SIGNAL_BASE: i32 = 128;
 /// The signals of a crash: ILL, TRAP, ABRT, BUS, FPE, KILL, SEGV, SYS.
 const CRASHES: [i32; 8] = [4, 5, 6, 7, 8, 9, 11, 31];
 
-/// The common part of failures that count as the same.
+/// The common part of failures that count as the same. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum SignatureMode {
     /// The ending, and the failure line if both reproduction runs print the same.
