@@ -23,6 +23,7 @@ use crate::report::escape::Terminal;
 use crate::report::text;
 use crate::revision::CommitId;
 use crate::session::announce::Announcing;
+use crate::session::audit::Audit;
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::criteria::criteria;
@@ -48,7 +49,6 @@ use crate::session::tally::Limits;
 use crate::session::tally::counted;
 use crate::world::cache;
 use crate::world::cache::Observations;
-use crate::world::files;
 use crate::world::journal::Record;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
@@ -67,7 +67,6 @@ use crate::world::tools::Setting;
 use crate::world::tools::Tools;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -103,13 +102,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let begin = Instant::now();
     saved.remarks.iter().for_each(|remark| talk.say(remark));
     let kept = saved.replay.as_ref().and_then(saved::first_bad);
-    if let Some(audit) = &plan.order.effort.audit {
-        files::replace(Path::new(audit), b"").map_err(|error| {
-            let name = audit.to_string_lossy();
-            Failure::new(Status::Usage, format!("failed to write the list `{name}`: {error}"))
-                .with_hint("`--audit` takes the name of a file that can be written")
-        })?;
-    }
+    let audit = Audit::open(context)?;
     let reading = read_history(plan, location)?;
     let configuration = context.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let promisor = promisor::promising(configuration)
@@ -145,6 +138,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         interrupt,
         reader: reading.thread().clone(),
         talk,
+        audit,
         limits,
         before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
     };
@@ -300,6 +294,7 @@ impl Hunt<'_> {
             self.try_precheck(&store)?;
             let board = Board::new(self.plan.bad);
             let mut order = self.plan.engine_order(&adjustments, &self.history);
+            order.is_audited = self.runner.audit.is_some();
             order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
             order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
             if !order.has_suite && order.until == Stage::Fix {

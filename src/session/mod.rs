@@ -6,6 +6,7 @@
 //! everything that outlives the process. Messages go to a [`talk::Talk`].
 
 pub mod announce;
+pub mod audit;
 pub mod beside;
 pub mod certificate;
 mod chronicle;

@@ -140,8 +140,6 @@ pub struct Effort {
     pub fast: bool,
     /// Whether the culprit is reduced a second time, from the other end.
     pub retry: bool,
-    /// File for a list of the trees that the reduction rejected without a test.
-    pub audit: Option<OsString>,
     /// Whether every test runs in a freshly written checkout.
     pub clean: bool,
     /// Whether no result of an earlier run is used.

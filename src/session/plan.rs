@@ -254,7 +254,7 @@ impl Plan {
             reducer: reducer(&self.order),
             level: effort.level,
             is_retried: effort.retry,
-            is_audited: effort.audit.is_some(),
+            is_audited: false,
             until: if self.is_minimize { Stage::Fix } else { effort.until },
             port: !effort.no_port && !self.is_minimize,
             check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,

@@ -26,6 +26,7 @@ use crate::outcome::Outcome;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::session::audit::Audit;
 use crate::session::beside::Beside;
 use crate::session::chronicle;
 use crate::session::failure::Failure;
@@ -49,7 +50,6 @@ use crate::world::cache::KeyParts;
 use crate::world::cache::Observations;
 use crate::world::cache::ProductParts;
 use crate::world::cache::Want;
-use crate::world::files;
 use crate::world::journal::JournalError;
 use crate::world::journal::Record;
 use crate::world::journal::Replay;
@@ -68,7 +68,6 @@ use crate::world::run::sandbox::SandboxError;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -188,6 +187,8 @@ pub struct Runner<'p> {
     pub compares_lines: bool,
     /// Receives messages for the user.
     pub talk: &'p mut dyn Talk,
+    /// Receives the trees that are rejected before their build.
+    pub audit: Option<Audit>,
     /// The length of the history; 0 until it was read.
     pub n_revisions: usize,
     /// The start of this run, and the time of earlier ones.
@@ -216,6 +217,8 @@ pub struct Start<'p> {
     pub reader: Thread,
     /// Receives messages for the user.
     pub talk: &'p mut dyn Talk,
+    /// Receives the trees that are rejected before their build.
+    pub audit: Option<Audit>,
     /// When to stop.
     pub limits: Limits,
     /// The time of earlier runs of the hunt, and its parts.
@@ -226,7 +229,7 @@ impl<'p> Runner<'p> {
     /// Opens a runner; no sandbox is made before the first probe needs one.
     pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
         let Start { plan, location, segment, replay, observations, root, .. } = start;
-        let Start { interrupt, reader, talk, limits, before: (seconds_before, spent), .. } = start;
+        let Start { interrupt, reader, talk, audit, limits, before: (seconds_before, spent), .. } = start;
         let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
         let earlier = replay.as_ref().map(|replay| replay.counts.clone()).unwrap_or_default();
         let tally = Tally { earlier, ..Tally::default() };
@@ -268,6 +271,7 @@ impl<'p> Runner<'p> {
             beside: Beside::default(),
             compares_lines: plan.order.test.signature == SignatureMode::Auto,
             talk,
+            audit,
             n_revisions: 0,
             begin: (Instant::now(), seconds_before),
             spent,
@@ -567,22 +571,12 @@ impl<'p> Runner<'p> {
         self.tally.n_refused += u64::from(is_refused);
         self.tally.n_same_product += u64::from(*is_same_product);
         if is_refused {
-            self.list_refused(ticket.probe.tree, "precheck");
+            self.audit.iter().for_each(|audit| audit.add(ticket.probe.tree, "precheck"));
         } else if !is_same_product {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
             self.tally.pace.add(observation.duration);
         }
         Ok(())
-    }
-
-    /// Records that a tree was rejected before its build, if `--audit` asks for it.
-    fn list_refused(&self, tree: TreeId, reason: &str) {
-        if let Some(audit) = &self.plan.order.effort.audit {
-            let line = format!("{{\"tree\":\"{tree}\",\"reason\":\"{reason}\"}}\n");
-            // The hunt has checked at its beginning that the file can be written; a full disk shows again in the
-            // journal.
-            let _ = files::append(Path::new(audit), line.as_bytes());
-        }
     }
 
     /// Detects a test that changes the user's own repository.
@@ -751,7 +745,7 @@ impl ProbeRunner for Runner<'_> {
                 let _ = self.lock().append(&record);
             }
             if let Event::Refused { tree } = event {
-                self.list_refused(*tree, "syntax");
+                self.audit.iter().for_each(|audit| audit.add(*tree, "syntax"));
             }
             self.talk.tell(event, &self.tally, self.n_jobs);
         }

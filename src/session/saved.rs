@@ -154,7 +154,6 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.order.effort.max_probes = None;
     saved.order.effort.until = order::Until::default();
     saved.order.effort.reduction = None;
-    saved.order.effort.audit = None;
     saved.order.effort.notify = None;
     saved.order.effort.fetch = false;
     let digest = identity::of_plan(&saved, plan.probe_plan().digest())?;

@@ -67,6 +67,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         interrupt: Arc::new(AtomicBool::new(false)),
         reader: thread::current(),
         talk: &mut Silent,
+        audit: None,
         limits: Limits { deadline: None, max_probes: None },
         before: (Duration::ZERO, saved.spent),
     };

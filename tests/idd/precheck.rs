@@ -3,6 +3,7 @@
 use std::fs;
 
 use git_idd::report::Report;
+use git_idd::report::json;
 
 use crate::fixture::Fixture;
 
@@ -163,8 +164,14 @@ fn a_database_that_refuses_what_can_be_built_is_not_used_and_the_report_says_so(
 
 #[test]
 fn what_a_database_refused_is_listed_for_an_audit() {
-    let hunted = hunt(&with_database("cc", ""), &["--audit", "refused.jsonl", "--level", "file"]);
-    let listed = fs::read_to_string(hunted.fixture.repo().join("refused.jsonl")).unwrap();
+    let fixture = Fixture::of(NAMES);
+    fixture.sh(&with_database("cc", ""));
+    let list = fixture.place().join("refused.jsonl");
+    let options = ["--json", "--level", "file"];
+    let output = fixture.command(&[&options[..], &REST].concat()).env("IDD_AUDIT", &list).output().unwrap();
+    let report = json::read(&output.stdout).unwrap();
+    let listed = fs::read_to_string(list).unwrap();
     let n_listed = listed.lines().filter(|line| line.ends_with("\"reason\":\"precheck\"}")).count();
-    assert_eq!(n_listed as u64, hunted.checks().1);
+    assert_ne!(n_listed, 0);
+    assert_eq!(n_listed as u64, report.probes.precheck_refused);
 }

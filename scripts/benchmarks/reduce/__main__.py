@@ -45,8 +45,6 @@ wanted = arguments.algorithm or ([] if arguments.ratio else algorithms.MAIN)
 wanted += ["default", "default, clean"] if "clean" in arguments.ratio else []
 wanted += ["default, -j1", "default, -j2"] if "jobs" in arguments.ratio else []
 wanted = list(dict.fromkeys(wanted))
-if arguments.audit and not ours.knows(arguments.binary, ours.AUDIT):
-    parser.error(f"{arguments.binary} does not know {ours.AUDIT[0]}")
 absent = {name: why for name in wanted if (why := algorithms.missing(name, arguments.binary, arguments.python))}
 for name, why in absent.items():
     print(f"{name}: n/a, {why}", file=sys.stderr)

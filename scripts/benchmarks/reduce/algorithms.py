@@ -36,9 +36,10 @@ def measure(name, case, arguments, progress):
         if name in peers.MODULES:
             row = peers.reduce(arguments.python, name, bench, arguments.seconds, arguments.max_probes)
         else:
-            options = [*OURS[name], *(ours.AUDIT if arguments.audit else [])]
-            row = ours.reduce(arguments.binary, bench, options, arguments.seconds, arguments.max_probes, progress)
-            row["audit"] = audit(bench) if arguments.audit else None
+            refused = bench.directory / "refused.jsonl" if arguments.audit else None
+            row = ours.reduce(arguments.binary, bench, OURS[name], arguments.seconds, arguments.max_probes, progress,
+                              refused)
+            row["audit"] = audit(bench, refused) if arguments.audit else None
         row["lines"], row["hunks"] = bench.size(row["tree"])
         row["removable"] = removable(bench, row["tree"]) if arguments.check and not row["cut"] else None
     return {"case": case, "algorithm": name, **row}
@@ -56,10 +57,9 @@ def removable(bench, tree):
     return found
 
 
-def audit(bench):
+def audit(bench, listed):
     """Builds the candidates that the program says it refused without a probe: for each the reason, what it shows, and,
     if it was refused wrongly, its patch."""
-    listed = bench.repo / ours.AUDIT[1]
     if not listed.exists():
         return []
     ours.borrow_candidates(bench)

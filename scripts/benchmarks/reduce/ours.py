@@ -11,9 +11,9 @@ from cases import PROBE
 
 OUTCOMES = {"pass": "pass", "fail": "fail"}
 USED = re.compile(r"^  probe \d+ (\w+): tree ([0-9a-f]{12}) (\S+)")
-# Asks for a list of what is refused without a probe: JSON lines with `tree` and `reason`. The path is relative to the
-# repository; the trees are among the candidates.
-AUDIT = ["--audit", ".git/refused.jsonl"]
+# Names a file for the list of what is refused without a probe: JSON lines with `tree` and `reason`. The trees are among
+# the candidates.
+AUDIT = "IDD_AUDIT"
 
 
 def knows(binary, options):
@@ -33,15 +33,18 @@ def patched(bench, tree, patch, *options):
     return run("write-tree", check=True).stdout.decode().strip()
 
 
-def reduce(binary, bench, options, seconds, max_probes, progress):
+def reduce(binary, bench, options, seconds, max_probes, progress, refused=None):
     """Runs the reductions of the necessary and of the sufficient change, which grows around it; the others make the latter alone.
-    The program is interrupted when it begins to prove the result."""
+    The program is interrupted when it begins to prove the result.
+
+    `refused`: a file for the list of what is refused without a probe."""
     jobs = [] if any(option.startswith("-j") for option in options) else ["-j1"]
     command = [binary, "minimize", "--json", "--verbose", "--no-port", "--no-hold", "--no-cache", "--signature", "exit",
                "--timeout", str(2 * bench.case["timeout"] + 5), "--build", f"{PROBE} build", *jobs, *options,
                bench.good, bench.bad, "--", str(PROBE), "test"]
+    env = {**bench.env, AUDIT: str(refused)} if refused else bench.env
     begin = time.time()
-    child = subprocess.Popen(command, cwd=bench.repo, env=bench.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    child = subprocess.Popen(command, cwd=bench.repo, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     output = []
     reader = threading.Thread(target=lambda: output.append(child.stdout.read()))

@@ -171,10 +171,6 @@ pub struct Effort {
     #[arg(long)]
     pub retry: bool,
 
-    /// File for a list of the trees that the reduction rejected without a test; for measurements.
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub audit: Option<OsString>,
-
     /// Run every test in a freshly written checkout.
     #[arg(long)]
     pub clean: bool,
