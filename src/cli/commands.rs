@@ -80,7 +80,12 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
     let mut page = Vec::new();
     let about_itself = match &request {
         Request::Man => Some(man::write(&mut page)),
-        Request::Completions { shell } => Some(completions::write(*shell, &mut page)),
+        Request::Completions { shell, words } if words.is_empty() => {
+            Some(page.write_all(completions::function(*shell).as_bytes()))
+        }
+        Request::Completions { shell, words } => {
+            Some(completions::candidates(*shell, words, context).map(|lines| page = lines))
+        }
         _ => None,
     };
     if let Some(written) = about_itself {

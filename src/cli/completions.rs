@@ -1,224 +1,227 @@
-//! Completions for bash, zsh and fish, from the parser: options with their values, subcommands, revisions, paths.
+//! Completions for bash, zsh and fish.
 //!
-//! They use the shell's completion of git, so that `git idd --good <tab>` completes revisions. The name of a value in
-//! the help decides its kind: `REV` is a revision, `PATH` or `FILE` a path.
-
-use std::io;
-use std::io::Write;
-
-use clap::Arg;
-use clap::Command;
+//! Each shell gets a function for its own completion of git. The function calls this program with the words up to the
+//! cursor, and clap's engine finds the candidates from the parser. If there are none, the shell completes paths.
+//! Revisions, hunts and recordings are those of the repository.
 
 use crate::cli::args;
 use crate::cli::args::options::Shell;
+use crate::cli::args::split;
+use crate::session::context::Context;
+use crate::session::kept;
+use crate::world::record::store;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use crate::world::repo::refs;
+use clap::Arg;
+use clap::Command;
+use clap_complete::engine::ArgValueCandidates;
+use clap_complete::engine::CompletionCandidate;
+use clap_complete::engine::complete;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::sync::Arc;
 
-/// The kind of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    /// The argument is a flag.
-    None,
-    Revision,
-    Path,
-    Words(Vec<String>),
-    /// The id of a stored hunt.
-    Hunt,
-    /// A number, a duration, a command.
-    Other,
+/// The function for `_git_idd`, which git's completion calls with `words`, `cword` and `cur`. The shell replaces only
+/// the part of a word after its `=`.
+const BASH: &str = r#"# Completion of `git idd` for bash; git's own has to be loaded, too.
+_git_idd () {
+    local candidate prefix= first=$((${__git_cmd_idx:-1} + 1))
+    [[ $cur == --*=* ]] && prefix=${cur%%=*}=
+    COMPREPLY=()
+    while IFS= read -r candidate; do
+        printf -v candidate '%q ' "${candidate#"$prefix"}"
+        COMPREPLY+=("$candidate")
+    done < <(git idd completions bash -- "${words[@]:first:cword-first+1}" 2>/dev/null)
 }
+__git_complete git-idd _git_idd
+"#;
 
-fn kind(arg: &Arg) -> Kind {
-    if !arg.get_action().takes_values() {
-        return Kind::None;
-    }
-    let words: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-    let names = arg.get_value_names().unwrap_or_default();
-    match names.first().map(clap::builder::Str::as_str) {
-        _ if !words.is_empty() => Kind::Words(words),
-        _ if arg.get_id() == "hunt" => Kind::Hunt,
-        Some("REV" | "GOOD" | "BAD") => Kind::Revision,
-        Some("PATH" | "FILE" | "PATCH|DIR" | "PATHSPEC") => Kind::Path,
-        _ => Kind::Other,
-    }
+const ZSH: &str = r#"#compdef git-idd
+#description find the change that broke a test
+# Completion of `git idd` for zsh; git's own has to be loaded, too.
+_git-idd () {
+    local ret=1
+    local -a candidates
+    candidates=(${(f)"$(git idd completions zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( $#candidates )); then
+        _describe -V 'git idd' candidates && ret=0
+    else
+        (( CURRENT == 2 )) && _command_names -e && ret=0
+        compset -P 1 '--*='
+        _files && ret=0
+    fi
+    return ret
 }
+[[ $funcstack[1] == _git-idd ]] && _git-idd "$@"
+"#;
 
-/// Prints the ids of the stored hunts.
-const HUNTS: &str = "git idd list 2>/dev/null | sed -n \"s/^[* ] \\([0-9a-z-]*\\) .*/\\1/p\"";
+const FISH: &str = r#"# Completion of `git idd` for fish.
+function __fish_git_idd
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    while set -q words[1]; and test "$words[1]" != idd
+        set -e words[1]
+    end
+    set -e words[1]
+    set -l candidates (git idd completions fish -- $words "$current" 2>/dev/null)
+    set -l parts (string split -m 1 = -- "$current")
+    if set -q candidates[1]
+        printf '%s\n' $candidates
+    else if string match -q -- '--*=*' "$current"
+        printf '%s\n' "$parts[1]="(__fish_complete_path "$parts[2]")
+    else
+        __fish_complete_path "$current"
+    end
+end
+complete -c git -n __fish_git_needs_command -f -a idd -d 'Find the change that broke a test'
+complete -c git -n '__fish_git_using_command idd' -f -k -a '(__fish_git_idd)'
+"#;
 
-/// An option as typed by people.
-struct Opt {
-    long: String,
-    short: Option<char>,
-    help: String,
-    kind: Kind,
-}
-
-fn options(command: &Command) -> Vec<Opt> {
-    let is_shown = |arg: &&Arg| !arg.is_positional() && !arg.is_hide_set();
-    let option = |arg: &Arg| {
-        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let short = arg.get_short();
-        Some(Opt { long: arg.get_long()?.to_owned(), short, help: first_sentence(&help), kind: kind(arg) })
-    };
-    command.get_arguments().filter(is_shown).filter_map(option).collect()
-}
-
-fn first_sentence(help: &str) -> String {
-    help.split([';', ':', '(']).next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned()
-}
-
-fn about(command: &Command) -> String {
-    first_sentence(&command.get_about().map(ToString::to_string).unwrap_or_default())
-}
-
-fn names(command: &Command) -> String {
-    command.get_subcommands().map(Command::get_name).collect::<Vec<_>>().join(" ")
-}
-
-/// Writes the completions for a shell.
-pub fn write(shell: Shell, out: &mut dyn Write) -> io::Result<()> {
-    let command = args::command();
+/// The function for a shell.
+pub fn function(shell: Shell) -> &'static str {
     match shell {
-        Shell::Bash => bash(&command, out),
-        Shell::Zsh => zsh(&command, out),
-        Shell::Fish => fish(&command, out),
+        Shell::Bash => BASH,
+        Shell::Zsh => ZSH,
+        Shell::Fish => FISH,
     }
 }
 
-fn bash(command: &Command, out: &mut dyn Write) -> io::Result<()> {
-    let all = || std::iter::once(command).chain(command.get_subcommands());
-    writeln!(out, "# Completion of `git idd` for bash; git's own has to be loaded, too.\n_git_idd () {{")?;
-    writeln!(out, "    local sub=\"$(__git_find_on_cmdline \"{}\")\"", names(command))?;
-    writeln!(out, "    case \"$prev,$cur\" in")?;
-    let mut seen = Vec::new();
-    for option in all().flat_map(options) {
-        let Opt { long, kind, .. } = &option;
-        if seen.contains(long) {
-            continue;
+/// The candidates for the last of `words`, one a line in the form of the shell, with their help if it can show it.
+///
+/// - `words`: the words after `git idd`, up to the cursor.
+/// - Result: empty if the last word is part of a test command, or if the shell completes it as a path.
+pub fn candidates(shell: Shell, words: &[OsString], context: &Context) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for candidate in found(words, context)? {
+        let value = candidate.get_value().as_bytes();
+        let help = candidate.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = help.lines().next().filter(|_| shell != Shell::Bash);
+        match shell {
+            Shell::Bash | Shell::Fish => lines.extend_from_slice(value),
+            // A colon ends the value.
+            Shell::Zsh => value.iter().for_each(|byte| match byte {
+                b'\\' | b':' => lines.extend([b'\\', *byte]),
+                _ => lines.push(*byte),
+            }),
         }
-        seen.push(long.clone());
-        match kind {
-            Kind::Revision => {
-                writeln!(out, "    --{long},*) __git_complete_refs; return ;;")?;
-                writeln!(out, "    *,--{long}=*) __git_complete_refs --cur=\"${{cur#*=}}\"; return ;;")?;
-            }
-            Kind::Words(words) => {
-                let words = words.join(" ");
-                writeln!(out, "    --{long},*) __gitcomp \"{words}\"; return ;;")?;
-                writeln!(out, "    *,--{long}=*) __gitcomp \"{words}\" \"\" \"${{cur#*=}}\"; return ;;")?;
-            }
-            Kind::Hunt => {
-                writeln!(out, "    --{long},*) __gitcomp \"$({HUNTS})\"; return ;;")?;
-                writeln!(out, "    *,--{long}=*) __gitcomp \"$({HUNTS})\" \"\" \"${{cur#*=}}\"; return ;;")?;
-            }
-            Kind::Path | Kind::Other => writeln!(out, "    --{long},*) return ;;")?,
-            Kind::None => {}
+        if let Some(help) = help {
+            lines.push(if shell == Shell::Zsh { b':' } else { b'\t' });
+            lines.extend_from_slice(help.as_bytes());
         }
+        lines.push(b'\n');
     }
-    writeln!(out, "    esac\n    case \"$sub,$cur\" in")?;
-    for subcommand in command.get_subcommands() {
-        writeln!(out, "    {},--*) __gitcomp \"{}\"; return ;;", subcommand.get_name(), longs(subcommand))?;
-    }
-    writeln!(out, "    ,--*) __gitcomp \"{}\"; return ;;", longs(command))?;
-    writeln!(out, "    minimize,*|log,*) __git_complete_refs; return ;;")?;
-    writeln!(out, "    ,*) __gitcomp \"{}\"; return ;;\n    esac\n}}", names(command))?;
-    writeln!(out, "__git_complete git-idd _git_idd")
+    Ok(lines)
 }
 
-fn longs(command: &Command) -> String {
-    let long = |option: Opt| {
-        if option.kind == Kind::None { format!("--{}", option.long) } else { format!("--{}=", option.long) }
+fn found(words: &[OsString], context: &Context) -> io::Result<Vec<CompletionCandidate>> {
+    let Some((current, before)) = words.split_last() else { return Ok(Vec::new()) };
+    let argv = |words: &[OsString]| [&["git-idd".into()], words].concat();
+    let parts = split(argv(before));
+    if parts.has_test || parts.after.iter().any(|word| word == "--") {
+        return Ok(Vec::new());
+    }
+    let mut command = with_candidates(args::command(), &Arc::new(context.clone()));
+    let mut found = complete(&mut command, argv(words), words.len(), None)?;
+    // The engine offers every option for an empty word.
+    let is_option = |bytes: &[u8]| bytes.starts_with(b"-");
+    if !is_option(current.as_bytes()) {
+        found.retain(|candidate| !is_option(candidate.get_value().as_bytes()));
+    }
+    Ok(found)
+}
+
+/// Adds the candidates that only the repository has.
+fn with_candidates(command: Command, context: &Arc<Context>) -> Command {
+    let with = |arg: Arg| {
+        let Some(list) = list(&arg) else { return arg };
+        let context = Arc::clone(context);
+        arg.add(ArgValueCandidates::new(move || {
+            let location = locate::locate(&context.directory, &context.environment);
+            location.map(|location| list(&location)).unwrap_or_default().into_iter().map(Into::into).collect()
+        }))
     };
-    options(command).into_iter().map(long).collect::<Vec<_>>().join(" ")
+    command.mut_args(with).mut_subcommands(|command| with_candidates(command, context))
 }
 
-fn fish(command: &Command, out: &mut dyn Write) -> io::Result<()> {
-    let names = names(command);
-    writeln!(out, "# Completion of `git idd` for fish.")?;
-    writeln!(out, "complete -c git -n __fish_git_needs_command -f -a idd -d {}", quoted(&about(command)))?;
-    let is_hunt = format!("__fish_git_using_command idd; and not __fish_seen_subcommand_from {names}");
-    for subcommand in command.get_subcommands() {
-        let (name, about) = (subcommand.get_name(), quoted(&about(subcommand)));
-        writeln!(out, "complete -c git -n '{is_hunt}' -a {name} -d {about}")?;
+/// The list that has the values of an argument. Its name in the help decides: `REV` is a revision.
+fn list(arg: &Arg) -> Option<fn(&Location) -> Vec<OsString>> {
+    let name = arg.get_value_names().and_then(|names| names.first()).map(clap::builder::Str::as_str);
+    match (arg.get_id().as_str(), name) {
+        ("hunt", _) => Some(hunts),
+        ("recording", _) => Some(recordings),
+        (_, Some("REV" | "REV|PROBE" | "GOOD" | "BAD")) => Some(revisions),
+        _ => None,
     }
-    for each in std::iter::once(command).chain(command.get_subcommands()) {
-        let condition = if std::ptr::eq(each, command) {
-            is_hunt.clone()
-        } else {
-            format!("__fish_git_using_command idd; and __fish_seen_subcommand_from {}", each.get_name())
-        };
-        for Opt { long, short, help, kind } in options(each) {
-            let short = short.map(|short| format!(" -s {short}")).unwrap_or_default();
-            let value = match kind {
-                Kind::None => " -f".to_owned(),
-                Kind::Revision => " -x -a '(__fish_git_refs)'".to_owned(),
-                Kind::Path => " -r -F".to_owned(),
-                Kind::Words(words) => format!(" -x -a '{}'", words.join(" ")),
-                Kind::Hunt => format!(" -x -a {}", quoted(&format!("({HUNTS})"))),
-                Kind::Other => " -x".to_owned(),
-            };
-            writeln!(out, "complete -c git -n '{condition}'{short} -l {long}{value} -d {}", quoted(&help))?;
+}
+
+fn hunts(location: &Location) -> Vec<OsString> {
+    kept::all(location).unwrap_or_default().into_iter().map(Into::into).collect()
+}
+
+fn recordings(location: &Location) -> Vec<OsString> {
+    store::all(&location.session_directory()).into_iter().map(Into::into).collect()
+}
+
+fn revisions(location: &Location) -> Vec<OsString> {
+    let names = refs::short_names(location).unwrap_or_default();
+    [b"HEAD".to_vec()].into_iter().chain(names).map(OsString::from_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The candidates for the end of a line, as bash reads them, outside of a repository.
+    fn offered(line: &str) -> Vec<String> {
+        let place = tempfile::tempdir().unwrap();
+        let environment = vec![("GIT_DIR".into(), place.path().join("none").into())];
+        let context = Context { directory: place.path().to_owned(), environment, configuration: Vec::new() };
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let lines = String::from_utf8(candidates(Shell::Bash, &words, &context).unwrap()).unwrap();
+        lines.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_first_word_is_a_subcommand_or_an_option() {
+        assert_eq!(offered("s"), ["status", "show"]);
+        assert!(offered("").iter().all(|name| args::command().find_subcommand(name).is_some()));
+        assert_eq!(offered("--expo"), ["--expose-commit"]);
+        assert_eq!(offered("--json --level file st"), ["status"]);
+        assert_eq!(offered("--no-cle"), ["--no-clean"]);
+    }
+
+    #[test]
+    fn an_option_has_the_values_of_its_own_subcommand() {
+        assert_eq!(offered("--until f"), ["fix"]);
+        assert_eq!(offered("--walk=l"), ["--walk=linear"]);
+        assert_eq!(offered("explain --at "), ["culprit", "head"]);
+        assert_eq!(offered("log --format b"), ["bisect"]);
+        assert_eq!(offered("report --format b"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_subcommand_can_have_subcommands() {
+        assert_eq!(offered("trace st"), ["stat", "step"]);
+        assert_eq!(offered("trace tree --de"), ["--depth"]);
+    }
+
+    #[test]
+    fn nothing_is_offered_for_a_test_command_and_for_paths() {
+        for line in ["./t", "make ", "make --j", "-- s", "record -- sh", "minimize a b -- --l", "--hold ", "show x"] {
+            assert_eq!(offered(line), Vec::<String>::new(), "{line}");
         }
     }
-    writeln!(
-        out,
-        "complete -c git -n '__fish_git_using_command idd; and __fish_seen_subcommand_from minimize log' -f -a '(__fish_git_refs)'"
-    )
-}
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
-}
-
-fn zsh(command: &Command, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "#compdef git-idd\n#description {}", about(command).to_lowercase())?;
-    writeln!(out, "# Completion of `git idd` for zsh; git's own has to be loaded, too.\n_git-idd () {{")?;
-    writeln!(out, "    local curcontext=$curcontext state line ret=1\n    local -A opt_args\n    local -a commands=(")?;
-    for subcommand in command.get_subcommands() {
-        writeln!(out, "        {}", zsh_quoted(&format!("{}:{}", subcommand.get_name(), about(subcommand))))?;
+    #[test]
+    fn each_shell_gets_the_help_in_its_form() {
+        let context = Context { directory: "/".into(), environment: Vec::new(), configuration: Vec::new() };
+        let lines = |shell| String::from_utf8(candidates(shell, &["gc".into()], &context).unwrap()).unwrap();
+        let help = "Delete old hunts, data that no hunt needs, and all recordings but the last one";
+        assert_eq!(lines(Shell::Bash), "gc\n");
+        assert_eq!(lines(Shell::Zsh), format!("gc:{help}\n"));
+        assert_eq!(lines(Shell::Fish), format!("gc\t{help}\n"));
     }
-    writeln!(out, "    )\n    _arguments -C -s \\")?;
-    zsh_options(command, "        ", out)?;
-    writeln!(out, "        '1: :->first' '*:: :->rest' && ret=0\n    case $state in")?;
-    writeln!(
-        out,
-        "    first) _describe -t commands command commands && ret=0; _command_names -e && ret=0; _files && ret=0 ;;"
-    )?;
-    writeln!(out, "    rest)\n        case $line[1] in")?;
-    for subcommand in command.get_subcommands() {
-        writeln!(out, "        {})\n            _arguments -s \\", subcommand.get_name())?;
-        zsh_options(subcommand, "                ", out)?;
-        let positional = match subcommand.get_name() {
-            "minimize" => "'1:good:__git_commits' '2:bad:__git_commits'",
-            "log" => "'1:revision:__git_commits'",
-            _ => "'*:file:_files'",
-        };
-        writeln!(out, "                {positional} && ret=0 ;;")?;
-    }
-    writeln!(out, "        *) _files && ret=0 ;;\n        esac ;;\n    esac\n    return ret\n}}")?;
-    writeln!(out, "[[ $funcstack[1] == _git-idd ]] && _git-idd \"$@\"")
-}
-
-fn zsh_options(command: &Command, indent: &str, out: &mut dyn Write) -> io::Result<()> {
-    for Opt { long, short, help, kind } in options(command) {
-        let value = match &kind {
-            Kind::None => String::new(),
-            Kind::Revision => ":revision:__git_commits".to_owned(),
-            Kind::Path => ":path:_files".to_owned(),
-            Kind::Words(words) => format!(":value:({})", words.join(" ")),
-            Kind::Hunt => format!(":hunt:($({HUNTS}))"),
-            Kind::Other => ":value: ".to_owned(),
-        };
-        let help = help.replace('[', "(").replace(']', ")").replace(':', ",");
-        let equals = if kind == Kind::None { "" } else { "=" };
-        writeln!(out, "{indent}{} \\", zsh_quoted(&format!("--{long}{equals}[{help}]{value}")))?;
-        if let Some(short) = short {
-            let plus = if kind == Kind::None { "" } else { "+" };
-            writeln!(out, "{indent}{} \\", zsh_quoted(&format!("-{short}{plus}[{help}]{value}")))?;
-        }
-    }
-    Ok(())
-}
-
-fn zsh_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

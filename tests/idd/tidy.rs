@@ -75,7 +75,7 @@ const OWNERS: [(&str, &[&str]); 12] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
-    (r"(^|[^:\w])(clap|clap_mangen)::", &["src/cli"]),
+    (r"(^|[^:\w])(clap|clap_complete|clap_mangen)::", &["src/cli"]),
     (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
     (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),
     (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),

@@ -300,6 +300,9 @@ pub enum Subcommand {
         /// The shell.
         #[arg(value_enum, value_name = "SHELL")]
         shell: Shell,
+        /// The words after `git idd` up to the cursor: prints the candidates for the last one.
+        #[arg(last = true, hide = true)]
+        words: Vec<OsString>,
         #[command(flatten)]
         output: Output,
     },
@@ -338,6 +341,8 @@ pub struct Words {
     pub before: Vec<OsString>,
     /// After it.
     pub after: Vec<OsString>,
+    /// Whether the test command of a hunt begins before the end of `before`.
+    pub has_test: bool,
 }
 
 impl Words {
@@ -369,11 +374,13 @@ pub fn split(args: Vec<OsString>) -> Words {
         subcommand: None,
         before: Vec::new(),
         after: Vec::new(),
+        has_test: false,
     };
     while let Some(word) = args.next() {
         let text = word.to_string_lossy();
         if text == "--" {
             words.before.push(word);
+            words.has_test = true;
             break;
         }
         if !text.starts_with('-') || text == "-" {
@@ -383,6 +390,7 @@ pub fn split(args: Vec<OsString>) -> Words {
                 return words;
             }
             words.before.push(word);
+            words.has_test = true;
             break;
         }
         let is_waiting = waits_for_value(&root, &text);

@@ -38,6 +38,7 @@ use crate::session::order::TestCommand;
 use crate::explain::chain::Method;
 
 pub use crate::cli::args::command::command;
+pub use crate::cli::args::command::split;
 
 /// One run of the program, as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +130,8 @@ pub enum Request {
     Completions {
         /// For this shell.
         shell: Shell,
+        /// The words up to the cursor, to be completed; empty if the function of the shell is printed.
+        words: Vec<OsString>,
     },
     /// Print the man page.
     Man,
@@ -210,7 +213,7 @@ pub struct UsageError {
 ///
 /// An option on the command line takes the place of everything configured for it.
 pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocation, ParseError> {
-    let words = command::split(args);
+    let words = split(args);
     let is_json = words.before.iter().chain(&words.after).take_while(|word| *word != "--").any(|word| word == "--json");
     let usage = |message: String, hint: &str| ParseError::Usage(UsageError { message, hint: hint.to_owned(), is_json });
 
@@ -294,7 +297,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             };
             (Request::Trace(TraceArgs { recording: which.recording, process: which.process, shown }), which.output)
         }
-        Some(Subcommand::Completions { shell, output }) => (Request::Completions { shell }, output),
+        Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
     })
 }

@@ -106,7 +106,7 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);
-    assert_eq!(request("git-idd completions fish"), Request::Completions { shell: Shell::Fish });
+    assert_eq!(request("git-idd completions fish"), Request::Completions { shell: Shell::Fish, words: Vec::new() });
     assert_eq!(request("git-idd verify c --yes"), Request::Verify { file: "c".into(), is_agreed: true });
     assert_eq!(hunt("git-idd -- status").command, TestCommand::Shell("status".into()));
     assert_eq!(hunt("git-idd -- log --format=bisect").command, TestCommand::Argv(words("log --format=bisect")));

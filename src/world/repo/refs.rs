@@ -64,6 +64,13 @@ pub fn of_findings(location: &Location) -> Result<Vec<String>, RepoError> {
     Ok(names.lines().map(str::to_owned).collect())
 }
 
+/// The names of branches, tags and branches of remotes, as short as they are unambiguous.
+pub fn short_names(location: &Location) -> Result<Vec<Vec<u8>>, RepoError> {
+    let words = ["for-each-ref", "--format=%(refname:short)", "refs/heads/", "refs/tags/", "refs/remotes/"];
+    let output = git(&location.git_directory, &words)?;
+    Ok(output.split(|byte| *byte == b'\n').filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
+}
+
 /// The objects of the refs that this worktree sees, without `refs/worktree/idd/`, and the target of HEAD.
 pub(super) fn listing(location: &Location) -> (Vec<u8>, Vec<u8>) {
     let ask = |words: &[&str]| git(&location.git_directory, words).unwrap_or_default();
