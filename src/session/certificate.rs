@@ -22,7 +22,6 @@ use crate::session::criteria::FIRST_LIMIT;
 use crate::session::criteria::criteria;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
-use crate::session::order;
 use crate::session::order::HuntOrder;
 use crate::session::order::SignatureMode;
 use crate::session::order::TestCommand;
@@ -31,6 +30,7 @@ use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::saved::SavedPlan;
 use crate::session::talk::Talk;
+use crate::world::process::shell;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
@@ -236,7 +236,7 @@ pub fn verify(
 }
 
 fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
-    Terminal.line(&order::to_line(words.map(Untrusted::as_bytes)).into())
+    Terminal.line(&shell::line(words.map(Untrusted::as_bytes)).into())
 }
 
 /// The content of a valid certificate, for a reader who reads nothing else.

@@ -10,6 +10,7 @@ pub use crate::hunt::finding::Stage as Until;
 use crate::session::share::Flaky;
 use crate::session::share::Share;
 use crate::session::share::default_confidence;
+use crate::world::process::shell;
 pub use crate::world::run::SignatureMode;
 use serde::Deserialize;
 use serde::Serialize;
@@ -321,7 +322,7 @@ impl TestCommand {
     pub fn to_line(&self) -> Vec<u8> {
         match self {
             Self::Shell(line) => line.as_bytes().to_vec(),
-            Self::Argv(words) => to_line(words.iter().map(|word| word.as_bytes())),
+            Self::Argv(words) => shell::line(words.iter().map(|word| word.as_bytes())),
         }
     }
 
@@ -334,26 +335,4 @@ impl TestCommand {
             _ => Some(Self::Argv(words)),
         }
     }
-}
-
-/// Words as a line for the shell.
-pub fn to_line<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {
-    words.map(quoted).collect::<Vec<_>>().join(&b' ')
-}
-
-/// A word in the quoting of the shell: in single quotes if it has special characters.
-fn quoted(word: &[u8]) -> Vec<u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
-    if !word.is_empty() && word.iter().all(is_plain) {
-        return word.to_vec();
-    }
-    let mut quoted = vec![b'\''];
-    for byte in word {
-        match byte {
-            b'\'' => quoted.extend_from_slice(b"'\\''"),
-            _ => quoted.push(*byte),
-        }
-    }
-    quoted.push(b'\'');
-    quoted
 }

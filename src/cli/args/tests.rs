@@ -284,7 +284,7 @@ fn hunt_args_survive_storing_without_loss() {
 #[test]
 fn a_command_is_written_as_the_shell_reads_it_back() {
     let argv = TestCommand::Argv(["./t.sh", "a b", "it's", "", "$x"].map(OsString::from).to_vec());
-    assert_eq!(String::from_utf8(argv.to_line()).unwrap(), r"./t.sh 'a b' 'it'\''s' '' '$x'");
+    assert_eq!(String::from_utf8(argv.to_line()).unwrap(), r#"./t.sh 'a b' "it's" '' '$x'"#);
     assert_eq!(TestCommand::Shell("a | b".into()).to_line(), b"a | b");
 }
 

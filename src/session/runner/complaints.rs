@@ -14,6 +14,8 @@ use crate::session::tally::counted;
 use crate::world::cache::CommandParts;
 use crate::world::files;
 use crate::world::process::Words;
+use crate::world::process::shell;
+use crate::world::process::shell::quoted;
 use crate::world::repo::private;
 use crate::world::repo::touched;
 use crate::world::run::complaints;
@@ -24,7 +26,6 @@ use crate::world::run::complaints::c;
 use crate::world::run::complaints::compiles;
 use crate::world::run::complaints::compiles::Compiles;
 use crate::world::run::complaints::java;
-use crate::world::run::complaints::quoted;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::toolchain;
 use std::collections::BTreeSet;
@@ -258,9 +259,6 @@ impl Runner<'_> {
 fn shell_line(words: &Words) -> OsString {
     match parts(words) {
         CommandParts::Shell(line) => OsString::from_vec(line),
-        CommandParts::Argv(words) => {
-            let words: Vec<Vec<u8>> = words.iter().map(|word| quoted(word)).collect();
-            OsString::from_vec(words.join(&b' '))
-        }
+        CommandParts::Argv(words) => OsString::from_vec(shell::line(words.iter().map(Vec::as_slice))),
     }
 }

@@ -10,6 +10,7 @@ pub mod executions;
 mod launch;
 mod output;
 mod process_table;
+pub mod shell;
 mod stream;
 mod survivors;
 

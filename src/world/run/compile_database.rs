@@ -2,11 +2,11 @@
 //!
 //! Its content is not trusted. Only the compiler's name and a list of harmless options are used. A command with
 //! anything else (a plug-in, a response file, a program to run) is not used at all. The check is a new shell line:
-//! `'/usr/bin/cc' -fsyntax-only -w '-DX=1' -I"$IDD_WORKTREE"/'include' "$IDD_WORKTREE"/'a.c'`.
+//! `/usr/bin/cc -fsyntax-only -w '-DX=1' -I"$IDD_WORKTREE"/include "$IDD_WORKTREE"/a.c`.
 //!
 //! Source of the format: "JSON Compilation Database Format Specification", Clang documentation.
 
-use crate::world::compiler::arguments::words_of;
+use crate::world::process::shell::quoted;
 use crate::world::run::toolchain;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -164,7 +164,7 @@ impl CompileDatabase {
 fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<u8>)> {
     let words: Vec<Vec<u8>> = match (&entry.arguments, &entry.command) {
         (Some(words), _) => words.iter().map(|word| word.clone().into_bytes()).collect(),
-        (None, Some(line)) => words_of(line.as_bytes()).into_iter().map(OsString::into_vec).collect(),
+        (None, Some(line)) => shlex::bytes::split(line.as_bytes())?,
         (None, None) => return None,
     };
     if words.iter().any(|word| word.contains(&0)) || !entry.directory.is_absolute() {
@@ -260,20 +260,6 @@ fn append(line: &mut Vec<u8>, word: &[u8]) {
     line.extend(quoted(word));
 }
 
-/// A word in the quoting of the shell.
-pub fn quoted(word: &[u8]) -> Vec<u8> {
-    let mut text = vec![b'\''];
-    for byte in word {
-        if *byte == b'\'' {
-            text.extend(b"'\\''");
-        } else {
-            text.push(*byte);
-        }
-    }
-    text.push(b'\'');
-    text
-}
-
 /// The path without `.` and `..`, resolved by name only.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
@@ -338,19 +324,19 @@ mod tests {
     #[track_caller]
     fn check_options(words: &str, expected: &str) {
         let words: Vec<&str> = ["cc"].into_iter().chain(words.split(' ')).chain(["-c", "../src/a.c"]).collect();
-        let front = "'/usr/bin/cc' -fsyntax-only -w";
-        let expected = format!("{front}{expected} \"$IDD_WORKTREE\"/'src/a.c'");
+        let front = "/usr/bin/cc -fsyntax-only -w";
+        let expected = format!("{front}{expected} \"$IDD_WORKTREE\"/src/a.c");
         assert_eq!(checked(&words), Some(expected));
     }
 
     #[test]
     fn options_that_make_the_language_are_kept_and_paths_are_those_of_the_worktree() {
         check_options("-O2", "");
-        check_options("-I. -I ../include", " -I\"$IDD_WORKTREE\"/'build' -I\"$IDD_WORKTREE\"/'include'");
-        check_options("-isystem /usr/include/x", " -I'/usr/include/x'");
-        check_options("-DA=it's -U B -std=gnu11", " '-DA=it'\\''s' '-UB' '-std=gnu11'");
-        check_options("-fPIC -fno-builtin -fprofile-use=/x -m32", " '-fPIC' '-fno-builtin' '-m32'");
-        check_options("-include ../config.h", " -include \"$IDD_WORKTREE\"/'config.h'");
+        check_options("-I. -I ../include", " -I\"$IDD_WORKTREE\"/build -I\"$IDD_WORKTREE\"/include");
+        check_options("-isystem /usr/include/x", " -I/usr/include/x");
+        check_options("-DA=it's -U B -std=gnu11", " \"-DA=it's\" -UB '-std=gnu11'");
+        check_options("-fPIC -fno-builtin -fprofile-use=/x -m32", " -fPIC -fno-builtin -m32");
+        check_options("-include ../config.h", " -include \"$IDD_WORKTREE\"/config.h");
         check_options("-Wall -w -g -MD -MF x.d -o x.o -pthread --param x=1", "");
     }
 
@@ -422,6 +408,8 @@ mod tests {
         let database = read(
             r#"[7, {"directory": "TOP", "file": "a.c", "command": "ccache cc -DX=\\\"y\\\" -o a.o -c 'a.c'", "output": "a.o"},
                 {"directory": "TOP", "file": "a.c", "command": "cc -DX=2 -c a.c"},
+                {"directory": "TOP", "file": "e.c", "command": "cc '-DX=\\\\\"y' -c e.c"},
+                {"directory": "TOP", "file": "f.c", "command": "cc '-DX=1 -c f.c"},
                 {"directory": "TOP/b", "file": "TOP/b/c d.c", "arguments": ["cc", "-c", "c d.c"]}]"#,
         );
         let database = database.unwrap();
@@ -429,12 +417,15 @@ mod tests {
             let sources: Vec<Vec<u8>> = sources.iter().map(|source| source.as_bytes().to_vec()).collect();
             database.line(&sources).map(|line| line.to_str().unwrap().to_owned())
         };
-        let front = "'/usr/bin/cc' -fsyntax-only -w";
-        let both = format!("{front} \"$IDD_WORKTREE\"/'b/c d.c' && {front} '-DX=\"y\"' \"$IDD_WORKTREE\"/'a.c'");
+        let front = "/usr/bin/cc -fsyntax-only -w";
+        let both = format!("{front} \"$IDD_WORKTREE\"/'b/c d.c' && {front} '-DX=\"y\"' \"$IDD_WORKTREE\"/a.c");
         assert_eq!(line(&["b/c d.c", "unknown.c", "a.c"]), Some(both));
+        // The shell takes what stands in single quotes as it is.
+        assert_eq!(line(&["e.c"]), Some(format!(r#"{front} "-DX=\\\\\"y" "$IDD_WORKTREE"/e.c"#)));
+        assert!(!database.has(b"f.c"));
         assert_eq!((line(&["unknown.c"]), line(&[])), (None, None));
         let command = database.line_with(b"b/c d.c", "-Wall").unwrap();
-        assert_eq!(String::from_utf8(command).unwrap(), "'/usr/bin/cc' -Wall \"$IDD_WORKTREE\"/'b/c d.c'");
+        assert_eq!(String::from_utf8(command).unwrap(), "/usr/bin/cc -Wall \"$IDD_WORKTREE\"/'b/c d.c'");
         assert_eq!(database.line_with(b"unknown.c", ""), None);
         assert!(database.has(b"a.c") && !database.has(b"unknown.c"));
         assert_eq!(database.compilers().collect::<Vec<_>>(), [Path::new("/usr/bin/cc")]);

@@ -1,9 +1,9 @@
 //! Checks of C and C++: a unit is compiled with the build's options, with warnings and without output.
 
+use crate::world::process::shell::quoted;
 use crate::world::run::compile_database::CompileDatabase;
 use crate::world::run::complaints::compiles::Compiles;
 use crate::world::run::complaints::extension;
-use crate::world::run::complaints::quoted;
 
 /// The maximum number of checked units, and of bytes in all their commands.
 pub const MAX_UNITS: usize = 40;
@@ -102,7 +102,7 @@ mod tests {
         let sources = [b"d/a.c".to_vec(), b"b.c".to_vec(), b"c.c".to_vec()];
         let (units, unknown) = units((&sources, 1), None, Some(&compiles));
         let commands: Vec<&str> = units.iter().map(|unit| std::str::from_utf8(&unit.command).unwrap()).collect();
-        assert_eq!(commands, [format!("'cc' '-DX' {THOROUGH} 'a.c'"), format!("'cc' '-DX' {QUICK} '../b.c'")]);
+        assert_eq!(commands, [format!("cc -DX {THOROUGH} a.c"), format!("cc -DX {QUICK} ../b.c")]);
         assert_eq!(unknown, [b"c.c"]);
     }
 }

@@ -11,7 +11,7 @@ use crate::world::compiler::arguments::words_of;
 use crate::world::compiler::is_known;
 use crate::world::files;
 use crate::world::process;
-use crate::world::run::compile_database::quoted;
+use crate::world::process::shell::quoted;
 use crate::world::run::complaints::c;
 use crate::world::run::complaints::c::Unit;
 use crate::world::run::complaints::plain;
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(paths, [b"a.c", b"b.c", b"z.c"]);
         let unit = compiles.unit(b"a.c", "-Wall").unwrap();
         let command = String::from_utf8(unit.command).unwrap();
-        assert_eq!(command, "'gcc' '-I'\"$IDD_WORKTREE\"'/inc' -Wall '../a.c'");
+        assert_eq!(command, "gcc -I\"$IDD_WORKTREE\"/inc -Wall ../a.c");
         assert_eq!(unit.directory, "sub");
         assert_eq!(Compiles::read("sh: idd-compiles: not found\n"), None);
     }

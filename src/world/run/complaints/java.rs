@@ -4,8 +4,8 @@
 //! a change either, so it is no new warning. The analysis continues after such errors.
 
 use crate::world::compiler::arguments::words_of;
+use crate::world::process::shell::quoted;
 use crate::world::run::complaints::append_present;
-use crate::world::run::complaints::quoted;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

@@ -28,7 +28,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-pub use crate::world::run::compile_database::quoted;
+use crate::world::process::shell::quoted;
 
 /// The checker of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! Checks of Python with our own script: errors that the interpreter reports only when a line runs.
 
+use crate::world::process::shell::quoted;
 use crate::world::run::complaints::append_present;
-use crate::world::run::complaints::quoted;
 
 /// The script; its first lines list what it reports.
 const CHECK: &str = include_str!("check.py");
