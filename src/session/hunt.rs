@@ -671,3 +671,6 @@ fn tell_cache_event(event: &cache::Event, talk: &mut dyn Talk) {
     };
     talk.say(&text);
 }
+
+#[cfg(test)]
+mod tests;

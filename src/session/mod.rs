@@ -36,6 +36,8 @@ pub mod story;
 pub mod suite;
 pub mod talk;
 pub mod tally;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use crate::report::Report;
 use crate::session::context::Context;

@@ -751,3 +751,6 @@ impl ProbeRunner for Runner<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

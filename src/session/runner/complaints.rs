@@ -262,3 +262,85 @@ fn shell_line(words: &Words) -> OsString {
         CommandParts::Argv(words) => OsString::from_vec(shell::line(words.iter().map(Vec::as_slice))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::drive::ProbeRunner as _;
+    use crate::hunt::probe::Baseline;
+    use crate::hunt::probe::Question;
+    use crate::session::testing::Said;
+    use crate::session::testing::World;
+    use crate::session::testing::order;
+    use crate::session::testing::probe;
+    use crate::session::testing::words;
+
+    /// The files that are checked of the second of two trees.
+    fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (Files, Vec<&'static str>) {
+        let world = World::new(&[older, newer]);
+        let mut order = order();
+        order.test.build = Some("make".into());
+        let plan = world.plan(order);
+        let mut said = Said::default();
+        let mut runner = world.runner(&plan, &[], &mut said);
+        let files = runner.files_to_check(world.trees[1], &[world.trees[0]]);
+        (files, runner.complaining.unchecked.iter().copied().collect())
+    }
+
+    #[test]
+    fn changed_sources_and_those_that_include_a_changed_header_are_checked() {
+        let older = [("a.c", "#include \"h.h\"\n"), ("b.c", "int b;\n"), ("h.h", "int h;\n"), ("t.txt", "1\n")];
+        let mut newer = older;
+        newer[3].1 = "2\n";
+        assert!(files_to_check(&older, &newer).0.is_empty());
+        newer[1].1 = "int b = 1;\n";
+        let (files, unchecked) = files_to_check(&older, &newer);
+        assert_eq!((files.c, files.n_changed_c, unchecked), (vec![b"b.c".to_vec()], 1, vec![]));
+        newer[2].1 = "int h = 1;\n";
+        let (files, _) = files_to_check(&older, &newer);
+        assert_eq!((files.c, files.n_changed_c), (vec![b"b.c".to_vec(), b"a.c".to_vec()], 1));
+    }
+
+    #[test]
+    fn files_without_their_checker_are_reported_and_left_out() {
+        // No program is in `PATH`.
+        let older = [("A.java", "class A {}\n"), ("module-info.java", "module a {}\n"), ("x.py", "x = 1\n")];
+        let newer = [("A.java", "class A { }\n"), ("module-info.java", "module a { }\n"), ("x.py", "x = 2\n")];
+        let (files, unchecked) = files_to_check(&older, &newer);
+        assert!(files.is_empty());
+        assert_eq!(unchecked.len(), 2, "{unchecked:?}");
+        assert!(files_to_check(&older[1..2], &newer[1..2]).1.is_empty());
+    }
+
+    #[test]
+    fn a_warning_is_new_if_no_tree_of_the_baseline_has_it_and_each_of_them_was_checked() {
+        let heard = |texts: &[&str], failed: &[Checker]| {
+            let complaints = texts.iter().map(|text| (Checker::C, (*text).to_owned())).collect();
+            Arc::new(Heard { complaints, failed: failed.iter().copied().collect(), ..Heard::default() })
+        };
+        let check = |ours: Arc<Heard>, theirs: [Arc<Heard>; 2], expected: &[&str]| {
+            let world = World::new(&[&[("a.c", "int a;\n")], &[("a.c", "int b;\n")], &[("a.c", "int c;\n")]]);
+            let plan = world.plan(order());
+            let mut said = Said::default();
+            let mut runner = world.runner(&plan, &[], &mut said);
+            runner.complaining.compiles = Some(Arc::default());
+            let baseline = [world.trees[0], world.trees[1]];
+            let files = runner.files_to_check(world.trees[2], &baseline);
+            for (tree, heard) in world.trees.iter().zip([&theirs[0], &theirs[1], &ours]) {
+                runner.complaining.heard.insert((*tree, files.clone()), Arc::clone(heard));
+            }
+            let asked = Probe {
+                question: Question::Complaints(Baseline { trees: [baseline[0], baseline[1], baseline[1]] }),
+                ..probe(&world, 2, Phase::Reduce)
+            };
+            let reply = words(runner.answer(&[asked]).unwrap());
+            assert_eq!(reply, if expected.is_empty() { "pass" } else { "fail" });
+            assert_eq!(runner.beside.complaints.get(&world.trees[2]).map(Vec::as_slice).unwrap_or_default(), expected);
+        };
+        check(heard(&[], &[]), [heard(&["x"], &[]), heard(&[], &[])], &[]);
+        check(heard(&["x"], &[]), [heard(&["x"], &[]), heard(&[], &[])], &[]);
+        check(heard(&["x", "y"], &[]), [heard(&["x"], &[]), heard(&["z"], &[])], &["y"]);
+        // Where the checker failed, nothing is known.
+        check(heard(&["x"], &[]), [heard(&[], &[]), heard(&[], &[Checker::C])], &[]);
+    }
+}

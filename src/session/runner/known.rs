@@ -120,3 +120,124 @@ pub(super) fn first_run(probe: &Probe) -> u32 {
 fn is_proof(probe: &Probe) -> bool {
     probe.is_claim && probe.phase == Phase::Verify
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::drive::ProbeRunner as _;
+    use crate::hunt::noise::Noise;
+    use crate::outcome::Reason;
+    use crate::outcome::Signature;
+    use crate::session::order::HuntOrder;
+    use crate::session::testing::fail;
+    use crate::session::testing::observation;
+    use crate::session::testing::order;
+    use crate::session::testing::pass;
+    use crate::session::testing::probe;
+    use crate::session::testing::with_runner;
+    use crate::session::testing::words;
+
+    #[track_caller]
+    fn check(order: HuntOrder, results: &[(usize, u32, Observation)], asked: &[usize], expected: &str) {
+        with_runner(order, results, |runner, world| {
+            let probes: Vec<Probe> = asked.iter().map(|index| probe(world, *index, Phase::Search)).collect();
+            assert_eq!(words(runner.answer(&probes).unwrap()), expected);
+        });
+    }
+
+    fn repeated(n: u32) -> HuntOrder {
+        let mut order = order();
+        order.test.repeat = n;
+        order
+    }
+
+    #[test]
+    fn with_repeat_one_failure_is_enough_and_a_pass_needs_all_runs() {
+        check(repeated(2), &[(0, 0, fail())], &[0], "fail");
+        check(repeated(2), &[(0, 0, pass())], &[0], "Budget");
+        check(repeated(2), &[(0, 0, pass()), (0, 1, pass())], &[0], "pass");
+        check(repeated(2), &[(0, 0, pass()), (0, 1, fail())], &[0], "disagree");
+        // Only what stands before the disagreement counts.
+        check(repeated(2), &[(0, 0, fail()), (1, 0, pass()), (1, 1, fail())], &[0, 1], "fail");
+        let skipped = observation(125, "");
+        check(repeated(2), &[(0, 0, skipped.clone()), (0, 1, pass())], &[0], "unresolved(skip)");
+        check(repeated(2), &[(0, 0, skipped), (0, 1, fail())], &[0], "fail");
+    }
+
+    #[test]
+    fn a_noisy_test_never_disagrees_and_needs_as_many_runs_as_its_noise_demands() {
+        let runs = |outcomes: &[bool]| -> Vec<(usize, u32, Observation)> {
+            let seen = |is_pass: &bool| if *is_pass { pass() } else { fail() };
+            (0..).zip(outcomes).map(|(nth, is_pass)| (0, nth, seen(is_pass))).collect()
+        };
+        let ask = |outcomes: &[bool], expected: &str| {
+            with_runner(order(), &runs(outcomes), |runner, world| {
+                runner.noise = Some(Noise { false_fails: 0.05, false_passes: 0.4 });
+                let reply = runner.answer(&[probe(world, 0, Phase::Search)]).unwrap();
+                assert_eq!(words(reply), expected, "{outcomes:?}");
+            });
+        };
+        ask(&[true], "Budget");
+        ask(&[true, false, false, false, false], "fail");
+        ask(&[true; 12], "pass");
+    }
+
+    #[test]
+    fn a_claim_counts_only_runs_in_fresh_checkouts_with_numbers_of_their_own() {
+        let incremental = Observation { is_clean: false, ..fail() };
+        let ask = |results: &[(usize, u32, Observation)], is_claim: bool, expected: &str| {
+            with_runner(order(), results, |runner, world| {
+                let asked = Probe { is_claim, ..probe(world, 2, Phase::Verify) };
+                assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
+            });
+        };
+        ask(&[(2, 0, incremental.clone())], false, "fail");
+        ask(&[(2, 0, fail())], true, "Budget");
+        ask(&[(2, 1 << 16, incremental)], true, "Budget");
+        ask(&[(2, 1 << 16, fail())], true, "fail");
+    }
+
+    #[test]
+    fn the_limit_of_a_candidate_comes_from_the_runs_before_unless_the_user_or_a_hang_sets_it() {
+        let seconds = Duration::from_secs;
+        with_runner(order(), &[], |runner, world| {
+            let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
+            assert_eq!(runner.limit_of(&candidate), seconds(600));
+            runner.time(&revision, Outcome::Unresolved(Reason::Build), seconds(900));
+            runner.time(&candidate, Outcome::Fail, seconds(900));
+            assert_eq!(runner.limit_of(&candidate), seconds(600));
+            for _ in 0..8 {
+                runner.time(&revision, Outcome::Pass, seconds(2));
+            }
+            assert_eq!((runner.limit_of(&candidate), runner.limit_of(&revision)), (seconds(20), seconds(600)));
+            runner.limit = seconds(9);
+            assert_eq!(runner.limit_of(&candidate), seconds(9));
+            runner.limit = seconds(600);
+            runner.criteria.signature = Some(Signature { ending: Ending::Timeout, line: None, printed: None });
+            assert_eq!(runner.limit_of(&candidate), seconds(600));
+        });
+        let mut given = order();
+        given.test.timeout = Some(seconds(30));
+        with_runner(given, &[], |runner, world| {
+            runner.durations = vec![seconds(1); 9];
+            runner.limit = seconds(30);
+            assert_eq!(runner.limit_of(&probe(world, 0, Phase::Reduce)), seconds(30));
+        });
+    }
+
+    #[test]
+    fn a_candidate_of_this_hunt_that_reaches_its_limit_is_run_once_more() {
+        let cut = Observation { ending: Ending::Timeout, ..observation(0, "") };
+        let ask = |results: &[(usize, u32, Observation)], phase, expected: &str| {
+            with_runner(order(), results, |runner, world| {
+                runner.compares_lines = false;
+                let reply = runner.answer(&[probe(world, 0, phase)]).unwrap();
+                assert_eq!(words(reply), expected);
+            });
+        };
+        ask(&[(0, 0, cut.clone())], Phase::Reduce, "Budget");
+        ask(&[(0, 0, cut.clone()), (0, 1, pass())], Phase::Reduce, "pass");
+        ask(&[(0, 0, cut.clone()), (0, 1, cut.clone())], Phase::Reduce, "unresolved(timeout)");
+        ask(&[(0, 0, cut)], Phase::Search, "unresolved(timeout)");
+    }
+}

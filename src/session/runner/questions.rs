@@ -262,3 +262,175 @@ impl Runner<'_> {
 pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. So any failure with \
                         the same exit code counts as this one. Better answers need a test that prints the value that \
                         it got and the one that it expected.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::drive::ProbeRunner as _;
+    use crate::hunt::probe::Ends;
+    use crate::outcome::Signature;
+    use crate::session::order::HuntOrder;
+    use crate::session::testing::fail;
+    use crate::session::testing::observation;
+    use crate::session::testing::order;
+    use crate::session::testing::pass;
+    use crate::session::testing::probe;
+    use crate::session::testing::with_runner;
+    use crate::session::testing::words;
+
+    #[test]
+    fn another_failure_line_is_reported_once_and_only_during_the_search() {
+        let other = observation(1, "FAIL: another\n");
+        let said = with_runner(order(), &[(0, 0, other.clone()), (1, 0, other), (2, 0, fail())], |runner, world| {
+            let signature =
+                Signature { ending: Ending::Exit(1), line: Some("FAIL: x".into()), printed: Some("FAIL: x".into()) };
+            runner.criteria.signature = Some(signature);
+            let is_other = Outcome::Unresolved(Reason::Other);
+            for (index, phase, outcome) in [
+                (2, Phase::Search, Outcome::Fail),
+                (0, Phase::Reduce, is_other),
+                (0, Phase::Search, Outcome::Unresolved(Reason::Build)),
+                (0, Phase::Search, is_other),
+                (1, Phase::Search, is_other),
+            ] {
+                runner.tell_other_failure(&probe(world, index, phase), outcome).unwrap();
+            }
+            let first = world.commits[1];
+            runner.tell_border(&probe(world, 0, Phase::Search), first).unwrap();
+            assert_eq!(
+                runner.beside.borders,
+                [format!("Revisions before {} do not run as they are: `FAIL: another`.", first.short())]
+            );
+        });
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(
+            said[0].ends_with(
+                " fails with another line, it is not the failure that is hunted: `FAIL: another` (hunted: `FAIL: x`)."
+            ),
+            "{said:?}"
+        );
+    }
+
+    /// An order with a suite.
+    fn with_suite() -> HuntOrder {
+        let mut order = order();
+        order.test.suite = Some("make check".into());
+        order
+    }
+
+    /// The answer about the suite of the newest tree, beside those of the other two trees.
+    #[track_caller]
+    fn check_suite(seen: Observation, known: [Observation; 2], expected: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        with_runner(with_suite(), &[], |runner, world| {
+            let trees = [world.trees[3], world.trees[0], world.trees[1]];
+            for (tree, seen) in trees.into_iter().zip([vec![seen], known.to_vec()].concat()) {
+                runner.beside.suites.insert((tree, false), seen);
+            }
+            let baseline = Baseline { trees: [trees[1], trees[2], trees[2]] };
+            let asked = Probe { question: Question::Suite(baseline), ..probe(world, 3, Phase::Reduce) };
+            assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
+            lines = runner.beside.suite_lines.get(&trees[0]).cloned().unwrap_or_default();
+        });
+        lines
+    }
+
+    #[test]
+    fn a_suite_is_as_good_if_each_of_its_failures_is_one_of_the_baseline() {
+        let fails = |code: i32, lines: &[&str]| observation(code, &lines.concat());
+        let (one, two) = ("FAIL: one\n", "FAIL: two\n");
+        check_suite(pass(), [fails(1, &[one]), fails(1, &[one])], "pass");
+        check_suite(fails(1, &[one]), [fails(1, &[one]), pass()], "pass");
+        check_suite(fails(1, &[one]), [pass(), fails(1, &[one, two])], "pass");
+        // Each failure is that of another tree.
+        check_suite(fails(1, &[one, two]), [fails(1, &[one]), fails(1, &[two])], "pass");
+        assert_eq!(check_suite(fails(1, &[one, two]), [fails(1, &[one]), pass()], "fail"), ["FAIL: two"]);
+        // It fails in another way, with the same failures.
+        check_suite(fails(2, &[one]), [fails(1, &[one]), pass()], "fail");
+        // It names no failure.
+        check_suite(fails(1, &["x\n"]), [fails(1, &["x\n"]), pass()], "fail");
+        // It passes, but counts more failures.
+        check_suite(fails(0, &["2 failed\n"]), [fails(0, &["1 failed\n"]), pass()], "fail");
+        check_suite(fails(0, &["1 failed\n"]), [fails(0, &["1 failed\n"]), pass()], "pass");
+    }
+
+    /// The answer to whether the suite is quick, beside a test of 7 ms, and what was said.
+    #[track_caller]
+    fn check_quick(suite: Observation, expected: &str, why: Option<&str>) {
+        let said = with_runner(with_suite(), &[], |runner, world| {
+            let asked = Probe { question: Question::IsSuiteQuick, ..probe(world, 3, Phase::Reduce) };
+            runner.own.insert((runner.key(&asked), 0, false), pass());
+            runner.beside.suites.insert((asked.tree, false), suite);
+            for _ in 0..2 {
+                assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
+            }
+        });
+        match why {
+            Some(why) => assert!(said[0].contains(why), "{said:?}"),
+            None => assert!(said.is_empty(), "{said:?}"),
+        }
+        // A suite that cannot be used is reported once.
+        assert!(expected != "unresolved(suite)" || said.len() == 1, "{said:?}");
+    }
+
+    #[test]
+    fn a_suite_is_used_only_if_it_can_compare_trees_and_for_each_hit_only_if_it_is_quick() {
+        let takes = |milliseconds| Observation { duration: Duration::from_millis(milliseconds), ..pass() };
+        check_quick(takes(2000), "pass", None);
+        check_quick(takes(2001), "fail", Some("more than 20 times"));
+        check_quick(observation(1, "FAIL: a\n"), "pass", None);
+        let cannot = "unresolved(suite)";
+        check_quick(
+            observation(1, "oops\n\n"),
+            cannot,
+            Some(": it fails, and names no failure (exit code 1, `oops`). "),
+        );
+        check_quick(observation(127, ""), cannot, Some(": it cannot be run (exit code 127). "));
+        check_quick(
+            Observation { ending: Ending::Timeout, ..pass() },
+            cannot,
+            Some("it does not end in time (timeout)"),
+        );
+        let broken = Observation { stage: Stage::Build, ..observation(2, "x.c: error\n") };
+        check_quick(broken, cannot, Some("the build fails (exit code 2, `x.c: error`)"));
+        check_quick(observation(1, &format!("{}\n", "x".repeat(99))), cannot, Some(&format!("`{}`", "x".repeat(80))));
+    }
+
+    #[test]
+    fn a_failure_is_compared_with_those_of_both_ends_of_the_change() {
+        let older = [(0, 0, observation(0, "begin\n"))];
+        let newer = |output: &str| (2, 0, observation(1, output));
+        let ask = |output: &str, seen: &str| {
+            let known = [older[0].clone(), newer(output), (1, 0, observation(1, seen))];
+            let mut answer = String::new();
+            let said = with_runner(order(), &known, |runner, world| {
+                let line = Some("FAIL: N".to_owned());
+                runner.criteria.signature = Some(Signature { ending: Ending::Exit(1), line, printed: None });
+                let ends = Ends { older: world.trees[0], newer: world.trees[2] };
+                let asked = Probe { question: Question::Exact(ends), ..probe(world, 1, Phase::Reduce) };
+                answer = words(runner.answer(&[asked]).unwrap());
+                answer += &format!(" {:?}", runner.beside.exactness.map(Exactness::word));
+            });
+            (answer, said)
+        };
+        assert_eq!(ask("begin\nFAIL: 7\n", "begin\nFAIL: 7\n"), ("fail Some(\"output\")".to_owned(), vec![]));
+        let (other, _) = ask("begin\nFAIL: 7\n", "begin\nFAIL: 8\n");
+        assert!(other.starts_with("unresolved(other)"), "{other}");
+    }
+
+    #[test]
+    fn a_failure_that_says_nothing_is_pointed_out_once() {
+        let known =
+            [(0, 0, observation(0, "begin\n")), (2, 0, observation(1, "begin\n")), (1, 0, observation(1, "begin\n"))];
+        let said = with_runner(order(), &known, |runner, world| {
+            runner.criteria.signature = Some(Signature { ending: Ending::Exit(1), line: None, printed: None });
+            let question = |newer| Question::Exact(Ends { older: world.trees[0], newer });
+            for newer in [world.trees[2], world.trees[1]] {
+                let asked = Probe { question: question(newer), ..probe(world, 1, Phase::Reduce) };
+                assert_eq!(words(runner.answer(&[asked]).unwrap()), "fail");
+            }
+            assert!(runner.beside.is_mute);
+        });
+        assert_eq!(said, [MUTE]);
+    }
+}

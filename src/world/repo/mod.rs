@@ -54,7 +54,7 @@ pub mod worktree;
 pub mod write;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use crate::change::trees::TreesError;
 use crate::plural::count;

@@ -3,6 +3,7 @@
 mod hostile;
 mod moving;
 mod settling;
+pub(crate) mod written;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

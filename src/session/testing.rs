@@ -1,0 +1,254 @@
+//! A small repository, and journals with the results of a test, for tests of the drivers: nothing is run.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use crate::hunt::drive::Reply;
+use crate::hunt::event::Phase;
+use crate::hunt::probe::Probe;
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Outcome;
+use crate::outcome::Stage;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::criteria::criteria;
+use crate::session::order::HuntOrder;
+use crate::session::order::TestCommand;
+use crate::session::plan::Plan;
+use crate::session::runner::Runner;
+use crate::session::runner::Start;
+use crate::session::saved;
+use crate::session::saved::Saved;
+use crate::session::spent::Spent;
+use crate::session::talk::Talk;
+use crate::session::tally::Limits;
+use crate::world::cache::Key;
+use crate::world::cache::KeyParts;
+use crate::world::cache::Observations;
+use crate::world::journal::Record;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::repo::testing::written::Written;
+
+/// The sentences that were said.
+#[derive(Debug, Default)]
+pub(crate) struct Said(pub(crate) Vec<String>);
+
+impl Talk for Said {
+    fn say(&mut self, sentence: &str) {
+        self.0.push(sentence.to_owned());
+    }
+}
+
+/// A run of the test that exits with this code.
+pub(crate) fn observation(code: i32, output: &str) -> Observation {
+    Observation {
+        stage: Stage::Test,
+        ending: Ending::Exit(code),
+        duration: Duration::from_millis(7),
+        limit: Duration::from_secs(600),
+        output: output.to_owned(),
+        is_clean: true,
+        is_tampered: false,
+    }
+}
+
+/// The order of `git idd ./test.sh` in which no test is started: known results have to be enough.
+pub(crate) fn order() -> HuntOrder {
+    let mut order = HuntOrder::new(TestCommand::Shell("./test.sh".into()));
+    order.effort.max_probes = Some(0);
+    order.effort.jobs = Some(2);
+    order
+}
+
+/// A repository, its commits and their trees.
+pub(crate) struct World {
+    written: Written,
+    pub(crate) commits: Vec<CommitId>,
+    pub(crate) trees: Vec<TreeId>,
+    pub(crate) context: Context,
+}
+
+impl World {
+    /// A line of commits with these text files, the oldest first.
+    pub(crate) fn new(commits: &[&[(&str, &str)]]) -> Self {
+        let written = Written::new();
+        let location = written.location();
+        let directory = location.top.clone().unwrap();
+        let environment = vec![("HOME".into(), directory.join(".git/home").into()), ("PATH".into(), "/nowhere".into())];
+        let configuration = vec![("idd.worktreedir".to_owned(), directory.join(".git/work").display().to_string())];
+        let context = Context { directory, environment, configuration };
+        let mut world = Self { written, commits: Vec::new(), trees: Vec::new(), context };
+        for files in commits {
+            let tree = world.tree(files);
+            let parents: Vec<CommitId> = world.commits.last().copied().into_iter().collect();
+            let day = u8::try_from(world.commits.len()).unwrap();
+            world.commits.push(world.written.commit(&parents, tree, day));
+        }
+        let head = *world.commits.last().unwrap();
+        saved::make_private(world.location(), &world.user(), head).unwrap();
+        world
+    }
+
+    /// Four commits; the third one adds a bad line to `a`, and others change `b`.
+    pub(crate) fn with_culprit() -> Self {
+        let commits: [&[(&str, &str)]; 4] = [
+            &[("a", "good\n"), ("b", "0\n")],
+            &[("a", "good\n"), ("b", "1\n")],
+            &[("a", "good\nbad\n"), ("b", "1\n")],
+            &[("a", "good\nbad\n"), ("b", "2\n")],
+        ];
+        Self::new(&commits)
+    }
+
+    /// Adds a tree.
+    pub(crate) fn tree(&mut self, files: &[(&str, &str)]) -> TreeId {
+        let tree = self.written.tree(files);
+        self.trees.push(tree);
+        tree
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        self.written.location()
+    }
+
+    pub(crate) fn user(&self) -> Repository {
+        self.written.repository()
+    }
+
+    pub(crate) fn store(&self) -> TreeStore {
+        let private = private::private_directory(&self.location().idd_directory());
+        TreeStore::new(private::open(&private).unwrap(), Held::default(), Vec::new()).unwrap()
+    }
+
+    pub(crate) fn plan(&self, order: HuntOrder) -> Plan {
+        Plan::new(order, None, self.location(), &self.user(), &self.context).unwrap()
+    }
+
+    /// The content of the file `a` in a tree.
+    pub(crate) fn a(&self, tree: TreeId) -> String {
+        let (_, bytes) = self.store().file(tree, b"a").unwrap().unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// The journal of a new hunt that was killed when it had these results.
+    pub(crate) fn saved(&self, plan: &Plan, results: &[(Key, u32, Observation)]) -> Saved {
+        let mut saved = saved::open(plan, self.location(), None, false).unwrap();
+        for (sequence, (key, nth, observation)) in (0..).zip(results) {
+            let (key, worktree) = (key.to_string(), "/w".into());
+            saved.segment.append(&Record::Intent { sequence, key: key.clone(), worktree, clean: true }).unwrap();
+            let observation = observation.clone().into();
+            let observed = Record::Observed { sequence, key, nth: *nth, product: None, toolset: None, observation };
+            saved.segment.append(&observed).unwrap();
+        }
+        let id = saved.id.clone();
+        drop(saved);
+        let saved = saved::open(plan, self.location(), None, false).unwrap();
+        assert_eq!(saved.id, id);
+        saved
+    }
+
+    /// The same for every tree: the results of the first runs, and of those that prove claims.
+    pub(crate) fn tested(&self, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> Saved {
+        const PROOF: u32 = 1 << 16;
+        let runs = |tree: &TreeId| {
+            let (key, a) = (key(plan, *tree), self.a(*tree));
+            let nths = (0..6).chain(PROOF..PROOF + 4);
+            nths.map(|nth| (key, nth, test(&a, nth))).collect::<Vec<_>>()
+        };
+        self.saved(plan, &self.trees.iter().flat_map(runs).collect::<Vec<_>>())
+    }
+
+    /// The input of a runner.
+    pub(crate) fn start<'p>(&self, plan: &'p Plan, saved: Saved, talk: &'p mut dyn Talk) -> Start<'p> {
+        let root = self.location().git_directory.join("work");
+        Start {
+            plan,
+            location: self.location().clone(),
+            segment: saved.segment,
+            replay: saved.replay,
+            observations: Observations::open(&self.location().idd_directory()).unwrap().0,
+            root,
+            interrupt: Arc::new(AtomicBool::new(false)),
+            reader: thread::current(),
+            talk,
+            limits: Limits { deadline: None, max_probes: plan.order.effort.max_probes },
+            before: (Duration::ZERO, Spent::default()),
+        }
+    }
+
+    /// A runner that starts nothing, and knows these results.
+    pub(crate) fn runner<'p>(
+        &self,
+        plan: &'p Plan,
+        results: &[(Key, u32, Observation)],
+        talk: &'p mut dyn Talk,
+    ) -> Runner<'p> {
+        let start = self.start(plan, self.saved(plan, results), talk);
+        Runner::new(start, criteria(plan, None).unwrap(), Duration::from_secs(600))
+    }
+
+    /// The tree of a commit, by its place in the line.
+    pub(crate) fn tree_of(&self, index: usize) -> TreeId {
+        graph::tree_of(&self.user(), self.commits[index]).unwrap()
+    }
+}
+
+/// The key of the results of a tree.
+pub(crate) fn key(plan: &Plan, tree: TreeId) -> Key {
+    KeyParts { tree, exposed_commit: None, plan: plan.probe_plan().digest() }.digest()
+}
+
+/// Looks at a runner that knows these results of [`World::with_culprit`]: index of the tree, number of the run, run.
+///
+/// Returns what was said.
+pub(crate) fn with_runner(
+    order: HuntOrder,
+    results: &[(usize, u32, Observation)],
+    look: impl FnOnce(&mut Runner<'_>, &World),
+) -> Vec<String> {
+    let world = World::with_culprit();
+    let plan = world.plan(order);
+    let results: Vec<_> =
+        results.iter().map(|(index, nth, seen)| (key(&plan, world.trees[*index]), *nth, seen.clone())).collect();
+    let mut said = Said::default();
+    look(&mut world.runner(&plan, &results, &mut said), &world);
+    said.0
+}
+
+/// A probe of a commit, by its index.
+pub(crate) fn probe(world: &World, index: usize, phase: Phase) -> Probe {
+    Probe::of(world.trees[index], world.commits[index], phase)
+}
+
+/// An answer in a few words.
+pub(crate) fn words(reply: Reply) -> String {
+    let joined = |outcomes: Vec<Outcome>| outcomes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    match reply {
+        Reply::Outcomes(outcomes) => joined(outcomes),
+        Reply::Overheard(overheard) => {
+            format!("overheard {}", joined(overheard.iter().map(|(_, seen)| *seen).collect()))
+        }
+        Reply::Disagree => "disagree".to_owned(),
+        Reply::Spent => "spent".to_owned(),
+        Reply::Stop(why) => format!("{why:?}"),
+    }
+}
+
+/// A run that passes.
+pub(crate) fn pass() -> Observation {
+    observation(0, "")
+}
+
+/// A run that fails.
+pub(crate) fn fail() -> Observation {
+    observation(1, "FAIL: x\n")
+}
