@@ -464,3 +464,6 @@ fn signature(reported: &report::Signature) -> Option<Signature> {
     let printed = reported.line.as_ref().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
     Some(Signature { ending, line: printed.as_deref().map(normalise), printed })
 }
+
+#[cfg(test)]
+mod tests;

@@ -503,15 +503,4 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_note_begins_with_a_capital_letter_unless_it_begins_with_an_id() {
-        for (note, expected) in
-            [("one is left", "One is left."), ("f56aaea01525 fails.", "f56aaea01525 fails."), ("", ".")]
-        {
-            assert_eq!(sentence_of(note), expected);
-        }
-    }
-}
+mod tests;

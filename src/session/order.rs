@@ -336,3 +336,81 @@ impl TestCommand {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check_line(words: &[&str], expected: &str) {
+        let command = TestCommand::from_words(words.iter().map(OsString::from).collect());
+        let line = command.map(|command| String::from_utf8(command.to_line()).unwrap());
+        assert_eq!(line.as_deref(), (!expected.is_empty()).then_some(expected), "{words:?}");
+    }
+
+    #[test]
+    fn several_words_are_quoted_for_the_shell_and_one_word_is_a_line_already() {
+        check_line(&["make -s check; true"], "make -s check; true");
+        check_line(&["./t.sh", "a b", "", "-x"], "./t.sh 'a b' '' -x");
+        check_line(&["a b", "c"], "'a b' c");
+    }
+
+    #[test]
+    fn a_blank_command_is_none() {
+        check_line(&[], "");
+        check_line(&[""], "");
+        check_line(&[" \t"], "");
+        check_line(&["", "x"], "");
+    }
+
+    #[test]
+    fn a_resumed_hunt_keeps_each_limit_that_is_not_given_again() {
+        let seconds = Duration::from_secs;
+        let mut effort = Effort {
+            jobs: Some(3),
+            budget: Some(seconds(9)),
+            max_probes: Some(7),
+            until: Until::Commit,
+            reduction: Some(Bound::Unlimited),
+            fetch: true,
+            clean: true,
+            ..Effort::default()
+        };
+        let before = effort.clone();
+        Allowance::default().replace(&mut effort);
+        assert_eq!(effort, before);
+        let within = Some(Bound::Within(seconds(1)));
+        let allowance = Allowance { jobs: Some(1), until: Some(Until::Fix), reduction: within, ..Allowance::default() };
+        allowance.replace(&mut effort);
+        let expected = Effort { jobs: Some(1), until: Until::Fix, reduction: within, ..before };
+        assert_eq!(effort, expected);
+        Allowance { budget: Some(seconds(2)), max_probes: Some(1), ..Allowance::default() }.replace(&mut effort);
+        assert_eq!((effort.budget, effort.max_probes, effort.fetch), (Some(seconds(2)), Some(1), true));
+        let mut offline = Effort::default();
+        Allowance { fetch: true, ..Allowance::default() }.replace(&mut offline);
+        assert!(offline.fetch);
+    }
+
+    #[test]
+    fn an_order_comes_back_from_a_journal_also_if_an_older_version_wrote_it() {
+        let order = HuntOrder::new(TestCommand::Argv(vec!["./t".into(), "x".into()]));
+        let mut value = serde_json::to_value(&order).unwrap();
+        assert_eq!(serde_json::from_value::<HuntOrder>(value.clone()).unwrap(), order);
+        // Fields that were not always there.
+        let newer = [
+            ("test", "shim"),
+            ("test", "flaky"),
+            ("test", "confidence"),
+            ("effort", "until"),
+            ("effort", "reduction"),
+            ("effort", "repair"),
+        ];
+        for (part, field) in newer {
+            value[part].as_object_mut().unwrap().remove(field);
+        }
+        assert_eq!(serde_json::from_value::<HuntOrder>(value.clone()).unwrap(), order);
+        value["test"]["repeat"] = json!("often");
+        assert!(serde_json::from_value::<HuntOrder>(value).is_err());
+    }
+}

@@ -291,3 +291,125 @@ pub fn commands(
         is_home_isolated: false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::order::Holding;
+    use crate::trace::container::Process;
+    use crate::world::record::store::Traced;
+
+    fn order(command: TestCommand, max_output: u64) -> RecordOrder {
+        RecordOrder {
+            command,
+            at: "HEAD".to_owned(),
+            build: Some("make".into()),
+            holding: Holding::default(),
+            program: None,
+            once: true,
+            max_trace: 1 << 20,
+            max_output,
+            keep: order::Keep::First,
+            timeout: None,
+        }
+    }
+
+    fn words(words: &[OsString]) -> Vec<&str> {
+        words.iter().map(|word| word.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_test_is_run_by_a_shell_that_limits_its_files_in_whole_blocks() {
+        let line = limited(&order(TestCommand::Shell("./t; echo $?".into()), 1025));
+        assert_eq!(words(&line), ["/bin/sh", "-c", "ulimit -S -f 3 2>/dev/null || :; ./t; echo $?"]);
+        let argv = limited(&order(TestCommand::Argv(vec!["./t".into(), "a b".into()]), 1024));
+        assert_eq!(words(&argv), ["/bin/sh", "-c", "ulimit -S -f 2 2>/dev/null || :; exec \"$@\"", "sh", "./t", "a b"]);
+        assert!(limited(&order(TestCommand::Shell("t".into()), 0))[2].to_string_lossy().starts_with("ulimit -S -f 0 "));
+    }
+
+    fn context(variables: &[(&str, &str)]) -> Context {
+        let environment = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        Context { directory: "/".into(), environment, configuration: Vec::new() }
+    }
+
+    fn location() -> Location {
+        Location { git_directory: "/g".into(), common_directory: "/g".into(), top: None, prefix: "sub".into() }
+    }
+
+    #[track_caller]
+    fn check_set(commands: &Commands, expected: &[(&str, &str)]) {
+        let set = commands.environment.iter();
+        let set: Vec<_> = set.map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        assert_eq!(set, expected);
+    }
+
+    #[test]
+    fn the_plain_run_has_the_environment_of_the_user_and_a_compiler() {
+        let order = order(TestCommand::Shell("t".into()), 1);
+        let mine = [("A", "1"), ("GIT_DIR", "x"), ("IDD_CLANG", "y"), ("PATH", "/bin")];
+        let commands = plain_commands(&order, &location(), &context(&mine));
+        check_set(&commands, &[("A", "1"), ("PATH", "/bin"), ("CC", "cc")]);
+        assert_eq!((commands.build, commands.directory), (Some(Words::Shell("make".into())), "sub".into()));
+        let own = plain_commands(&order, &location(), &context(&[("CC", "tcc")]));
+        check_set(&own, &[("CC", "tcc")]);
+    }
+
+    #[test]
+    fn under_the_instrumenting_compiler_only_the_test_is_traced_with_the_same_clock_and_number() {
+        let order = order(TestCommand::Shell("t".into()), 512);
+        let build = BuildDirectory { path: "/b".into(), clang: "/clang".into(), grain: Grain::Straight };
+        let mine = [("PATH", "/bin"), ("CC", "tcc"), ("GIT_DIR", "x"), ("A", "1")];
+        let commands = commands(&order, &location(), &context(&mine), &build, vec![variable("X", "y")]);
+        let bin = build.bin();
+        let (path, cc) = (format!("{}:/bin", bin.display()), bin.join("cc").display().to_string());
+        let expected = [
+            ("A", "1"),
+            ("PATH", &path),
+            ("CC", &cc),
+            (build::VARIABLE, "/b"),
+            ("CCACHE_DISABLE", "1"),
+            ("SCCACHE_RECACHE", "1"),
+        ];
+        check_set(&commands, &expected);
+        let Words::Argv(test) = &commands.test else { panic!("words") };
+        assert_eq!(words(&test[..4]), ["/usr/bin/env", "X=y", SAME_IN_EVERY_RUN[0], SAME_IN_EVERY_RUN[1]]);
+        assert_eq!(words(&test[4..8]), ["setarch", "-R", "/bin/sh", "-c"]);
+    }
+
+    /// The comparison of a stored run with another one.
+    #[track_caller]
+    fn check_same(other: &str, change: impl FnOnce(&mut Traced, &mut Vec<Taken>), expected: Option<bool>) {
+        let at = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(name);
+        let (place, again) = (at("returns-bad"), at(other));
+        let mut recording = store::read(&place).unwrap();
+        let second = &store::read(&again).unwrap().processes[0];
+        let process = Process { pid: 1, program: b"a".to_vec(), words: vec![], forked_at: None, parent: 0 };
+        let mut taken = vec![Taken {
+            file: second.file.clone(),
+            process,
+            n_bytes: second.n_bytes,
+            end: second.end,
+            is_left: false,
+            n_given_up: 0,
+            is_cut: false,
+            is_lost: false,
+            n_packed: 0,
+        }];
+        change(&mut recording.processes[0], &mut taken);
+        assert_eq!(is_same_run(&place, &again, &recording, &taken).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_second_run_is_the_same_if_each_process_went_through_the_same_segments() {
+        check_same("returns-bad", |_, _| {}, Some(true));
+        check_same("returns-good", |_, _| {}, Some(false));
+        check_same("returns-bad", |_, taken| taken.clear(), Some(false));
+        check_same("returns-bad", |_, taken| taken.push(taken[0].clone()), Some(false));
+        // What outlived the test is not compared.
+        check_same("returns-bad", |_, taken| taken.push(Taken { is_left: true, ..taken[0].clone() }), Some(true));
+        // Other parts were kept.
+        check_same("returns-good", |_, taken| taken[0].n_given_up = 1, None);
+        // Both were killed.
+        check_same("returns-good", |first, taken| (first.end, taken[0].end) = (None, None), Some(true));
+    }
+}

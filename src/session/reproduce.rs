@@ -250,3 +250,114 @@ fn disagreement(seen: &[Observation]) -> ErrorReport {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Stage;
+    use crate::session::order::HuntOrder;
+    use crate::session::order::Until;
+    use crate::session::testing::World;
+    use crate::session::testing::hunted;
+    use crate::session::testing::observation;
+    use crate::session::testing::order;
+    use crate::session::testing::text;
+
+    fn fails(nth: u32, of: &[u32]) -> Observation {
+        if of.contains(&nth) { observation(1, "FAIL: x\n") } else { observation(0, "") }
+    }
+
+    /// The end of a hunt whose bad revision has these runs: status, error and hint, and what was said.
+    fn reproduced_by(order: HuntOrder, run: impl Fn(u32) -> Observation) -> (Status, [String; 2], Vec<String>) {
+        let world = World::with_culprit();
+        let test = |a: &str, nth| if a.contains("bad") { run(nth) } else { observation(0, "") };
+        let (report, said) = hunted(&world, &world.plan(order), test);
+        let error =
+            report.error.map(|error| [text(&error.message), error.hint.map(|hint| text(&hint)).unwrap_or_default()]);
+        (report.status, error.unwrap_or_default(), said)
+    }
+
+    fn until_commit() -> HuntOrder {
+        let mut order = order();
+        order.effort.until = Until::Commit;
+        order
+    }
+
+    #[test]
+    fn a_run_without_a_verdict_is_explained_by_its_last_line_and_a_hint() {
+        let of = |order: HuntOrder, seen: Observation| {
+            let (status, error, _) = reproduced_by(order, |_| seen.clone());
+            assert_eq!(status, Status::NothingTestable);
+            error.map(|text| text.chars().take(65).collect::<String>())
+        };
+        let message = "the test gives no verdict at the bad revision";
+        let skip = "exit code 125 means that the revision cannot be tested";
+        assert_eq!(of(order(), observation(125, "why\n \n")), [&format!("{message} (skip): why"), skip]);
+        let built = Observation { stage: Stage::Build, ..observation(2, "x\n") };
+        let [said, hint] = of(order(), built.clone());
+        assert_eq!(
+            (said, &hint[..43]),
+            (format!("{message} (build): x"), "the output looks like a failed build; give ")
+        );
+        let mut with_build = order();
+        with_build.test.build = Some("make".into());
+        assert!(of(with_build, built)[1].starts_with("the build command fails at the bad revision"));
+        let mut matching = order();
+        matching.test.match_line = Some("^E:".into());
+        let [said, hint] = of(matching, observation(1, "FAIL: x\n"));
+        assert_eq!(said, format!("{message} (other): FAIL: x"));
+        assert!(hint.starts_with("the test fails at the bad revision, but no line"), "{hint}");
+        let mut requiring = order();
+        requiring.test.pass_match = Some("^OK".into());
+        assert!(of(requiring, observation(0, "0 tests\n"))[0].contains("(test-absent): 0"));
+    }
+
+    #[test]
+    fn runs_that_disagree_make_the_search_noisy_unless_none_of_them_fails_as_the_others() {
+        let noisy =
+            "Two runs of one revision disagree, so a single run is no verdict: the search goes on by probability.";
+        let (_, _, said) = reproduced_by(until_commit(), |nth| fails(nth, &[0, 2, 4]));
+        assert!(said.iter().any(|said| said == noisy), "{said:?}");
+        let (status, _, said) = reproduced_by(until_commit(), |nth| fails(nth, &[0, 1, 2, 3, 4, 5]));
+        assert!(!said.iter().any(|said| said == noisy), "{said:?}");
+        assert_ne!(status, Status::NotReproducible);
+        // One skips, one fails.
+        let mixed = |nth| if nth == 0 { observation(1, "FAIL: x\n") } else { observation(125, "") };
+        let (status, [message, _], _) = reproduced_by(order(), mixed);
+        assert_eq!(status, Status::NotReproducible);
+        assert_eq!(message, "the runs at the bad revision disagree: exit code 1, then exit code 125");
+    }
+
+    #[test]
+    fn a_revision_passes_only_after_four_passes() {
+        let (status, ..) = reproduced_by(order(), |nth| fails(nth, &[3]));
+        assert_eq!(status, Status::BadPasses);
+        let (status, _, said) = reproduced_by(until_commit(), |nth| fails(nth, &[4, 65537]));
+        assert_ne!(status, Status::BadPasses, "{said:?}");
+    }
+
+    #[test]
+    fn a_test_that_differs_when_two_run_at_once_is_run_alone() {
+        let once = "The test behaves differently when it runs twice at once; going on with one run at a time.";
+        // The runs 1 and 2 are made together, the run 3 alone.
+        let (_, _, said) = reproduced_by(until_commit(), |nth| fails(nth, &[0, 3]));
+        assert_eq!(said.iter().filter(|said| *said == once).count(), 1, "{said:?}");
+        assert!(said.iter().any(|said| said == "Reproduced twice: exit code 1, `FAIL: x`."), "{said:?}");
+    }
+
+    #[test]
+    fn exit_code_127_is_the_failure_if_another_revision_ends_otherwise() {
+        let mut order = until_commit();
+        order.history.good = vec!["HEAD~3".to_owned()];
+        let (status, _, said) = reproduced_by(order, |_| observation(127, "sh: ./gone: not found\n"));
+        assert_eq!(status, Status::Found, "{said:?}");
+        assert!(said.iter().any(|said| said.starts_with("Reproduced twice: exit code 127")), "{said:?}");
+    }
+
+    #[test]
+    fn another_exit_code_with_the_same_line_is_another_failure() {
+        let run = |nth| observation(if nth == 1 || nth == 2 { 1 } else { 3 }, "FAIL: x\n");
+        let (_, _, said) = reproduced_by(until_commit(), run);
+        assert!(said.iter().any(|said| said == "Reproduced twice: exit code 3, `FAIL: x`."), "{said:?}");
+    }
+}

@@ -48,3 +48,68 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
         Err(error) => Err(failed((root, error))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::World;
+    use crate::session::testing::text;
+    use std::io;
+    use std::path::Path;
+
+    /// The directory of the sandboxes with this environment and configuration.
+    fn place(world: &World, variables: &[(&str, &str)], configured: Option<&str>) -> Result<PathBuf, Failure> {
+        let top = world.location().git_directory.join("home");
+        let value = |value: &str| top.join(value).into_os_string();
+        let context = Context {
+            directory: "/".into(),
+            environment: variables
+                .iter()
+                .map(|(name, path)| ((*name).into(), if path.starts_with("./") { (*path).into() } else { value(path) }))
+                .collect(),
+            configuration: configured
+                .iter()
+                .map(|path| ("idd.worktreeDir".to_owned(), top.join(path).display().to_string()))
+                .collect(),
+        };
+        let root = sandboxes(&context, world.location(), "a")?;
+        assert!(root.is_dir());
+        Ok(root.parent().unwrap().strip_prefix(top).unwrap().to_owned())
+    }
+
+    #[test]
+    fn sandboxes_are_where_the_user_says_else_in_a_cache_of_the_user() {
+        let world = World::with_culprit();
+        std::fs::create_dir_all(world.location().git_directory.join("home")).unwrap();
+        let (home, cache) = (("HOME", "h"), ("XDG_CACHE_HOME", "x"));
+        let found = |variables: &[(&str, &str)], configured| place(&world, variables, configured).unwrap();
+        assert_eq!(found(&[home, cache], Some("c")), Path::new("c"));
+        assert_eq!(found(&[home, cache], None), Path::new("x/git-idd"));
+        // A relative cache is none.
+        assert_eq!(found(&[home, ("XDG_CACHE_HOME", "./x")], None), Path::new("h/.cache/git-idd"));
+    }
+
+    #[test]
+    fn the_sandboxes_of_a_killed_hunt_of_this_worktree_are_removed_and_no_others() {
+        let world = World::with_culprit();
+        let place = sandboxes(&world.context, world.location(), "killed").unwrap();
+        let foreign = place.parent().unwrap().join("0123-foreign");
+        std::fs::create_dir(&foreign).unwrap();
+        let next = sandboxes(&world.context, world.location(), "next").unwrap();
+        assert!(next.is_dir() && foreign.is_dir() && !place.exists());
+    }
+
+    #[test]
+    fn a_place_that_is_a_file_is_an_error_with_a_hint() {
+        let world = World::with_culprit();
+        let file = world.location().git_directory.join("file");
+        std::fs::write(&file, "").unwrap();
+        let configuration = vec![("idd.worktreedir".to_owned(), file.join("below").display().to_string())];
+        let context = Context { configuration, ..world.context.clone() };
+        let failure = sandboxes(&context, world.location(), "a").unwrap_err();
+        let reason = io::Error::from_raw_os_error(20);
+        let message = format!("failed to prepare the sandbox directory `{}/below`: {reason}", file.display());
+        assert_eq!(text(&failure.message), message);
+        assert_eq!(text(&failure.hint.unwrap()), "`git config idd.worktreeDir <path>` names another place");
+    }
+}

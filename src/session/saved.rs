@@ -524,3 +524,6 @@ pub fn page_path(location: &Location) -> PathBuf {
 pub fn segment_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
     journal::segment_path(&location.idd_directory(), id).map_err(Failure::from)
 }
+
+#[cfg(test)]
+mod tests;

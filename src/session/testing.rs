@@ -12,10 +12,14 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Stage;
+use crate::report::Report;
+use crate::report::Untrusted;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::criteria::criteria;
+use crate::session::hunt::Task;
+use crate::session::hunt::run;
 use crate::session::order::HuntOrder;
 use crate::session::order::TestCommand;
 use crate::session::plan::Plan;
@@ -109,6 +113,14 @@ impl World {
         Self::new(&commits)
     }
 
+    /// The same with the two trees that a whole hunt needs: the newest with the fix, and the oldest with the culprit.
+    pub(crate) fn with_all() -> Self {
+        let mut world = Self::with_culprit();
+        world.tree(&[("a", "good\n"), ("b", "2\n")]);
+        world.tree(&[("a", "good\nbad\n"), ("b", "0\n")]);
+        world
+    }
+
     /// Adds a tree.
     pub(crate) fn tree(&mut self, files: &[(&str, &str)]) -> TreeId {
         let tree = self.written.tree(files);
@@ -180,6 +192,7 @@ impl World {
             interrupt: Arc::new(AtomicBool::new(false)),
             reader: thread::current(),
             talk,
+            audit: None,
             limits: Limits { deadline: None, max_probes: plan.order.effort.max_probes },
             before: (Duration::ZERO, Spent::default()),
         }
@@ -251,4 +264,25 @@ pub(crate) fn pass() -> Observation {
 /// A run that fails.
 pub(crate) fn fail() -> Observation {
     observation(1, "FAIL: x\n")
+}
+
+/// The test of what `a` contains.
+pub(crate) fn test(a: &str, _: u32) -> Observation {
+    if a.contains("bad") { observation(1, "FAIL: a is bad\n") } else { observation(0, "") }
+}
+
+/// The report of a hunt that knows the results of every tree, and what it said.
+pub(crate) fn hunted(world: &World, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> (Report, Vec<String>) {
+    let mut said = Said::default();
+    let saved = world.tested(plan, test);
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let (location, context) = (world.location(), &world.context);
+    let task = Task { plan, location, context, saved, interrupt, talk: &mut said };
+    let report = run(task, &world.user()).unwrap();
+    (report, said.0)
+}
+
+/// A text as it is.
+pub(crate) fn text(text: &Untrusted) -> String {
+    String::from_utf8(text.as_bytes().to_vec()).unwrap()
 }

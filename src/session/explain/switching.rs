@@ -402,3 +402,73 @@ fn none_passes(search: &Search) -> Failure {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::stored::lines;
+    use crate::trace::native::stored::player;
+
+    /// The search in a stored run, and the line of each decision that it tries.
+    fn search(program: &str, ending: Ending, budget: usize) -> (Search, Vec<u32>) {
+        let reply = Reply {
+            ended: Ended::Exit(1),
+            n_segments: 0,
+            output: b"x".to_vec(),
+            dumps: Vec::new(),
+            records: Vec::new(),
+        };
+        let fork = Fork { player: player(program, "bad"), ending, reply, n_bytes: 0 };
+        let search = Search::new(fork, budget).unwrap();
+        let lines = lines(&mut player(program, "bad"));
+        let tried = search.queue.iter().map(|next| lines[next.step.0 as usize]).collect();
+        (search, tried)
+    }
+
+    #[test]
+    fn every_decision_that_the_output_depends_on_is_tried_nearest_first() {
+        let (search, lines) = search("returns", Ending::Exit(0), 100);
+        assert!(search.is_whole);
+        assert_eq!(search.context, None);
+        // The decision of `may_climb` in the second call decides about that of `main`.
+        assert!(lines.contains(&11) && lines.contains(&25), "{lines:?}");
+        let numbers: Vec<usize> = search.queue.iter().map(|next| next.nth).collect();
+        assert!(numbers.iter().all(|nth| *nth < search.n_decisions));
+        assert!(search.patience > SWITCHED_PATIENCE.1);
+    }
+
+    #[test]
+    fn a_budget_cuts_the_queue_and_the_advice_says_so() {
+        let (whole, _) = search("list", Ending::Exit(0), 1000);
+        let n = whole.queue.len();
+        assert!(n >= 4, "{n}");
+        let hint = |search: &Search| String::from_utf8(none_passes(search).hint.unwrap().as_bytes().to_vec()).unwrap();
+        assert!(hint(&whole).starts_with("all decisions were tried"));
+        let (mut cut, _) = search("list", Ending::Exit(0), 2);
+        assert_eq!((cut.queue.len(), cut.is_whole, cut.n_decisions), (2, false, whole.n_decisions));
+        assert!(hint(&cut).starts_with(&format!("the run makes {n} decisions; ")), "{}", hint(&cut));
+        cut.n_tried = (7, 2);
+        let message = "no decision makes the test pass when it is switched (switched: 7, runs of the test: 2)";
+        assert_eq!(none_passes(&cut).message, message.into());
+    }
+
+    #[test]
+    fn a_crash_has_the_call_around_it_as_its_context() {
+        let (search, _) = search("crash", Ending::Signal(11), 10);
+        let run = Run::read(&mut player("crash", "bad")).unwrap();
+        let decider = run.deciders[run.n_steps() as usize];
+        assert_ne!(decider, 0);
+        assert_eq!(search.context, Some(run.indices[decider as usize]));
+    }
+
+    #[test]
+    fn only_a_run_that_ended_by_itself_is_something_to_see() {
+        let seen = |ended, output: &[u8]| Seen::of(ended, output);
+        let one = seen(Ended::Exit(0), b"a");
+        assert!(one.is_some());
+        assert_eq!(one, seen(Ended::Exit(0), b"a"));
+        assert_ne!(one, seen(Ended::Exit(0), b"b"));
+        assert_ne!(one, seen(Ended::Exit(1), b"a"));
+        assert_eq!(seen(Ended::Signal(11), b"a"), None);
+    }
+}

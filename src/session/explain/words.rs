@@ -17,9 +17,11 @@ pub fn said(said: &Said) -> String {
     }
     let texts = said.words.iter().map(|word| match word {
         Word::Text(text) => value::quoted(text, '"'),
-        Word::Number(number) if number.leading_zeros() < 33 => number.cast_signed().to_string(),
-        // A smaller number may be an `int`.
-        Word::Number(number) => u32::try_from(*number).unwrap_or(0).cast_signed().to_string(),
+        // A number of at most four bytes may be an `int`.
+        Word::Number(number) => match u32::try_from(*number) {
+            Ok(number) => number.cast_signed().to_string(),
+            Err(_) => number.cast_signed().to_string(),
+        },
         // What is there is not known.
         Word::Pointer => "...".to_owned(),
     });
@@ -103,5 +105,42 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
              to it.{}",
             used(all, sources)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::step::Step;
+    use std::sync::Arc;
+
+    fn of(function: &str, words: Vec<Word>, text: Option<&str>) -> Said {
+        let text = text.map(|text| text.as_bytes().to_vec());
+        Said { step: Step(1), time: 1, function: Arc::from(function), words, text }
+    }
+
+    #[test]
+    fn what_was_said_is_its_text_else_the_call() {
+        assert_eq!(said(&of("printf", vec![Word::Number(1)], Some("a \"b\"\n"))), r#""a \"b\"\n""#);
+        let words = vec![Word::Text(b"%d".to_vec()), Word::Number(7), Word::Pointer];
+        assert_eq!(said(&of("printf", words, None)), "printf(\"%d\", 7, ...)");
+        assert_eq!(said(&of("abort", vec![], None)), "abort()");
+    }
+
+    #[test]
+    fn a_number_of_four_bytes_may_be_an_int_and_a_longer_one_is_signed() {
+        let number = |number| said(&of("exit", vec![Word::Number(number)], None));
+        assert_eq!(number(0x7fff_ffff), "exit(2147483647)");
+        assert_eq!(number(0xffff_ffff), "exit(-1)");
+        assert_eq!(number(0x8000_0000), "exit(-2147483648)");
+        assert_eq!(number(0x1_0000_0000), "exit(4294967296)");
+        assert_eq!(number(u64::MAX), "exit(-1)");
+    }
+
+    #[test]
+    fn an_ending_is_a_verb() {
+        assert_eq!(ending(Ending::Exit(3)), "exits with 3");
+        assert_eq!(ending(Ending::Signal(11)), "is killed by signal 11");
+        assert_eq!(ending(Ending::Endless), "does not end");
     }
 }

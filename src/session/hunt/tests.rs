@@ -1,39 +1,17 @@
-use std::io;
-
 use super::*;
 use crate::outcome::Observation;
 use crate::session::order::Until;
 use crate::session::testing::Said;
 use crate::session::testing::World;
+use crate::session::testing::hunted;
 use crate::session::testing::observation;
 use crate::session::testing::order;
-
-/// The test of what `a` contains.
-fn test(a: &str, _: u32) -> Observation {
-    if a.contains("bad") { observation(1, "FAIL: a is bad\n") } else { observation(0, "") }
-}
-
-/// A hunt that knows the results of every tree, and its messages.
-fn hunted(world: &World, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> (Report, Vec<String>) {
-    let mut said = Said::default();
-    let saved = world.tested(plan, test);
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let (location, context) = (world.location(), &world.context);
-    let task = Task { plan, location, context, saved, interrupt, talk: &mut said };
-    let report = run(task, &world.user()).unwrap();
-    (report, said.0)
-}
-
-fn text(text: &Untrusted) -> String {
-    String::from_utf8(text.as_bytes().to_vec()).unwrap()
-}
+use crate::session::testing::test;
+use crate::session::testing::text;
 
 #[test]
 fn a_hunt_whose_results_are_all_known_ends_with_culprit_change_and_fix_and_runs_nothing() {
-    let mut world = World::with_culprit();
-    // The newest revision with the fix, and the oldest one with the culprit.
-    world.tree(&[("a", "good\n"), ("b", "2\n")]);
-    world.tree(&[("a", "good\nbad\n"), ("b", "0\n")]);
+    let world = World::with_all();
     let plan = world.plan(order());
     let (report, said) = hunted(&world, &plan, test);
     assert_eq!(report.status, Status::Found, "{report:#?}");
@@ -120,22 +98,6 @@ fn a_hunt_whose_test_cannot_be_run_at_all_leaves_nothing_behind() {
 }
 
 #[test]
-fn an_audit_that_cannot_be_written_is_an_error_of_usage_before_anything_runs() {
-    let world = World::with_culprit();
-    let mut order = order();
-    order.effort.audit = Some(world.location().git_directory.join("HEAD/place").into());
-    let plan = world.plan(order);
-    let saved = world.tested(&plan, test);
-    let mut said = Said::default();
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let (location, context) = (world.location(), &world.context);
-    let task = Task { plan: &plan, location, context, saved, interrupt, talk: &mut said };
-    let failure = run(task, &world.user()).unwrap_err();
-    assert_eq!(failure.status, Status::Usage);
-    assert!(said.0.is_empty());
-}
-
-#[test]
 fn only_a_name_with_a_wildcard_is_said_to_be_no_pattern() {
     let names = |names: &[&str]| not_made(&names.iter().map(OsString::from).collect::<Vec<_>>());
     let all = "so every test was run.";
@@ -157,60 +119,4 @@ fn a_damaged_cache_is_reported_and_a_busy_one_is_not() {
     let damaged = cache::Event::SegmentDamaged { path: "/j/a.log".into(), offset: 12 };
     assert_eq!(said(&damaged), ["The journal `/j/a.log` is damaged at byte 12; the rest of it is not used."]);
     assert_eq!(said(&cache::Event::IndexLost { reason: "no space".into() }).len(), 1);
-}
-
-/// The directory of the sandboxes with this environment and configuration.
-fn place(world: &World, variables: &[(&str, &str)], configured: Option<&str>) -> Result<PathBuf, Failure> {
-    let top = world.location().git_directory.join("home");
-    let value = |value: &str| top.join(value).into_os_string();
-    let context = Context {
-        directory: "/".into(),
-        environment: variables
-            .iter()
-            .map(|(name, path)| ((*name).into(), if path.starts_with("./") { (*path).into() } else { value(path) }))
-            .collect(),
-        configuration: configured
-            .iter()
-            .map(|path| ("idd.worktreeDir".to_owned(), top.join(path).display().to_string()))
-            .collect(),
-    };
-    let root = sandboxes(&context, world.location(), "a")?;
-    assert!(root.is_dir());
-    Ok(root.parent().unwrap().strip_prefix(top).unwrap().to_owned())
-}
-
-#[test]
-fn sandboxes_are_where_the_user_says_else_in_a_cache_of_the_user() {
-    let world = World::with_culprit();
-    std::fs::create_dir_all(world.location().git_directory.join("home")).unwrap();
-    let (home, cache) = (("HOME", "h"), ("XDG_CACHE_HOME", "x"));
-    let found = |variables: &[(&str, &str)], configured| place(&world, variables, configured).unwrap();
-    assert_eq!(found(&[home, cache], Some("c")), Path::new("c"));
-    assert_eq!(found(&[home, cache], None), Path::new("x/git-idd"));
-    // A relative cache is none.
-    assert_eq!(found(&[home, ("XDG_CACHE_HOME", "./x")], None), Path::new("h/.cache/git-idd"));
-}
-
-#[test]
-fn the_sandboxes_of_a_killed_hunt_of_this_worktree_are_removed_and_no_others() {
-    let world = World::with_culprit();
-    let place = sandboxes(&world.context, world.location(), "killed").unwrap();
-    let foreign = place.parent().unwrap().join("0123-foreign");
-    std::fs::create_dir(&foreign).unwrap();
-    let next = sandboxes(&world.context, world.location(), "next").unwrap();
-    assert!(next.is_dir() && foreign.is_dir() && !place.exists());
-}
-
-#[test]
-fn a_place_that_is_a_file_is_an_error_with_a_hint() {
-    let world = World::with_culprit();
-    let file = world.location().git_directory.join("file");
-    std::fs::write(&file, "").unwrap();
-    let configuration = vec![("idd.worktreedir".to_owned(), file.join("below").display().to_string())];
-    let context = Context { configuration, ..world.context.clone() };
-    let failure = sandboxes(&context, world.location(), "a").unwrap_err();
-    let reason = io::Error::from_raw_os_error(20);
-    let message = format!("failed to prepare the sandbox directory `{}/below`: {reason}", file.display());
-    assert_eq!(text(&failure.message), message);
-    assert_eq!(text(&failure.hint.unwrap()), "`git config idd.worktreeDir <path>` names another place");
 }

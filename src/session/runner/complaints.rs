@@ -278,9 +278,9 @@ mod tests {
     /// The files that are checked of the second of two trees.
     fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (Files, Vec<&'static str>) {
         let world = World::new(&[older, newer]);
-        let mut order = order();
-        order.test.build = Some("make".into());
-        let plan = world.plan(order);
+        let mut wishes = order();
+        wishes.test.build = Some("make".into());
+        let plan = world.plan(wishes);
         let mut said = Said::default();
         let mut runner = world.runner(&plan, &[], &mut said);
         let files = runner.files_to_check(world.trees[1], &[world.trees[0]]);

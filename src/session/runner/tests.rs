@@ -142,22 +142,6 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
 }
 
 #[test]
-fn a_rejected_tree_is_listed_in_the_audit() {
-    let world = World::with_culprit();
-    let audit = world.location().git_directory.join("audit");
-    let mut order = order();
-    order.effort.audit = Some(audit.clone().into());
-    let plan = world.plan(order);
-    let mut said = Said::default();
-    let mut runner = world.runner(&plan, &[], &mut said);
-    let tree = world.trees[0];
-    runner.tell(&[Event::Refused { tree }]);
-    runner.list_refused(tree, "precheck");
-    let expected = ["syntax", "precheck"].map(|reason| format!("{{\"tree\":\"{tree}\",\"reason\":\"{reason}\"}}\n"));
-    assert_eq!(std::fs::read_to_string(audit).unwrap(), expected.concat());
-}
-
-#[test]
 fn a_test_that_changes_the_repository_of_the_user_is_noticed_once_for_each_part() {
     with_runner(order(), &[], |runner, world| {
         let git = world.location().git_directory.clone();
