@@ -5,6 +5,7 @@ The tables have the columns of Tables 2 to 4 of Artho, Iterative Delta Debugging
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ MODES = {
     "IDD": ["--walk", "linear", "--reducer", "artho-flat"],
     "IDD-h": ["--walk", "linear", "--reducer", "artho"],
     "default": [],
+    # The default with `--artifact` for the products that the case names.
+    "artifact": [],
 }
 
 DEFAULT_BUDGET = "10m"
@@ -56,7 +59,8 @@ def checkout(case, scratch):
 def arguments_of(case, mode, budget):
     """The command line of `git idd`. Every mode searches the pass on its own: `good` is for git bisect only."""
     build = ["--build", case["build"]] if "build" in case else []
-    return [*MODES[mode], "--budget", budget, *build, *case.get("arguments", []), "--", *case["test"]]
+    products = [f"--artifact={path}" for path in case["artifact"]] if mode == "artifact" else []
+    return [*MODES[mode], "--budget", budget, *build, *products, *case.get("arguments", []), "--", *case["test"]]
 
 
 def measure(binary, case, mode, budget, progress):
@@ -74,8 +78,7 @@ def measure_bisect(case):
     """`git bisect run` with the known good revision; a build that fails is skipped."""
     if "good" not in case:
         return None
-    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in case["test"])
-    command = (f"( {case['build']}\n) || exit 125\n" if "build" in case else "") + quoted
+    command = (f"( {case['build']}\n) || exit 125\n" if "build" in case else "") + shlex.join(case["test"])
     with tempfile.TemporaryDirectory() as scratch:
         clone, bad = checkout(case, scratch)
         good = git(case["repo"], "rev-parse", f"{case['good']}^{{commit}}")
@@ -174,6 +177,8 @@ def main(binary, arguments, progress_directory):
             rows.append({"case": case, "bisect": plain})
             keep("cases", rows[-1])
         for mode in arguments.mode or MODES:
+            if mode == "artifact" and "artifact" not in case:
+                continue
             budget = arguments.budget or case.get("budget", {}).get(mode, DEFAULT_BUDGET)
             measured = measure(binary, case, mode, budget, progress_directory / f"case-{case['name']}-{mode}.err")
             keep("cases", measured)
