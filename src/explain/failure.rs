@@ -124,3 +124,122 @@ pub fn parting(step: Step, reference: &Run, alignment: &Alignment) -> Step {
     }
     Step(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const ZERO: Ending = Ending::Exit(0);
+
+    fn said(step: u32, text: &str) -> Said {
+        let text = Some(text.as_bytes().to_vec());
+        Said { step: Step(step), time: u64::from(step), function: Arc::from("puts"), words: Vec::new(), text }
+    }
+
+    /// A run whose steps, from 1, have these indices and deciders, and that says this.
+    fn run(steps: &[(u64, u32)], all: &[(u32, &str)]) -> Run {
+        let steps = || [(0, 0)].into_iter().chain(steps.iter().copied());
+        Run {
+            indices: steps().map(|(index, _)| index).collect(),
+            deciders: steps().map(|(_, decider)| decider).collect(),
+            said: all.iter().map(|(step, text)| said(*step, text)).collect(),
+            ..Run::default()
+        }
+    }
+
+    const STEPS: [(u64, u32); 4] = [(10, 0), (20, 0), (30, 0), (40, 0)];
+
+    fn found(ours: &[(u32, &str)], theirs: &[(u32, &str)], endings: (Ending, Ending)) -> Option<(Wrong, u32)> {
+        let (ours, theirs) = (run(&STEPS, ours), run(&STEPS, theirs));
+        let failure = Failure::find(&ours, &theirs, &Alignment::new(&ours, &theirs), endings)?;
+        assert_eq!((failure.ending, failure.reference), endings);
+        Some((failure.wrong, failure.step.0))
+    }
+
+    #[test]
+    fn the_first_difference_that_is_seen_from_outside_is_the_failure() {
+        let both = (ZERO, ZERO);
+        assert_eq!(found(&[(1, "a")], &[(1, "a")], both), None);
+        // A text said elsewhere is the same text.
+        assert_eq!(found(&[(1, "a")], &[(2, "a")], both), None);
+        let wrong = Wrong::Said(said(2, "b"), Some(said(2, "c")));
+        assert_eq!(found(&[(1, "a"), (2, "b")], &[(1, "a"), (2, "c")], both), Some((wrong, 2)));
+        assert_eq!(found(&[(3, "a")], &[], both), Some((Wrong::Said(said(3, "a"), None), 3)));
+        assert_eq!(found(&[], &[(2, "a")], both), Some((Wrong::Silent(said(2, "a")), 4)));
+    }
+
+    #[test]
+    fn a_crash_comes_before_all_that_was_said_and_an_exit_code_after_it() {
+        let (other, same) = ([(1, "x")], [(1, "a")]);
+        for ending in [Ending::Signal(11), Ending::Endless] {
+            assert_eq!(found(&other, &same, (ending, ZERO)), Some((Wrong::Ended, 4)));
+        }
+        let one = Ending::Exit(1);
+        let wrong = Wrong::Said(said(1, "x"), Some(said(1, "a")));
+        assert_eq!(found(&other, &same, (one, ZERO)), Some((wrong, 1)));
+        assert_eq!(found(&same, &same, (one, ZERO)), Some((Wrong::Ended, 4)));
+        // It ended before it could say the rest.
+        assert_eq!(found(&[], &same, (one, ZERO)), Some((Wrong::Ended, 4)));
+        assert_eq!(found(&same, &same, (Ending::Signal(6), Ending::Signal(6))), None);
+    }
+
+    #[test]
+    fn what_was_left_out_is_seen_where_the_runs_part() {
+        // The reference says `b` because of its step 2, which the failing run has, too.
+        let reference = run(&[(10, 0), (20, 0), (25, 2), (30, 0)], &[(1, "a"), (3, "b"), (4, "c")]);
+        let failing = run(&[(10, 0), (20, 0), (30, 0)], &[(1, "a"), (3, "c")]);
+        let alignment = Alignment::new(&failing, &reference);
+        let failure = Failure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
+        assert_eq!(failure.wrong, Wrong::Skipped(said(3, "b"), said(3, "c")));
+        assert_eq!((failure.step, failure.time), (Step(2), 2));
+        assert_eq!(parting(Step(4), &reference, &alignment), Step(3));
+        // Nothing around it corresponds.
+        let other = run(&[(11, 0), (12, 1)], &[]);
+        assert_eq!(parting(Step(2), &other, &Alignment::new(&failing, &other)), Step(1));
+    }
+
+    /// Whether a patched run shows a failure in step 2 of a run that says `a`, `b` and `c`.
+    fn is_seen(wrong: Wrong, ending: Ending, patched: &[(&str, u64)], n_before: usize, end: (Ending, u64)) -> bool {
+        let run = run(&STEPS, &[(1, "a"), (2, "b"), (3, "c")]);
+        let failure = Failure { wrong, step: Step(2), time: 2, ending, reference: ZERO };
+        let patched: Vec<(Said, u64)> = patched.iter().map(|(text, index)| (said(9, text), *index)).collect();
+        failure.is_seen(&run, &patched, n_before, end)
+    }
+
+    #[test]
+    fn a_patched_run_shows_the_failure_if_it_says_the_same_at_the_same_point() {
+        let wrong = || Wrong::Said(said(2, "b"), None);
+        let end = (ZERO, 40);
+        assert!(is_seen(wrong(), ZERO, &[("x", 10), ("b", 20)], 1, end));
+        assert!(!is_seen(wrong(), ZERO, &[("b", 30)], 1, end));
+        assert!(!is_seen(wrong(), ZERO, &[("x", 20)], 1, end));
+        let silent = || Wrong::Silent(said(4, "d"));
+        assert!(is_seen(silent(), ZERO, &[("b", 0), ("c", 0)], 1, end));
+        assert!(!is_seen(silent(), ZERO, &[("b", 0), ("c", 0), ("d", 0)], 1, end));
+        assert!(!is_seen(silent(), ZERO, &[("b", 0)], 1, end));
+        assert!(!is_seen(silent(), ZERO, &[("b", 0), ("c", 0)], 1, (Ending::Exit(1), 40)));
+    }
+
+    #[test]
+    fn a_crash_is_the_same_only_at_the_same_point_and_an_exit_code_anywhere() {
+        let crash = Ending::Signal(11);
+        assert!(is_seen(Wrong::Ended, crash, &[], 0, (crash, 20)));
+        assert!(!is_seen(Wrong::Ended, crash, &[], 0, (crash, 30)));
+        assert!(!is_seen(Wrong::Ended, crash, &[], 0, (Ending::Signal(6), 20)));
+        assert!(is_seen(Wrong::Ended, Ending::Exit(1), &[], 0, (Ending::Exit(1), 30)));
+    }
+
+    #[test]
+    fn what_is_skipped_is_seen_where_the_run_goes_on_with_what_comes_next() {
+        let skipped = || Wrong::Skipped(said(2, "x"), said(3, "c"));
+        let end = (ZERO, 40);
+        assert!(is_seen(skipped(), ZERO, &[("b", 20), ("c", 30)], 1, end));
+        // What it goes on with may be said otherwise.
+        assert!(is_seen(skipped(), ZERO, &[("b", 20), ("d", 30)], 1, end));
+        assert!(!is_seen(skipped(), ZERO, &[("x", 20), ("c", 30)], 1, end));
+        assert!(!is_seen(skipped(), ZERO, &[("b", 20)], 1, end));
+        assert!(!is_seen(skipped(), ZERO, &[("c", 30)], 3, end));
+    }
+}

@@ -430,3 +430,112 @@ impl Frame {
         self.value((*shape.parameters.get(index)?)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::stored::player;
+    use crate::trace::native::stored::step;
+    use crate::trace::native::visit::before_step;
+
+    /// Looks at a stored run before the `nth` step of a line.
+    fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &Frame) -> T) -> T {
+        let mut player = player(program, "bad");
+        let at = step(&mut player, line, nth);
+        let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+        let mut found = None;
+        before_step(&mut player, at, |machine| {
+            let view = View { machine, globals: &globals, words: &words };
+            found = Some(look(view, machine.frame().unwrap()));
+        })
+        .unwrap();
+        found.unwrap()
+    }
+
+    fn shown(view: View<'_>, frame: &Frame, name: &str) -> Option<String> {
+        view.variable(frame, name).map(|place| view.show(&place))
+    }
+
+    #[test]
+    fn variables_are_those_of_the_scope_and_then_the_globals() {
+        look("list", (17, 2), |view, frame| {
+            let names: Vec<_> = view.variables(frame).into_iter().map(|place| place.name.to_string()).collect();
+            assert_eq!(names, ["node", "sum"]);
+            assert_eq!(shown(view, frame, "sum"), Some("9".to_owned()));
+            assert_eq!(shown(view, frame, "weights"), Some("{2, 4, 5}".to_owned()));
+            assert_eq!(shown(view, frame, "list"), None);
+            let weights = view.variable(frame, "weights").unwrap();
+            assert_eq!(
+                (view.number(&weights, 4), view.number(&weights, 9), view.number(&weights, 0)),
+                (Some(2), None, None)
+            );
+        });
+    }
+
+    #[test]
+    fn an_inner_variable_is_seen_only_in_its_block() {
+        let names = |at| {
+            look("list", at, |view, frame| {
+                view.variables(frame).into_iter().map(|place| place.name.to_string()).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(names((27, 0)), ["node", "i", "list"]);
+        assert_eq!(names((30, 0)), ["list"]);
+    }
+
+    #[test]
+    fn an_address_is_called_by_the_variable_block_or_argument_that_holds_it() {
+        look("list", (17, 0), |view, frame| {
+            let node = view.variable(frame, "node").unwrap();
+            let block = view.number(&node, 8).unwrap();
+            let name = view.name(block, 8).unwrap();
+            assert!(name.starts_with("block of step "), "{name}");
+            assert_eq!(view.name(block + 8, 4).unwrap(), format!("{name}+8"));
+            assert_eq!(view.name(node.address, node.size), Some("node".to_owned()));
+            let weights = view.variable(frame, "weights").unwrap();
+            assert_eq!(view.name(weights.address + 8, 4), Some("weights[2]".to_owned()));
+            let outer = &view.machine.frames[0];
+            let list = view.locals(outer).find(|place| &*place.name == "list").unwrap();
+            assert_eq!(view.name(list.address, list.size), Some("list of main".to_owned()));
+            let named = view.named(block + 8, 4, Some(&7_u32.to_le_bytes()));
+            assert_eq!((named.name, named.value), (format!("{name}+8"), Some("7".to_owned())));
+            let nowhere = view.named(8, 4, None);
+            assert_eq!((&*nowhere.name, nowhere.value), ("*0x8", None));
+        });
+    }
+
+    #[test]
+    fn a_part_of_a_text_is_written_as_characters() {
+        look("text", (25, 0), |view, frame| {
+            let text = view.variable(frame, "text").unwrap();
+            assert_eq!(view.show(&text), "\"ho there\"");
+            let named = view.named(text.address + 1, 1, None);
+            assert_eq!((&*named.name, named.value.as_deref()), ("text[1]", Some("111 'o'")));
+            let from = view.variable(frame, "from").unwrap();
+            let (debug, ty) = (from.debug, from.ty.unwrap());
+            let Some((_, SourceType::Pointer(to))) = debug.plain_ty(ty) else { panic!("a pointer") };
+            let to = to.and_then(|to| debug.plain_ty(to));
+            assert_eq!(view.text(view.number(&from, 8).unwrap(), to.as_ref()).as_deref(), Some("\"ho there\""));
+            assert_eq!(view.text(text.address, None), None);
+        });
+    }
+
+    #[test]
+    fn parameters_come_with_their_values() {
+        let arguments = look("returns", (12, 1), |view, frame| view.arguments(frame));
+        assert_eq!(arguments, [("height".into(), "5000".to_owned())]);
+    }
+
+    #[test]
+    fn bytes_without_a_type_are_a_number_a_text_or_digits() {
+        look("list", (17, 0), |view, _| {
+            assert_eq!(view.raw(&[255; 4]), "-1");
+            assert_eq!(view.raw(&[255; 8]), "-1");
+            assert_eq!(view.raw(&[1, 1]), "257");
+            assert_eq!(view.raw(b"A"), "65 'A'");
+            assert_eq!(view.raw(b"hello\0....."), "\"hello\"");
+            assert_eq!(view.raw(&[0; 12]), "12 bytes of 0");
+            assert_eq!(view.raw(&[1, 2, 0, 0, 0, 0, 0, 0, 255]), "[01 02 00 00 00 00 00 00 ff]");
+        });
+    }
+}

@@ -732,3 +732,6 @@ impl<'i> Items<'i> {
         self.find(What::Result)
     }
 }
+
+#[cfg(test)]
+mod tests;

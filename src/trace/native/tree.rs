@@ -396,3 +396,80 @@ pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), Tra
     }
     Ok((roots, n_more))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::stored::player;
+
+    const ALL: Limits = Limits { depth: 100, width: 100 };
+
+    /// A node in a line: `total(node = ...) = 11`, or `3 times`, with what is in it.
+    fn line(node: &Node) -> String {
+        let mut text = match &node.kind {
+            Kind::Call { function, arguments, result, is_unfinished, .. } => {
+                let arguments: Vec<String> =
+                    arguments.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let result = result.as_ref().map(|result| format!(" = {result}")).unwrap_or_default();
+                let end = if *is_unfinished { " ..." } else { "" };
+                format!("{function}({}){result}{end}", arguments.join(", "))
+            }
+            Kind::Loop { n_iterations } => format!("{n_iterations} times"),
+        };
+        if let Some(iteration) = node.iteration {
+            text = format!("{iteration}: {text}");
+        }
+        let mut inside: Vec<String> = node.children.iter().map(line).collect();
+        if node.n_more > 0 {
+            inside.push(format!("{} more", node.n_more));
+        }
+        if inside.is_empty() { text } else { format!("{text} {{{}}}", inside.join("; ")) }
+    }
+
+    #[track_caller]
+    fn check(program: &str, limits: Limits, expected: &str) {
+        let (roots, n_more) = tree(&mut player(program, "bad"), limits).unwrap();
+        assert_eq!((roots.iter().map(line).collect::<Vec<_>>().join("; "), n_more), (expected.to_owned(), 0));
+    }
+
+    #[test]
+    fn calls_have_their_arguments_and_results_in_order() {
+        check(
+            "returns",
+            ALL,
+            "main() {may_climb(height = 5000) = 0; answer(height = 5000) = 10 {may_climb(height = 5000) = 0}}",
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        check(
+            "returns",
+            Limits { depth: 2, ..ALL },
+            "main() {may_climb(height = 5000) = 0; answer(height = 5000) = 10 {1 more}}",
+        );
+        check("returns", Limits { depth: 100, width: 1 }, "main() {may_climb(height = 5000) = 0; 1 more}");
+        check("returns", Limits { depth: 1, ..ALL }, "main() {2 more}");
+    }
+
+    #[test]
+    fn a_loop_has_its_iterations() {
+        let (roots, _) = tree(&mut player("text", "bad"), ALL).unwrap();
+        let [fill] = &roots[0].children[..] else { panic!("{roots:?}") };
+        let [while_loop] = &fill.children[..] else { panic!("{roots:?}") };
+        assert_eq!(line(while_loop), "8 times");
+        assert!(while_loop.step > fill.step && while_loop.last < fill.last);
+        assert_eq!(while_loop.place.as_ref().unwrap().line, 10);
+        let (roots, _) = tree(&mut player("list", "bad"), ALL).unwrap();
+        let [made, total] = &roots[0].children[..] else { panic!("{roots:?}") };
+        assert_eq!(line(made), "3 times");
+        assert!(line(total).ends_with(" = 11 {3 times}"), "{}", line(total));
+    }
+
+    #[test]
+    fn a_call_that_crashed_has_not_ended() {
+        let (roots, _) = tree(&mut player("crash", "bad"), ALL).unwrap();
+        let text = line(&roots[0]);
+        assert!(text.starts_with("main() ... {size(whole = ") && text.ends_with(" ...}"), "{text}");
+    }
+}

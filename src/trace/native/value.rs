@@ -137,23 +137,23 @@ fn array(
     };
     if rest.is_empty() && is_char(debug, element) {
         let mut bytes = Vec::new();
-        let mut is_known = true;
-        for index in 0..n.min(MAX_STRING as u64) {
+        let mut rest = "";
+        for index in 0..n {
             match content.bytes(at + index, 1).as_deref() {
                 Some([0]) => break,
+                _ if bytes.len() == MAX_STRING => {
+                    rest = "...";
+                    break;
+                }
                 Some(byte) => bytes.extend(byte),
                 None => {
-                    is_known = false;
+                    rest = UNKNOWN;
                     break;
                 }
             }
         }
         text.push_str(&quoted(&bytes, '"'));
-        if !is_known {
-            text.push_str(UNKNOWN);
-        } else if bytes.len() == MAX_STRING {
-            text.push_str("...");
-        }
+        text.push_str(rest);
         return;
     }
     if depth >= MAX_DEPTH {
@@ -387,4 +387,189 @@ pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String
         write!(text, "+{offset}").expect("a string takes all");
     }
     (text, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::module::Module;
+
+    const TYPES: &str = "source_filename = \"a.c\"
+!0 = !DIBasicType(name: \"int\", size: 32, encoding: DW_ATE_signed)
+!1 = !DIBasicType(name: \"char\", size: 8, encoding: DW_ATE_signed_char)
+!2 = !DIBasicType(name: \"double\", size: 64, encoding: DW_ATE_float)
+!3 = !DIBasicType(name: \"float\", size: 32, encoding: DW_ATE_float)
+!4 = !DIBasicType(name: \"long double\", size: 128, encoding: DW_ATE_float)
+!5 = !DIBasicType(name: \"unsigned int\", size: 32, encoding: DW_ATE_unsigned)
+!6 = !DIBasicType(name: \"_Bool\", size: 8, encoding: DW_ATE_boolean)
+!7 = !DIDerivedType(tag: DW_TAG_pointer_type, baseType: !1, size: 64)
+!8 = !DICompositeType(tag: DW_TAG_array_type, baseType: !1, elements: !9)
+!9 = !{!10}
+!10 = !DISubrange(count: 4)
+!11 = !DICompositeType(tag: DW_TAG_array_type, baseType: !0, elements: !12)
+!12 = !{!13, !14}
+!13 = !DISubrange(count: 2)
+!14 = !DISubrange(count: 3)
+!15 = !DICompositeType(tag: DW_TAG_enumeration_type, name: \"e\", baseType: !5, size: 32, elements: !16)
+!16 = !{!17, !18}
+!17 = !DIEnumerator(name: \"LOW\", value: -1)
+!18 = !DIEnumerator(name: \"ONE\", value: 1)
+!19 = distinct !DICompositeType(tag: DW_TAG_structure_type, name: \"s\", size: 96, elements: !20)
+!20 = !{!21, !22, !23, !24}
+!21 = !DIDerivedType(tag: DW_TAG_member, name: \"a\", baseType: !0, size: 32)
+!22 = !DIDerivedType(tag: DW_TAG_member, name: \"f\", baseType: !0, size: 3, offset: 32, flags: DIFlagBitField)
+!23 = !DIDerivedType(tag: DW_TAG_member, name: \"g\", baseType: !5, size: 5, offset: 35, flags: DIFlagBitField)
+!24 = !DIDerivedType(tag: DW_TAG_member, name: \"text\", baseType: !8, size: 32, offset: 64)
+!25 = !DICompositeType(tag: DW_TAG_array_type, baseType: !0, elements: !26)
+!26 = !{!27}
+!27 = !DISubrange(count: 33)
+!28 = !DICompositeType(tag: DW_TAG_array_type, baseType: !1, elements: !29)
+!29 = !{!30}
+!30 = !DISubrange(count: 200)
+!31 = !DICompositeType(tag: DW_TAG_array_type, baseType: !1, elements: !32)
+!32 = !{!33}
+!33 = !DISubrange(count: 201)
+!34 = !DICompositeType(tag: DW_TAG_array_type, baseType: !19, elements: !12)
+";
+
+    const INT: u32 = 0;
+    const CHAR: u32 = 1;
+    const TEXT: u32 = 8;
+    const MATRIX: u32 = 11;
+    const ENUM: u32 = 15;
+    const STRUCT: u32 = 19;
+
+    /// The first bytes; the others are not known.
+    struct Known<'k>(&'k [u8]);
+
+    impl Content for Known<'_> {
+        fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+            let begin = usize::try_from(offset).ok()?;
+            self.0.get(begin..begin + length).map(<[u8]>::to_vec)
+        }
+
+        fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
+            format!("{pointer:#x} to {:?}", to.map(|(id, _)| id.0))
+        }
+    }
+
+    fn with_debug<T>(look: impl FnOnce(Debug<'_>) -> T) -> T {
+        let module = Module::read(TYPES).unwrap();
+        look(Debug::new(&module, TYPES))
+    }
+
+    #[track_caller]
+    fn check(ty: u32, bytes: &[u8], expected: &str) {
+        assert_eq!(with_debug(|debug| show(debug, MetadataId(ty), &Known(bytes))), expected);
+    }
+
+    #[test]
+    fn a_number_is_written_by_its_encoding() {
+        check(INT, &[255; 4], "-1");
+        check(5, &[255; 4], "4294967295");
+        check(CHAR, b"A", "65 'A'");
+        check(CHAR, b"\n", "10 '\\n'");
+        check(CHAR, &[200], "-56 '\\310'");
+        check(6, &[0], "false");
+        check(6, &[2], "true");
+        check(3, &1.5_f32.to_le_bytes(), "1.5");
+        check(3, &0.1_f32.to_le_bytes(), "0.1");
+        check(2, &(-2.0_f64).to_le_bytes(), "-2");
+        check(2, &f64::NAN.to_le_bytes(), "NaN");
+        check(INT, &[1, 2, 3], "?");
+        check(99, &[0; 8], "?");
+    }
+
+    #[test]
+    fn a_number_of_eighty_bits_is_written_as_the_closest_double() {
+        let of = |head: u16, mantissa: u64| {
+            let mut bytes = mantissa.to_le_bytes().to_vec();
+            bytes.extend(head.to_le_bytes());
+            bytes.extend([0; 6]);
+            bytes
+        };
+        check(4, &of(16383, 1 << 63), "1");
+        check(4, &of(0x8000 | 16384, 0xc << 60), "-3");
+        check(4, &of(0, 0), "0");
+        check(4, &of(0x7fff, 1 << 63), "inf");
+        check(4, &of(0x7fff, 3 << 62), "NaN");
+    }
+
+    #[test]
+    fn a_constant_has_its_name_and_another_number_of_its_type_has_none() {
+        check(ENUM, &1_u32.to_le_bytes(), "ONE");
+        check(ENUM, &u32::MAX.to_le_bytes(), "LOW");
+        check(ENUM, &7_u32.to_le_bytes(), "7");
+    }
+
+    #[test]
+    fn a_pointer_is_null_or_what_it_points_to() {
+        check(7, &[0; 8], "NULL");
+        check(7, &0x10_u64.to_le_bytes(), "0x10 to Some(1)");
+        check(7, &[0; 7], "?");
+    }
+
+    #[test]
+    fn an_array_of_characters_is_a_text_up_to_its_end() {
+        check(TEXT, b"ab\0d", "\"ab\"");
+        check(TEXT, b"abcd", "\"abcd\"");
+        check(TEXT, b"a\"\\\x01", "\"a\\\"\\\\\\001\"");
+        check(TEXT, b"ab", "\"ab\"?");
+    }
+
+    #[test]
+    fn a_text_that_is_shown_to_its_end_has_no_dots() {
+        let whole = format!("\"{}\"", "x".repeat(200));
+        check(28, &[b'x'; 200], &whole);
+        check(31, &[b'x'; 201], &format!("{whole}..."));
+        check(31, &[&[b'x'; 200][..], b"\0"].concat(), &whole);
+    }
+
+    #[test]
+    fn arrays_of_arrays_have_braces_and_long_ones_dots() {
+        let numbers: Vec<u8> = (1_u32..=6).flat_map(u32::to_le_bytes).collect();
+        check(MATRIX, &numbers, "{{1, 2, 3}, {4, 5, 6}}");
+        let text = with_debug(|debug| show(debug, MetadataId(25), &Known(&[0; 132])));
+        assert_eq!((text.matches('0').count(), text.ends_with(", 0, ...}")), (32, true), "{text}");
+    }
+
+    #[test]
+    fn bit_fields_have_the_sign_of_their_type() {
+        // `f` is 111 and `g` is 10001 in one byte.
+        let bytes = [5, 0, 0, 0, 0b1000_1111, 0, 0, 0, b'o', b'k', 0, 0];
+        check(STRUCT, &bytes, "{a = 5, f = -1, g = 17, text = \"ok\"}");
+    }
+
+    #[track_caller]
+    fn check_path(ty: u32, (offset, size): (u64, u64), expected: &str, part: &str) {
+        with_debug(|debug| {
+            let (text, found) = path(debug, MetadataId(ty), offset, size);
+            assert_eq!(text, expected);
+            let bytes: Vec<u8> = (b'a'..).take(usize::try_from(size).unwrap()).collect();
+            assert_eq!(found.map_or_else(String::new, |found| show_part(debug, &found, &Known(&bytes), size)), part);
+        });
+    }
+
+    #[test]
+    fn the_way_to_a_part_leads_through_members_and_elements() {
+        check_path(INT, (0, 4), "", "1684234849");
+        check_path(STRUCT, (0, 4), ".a", "1684234849");
+        check_path(STRUCT, (8, 4), ".text", "\"abcd\"");
+        check_path(STRUCT, (9, 1), ".text[1]", "97 'a'");
+        check_path(STRUCT, (9, 2), ".text[1..]", "\"ab\"");
+        check_path(STRUCT, (4, 1), ".{f, g}", "{f = 1, g = 12}");
+        check_path(MATRIX, (16, 4), "[1][1]", "1684234849");
+        check_path(MATRIX, (12, 12), "[1][0..]", "");
+        check_path(34, (12 * 4 + 9, 1), "[1][1].text[1]", "97 'a'");
+        // Bytes of two members, and a part of a number.
+        check_path(STRUCT, (2, 4), "+2", "");
+        check_path(INT, (1, 1), "+1", "");
+    }
+
+    #[test]
+    fn the_size_of_a_type_is_known_if_all_its_parts_are() {
+        let size = |ty| with_debug(|debug| size_of(debug, MetadataId(ty), 0));
+        assert_eq!([INT, 7, MATRIX, STRUCT, 34].map(size), [Some(4), Some(8), Some(24), Some(12), Some(72)]);
+        assert_eq!(size(9), None);
+    }
 }

@@ -713,3 +713,6 @@ fn shown(
         _ => shown::raw(side, bytes),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,7 +39,8 @@ fn text(ways: &[Vec<usize>], setjmps: &[usize]) -> String {
     text + "}\n\ndeclare i32 @setjmp(ptr)\n"
 }
 
-fn shape(text: &str) -> Arc<Shape> {
+/// The first function of a text.
+pub(crate) fn shape(text: &str) -> Arc<Shape> {
     let module = Module::read(text).unwrap();
     let n_segments = rewrite::count(text, &module, Grain::Straight).unwrap();
     let map = Arc::new(Map::read(&map::write(1, 0, Grain::Straight, &n_segments, text)).unwrap());

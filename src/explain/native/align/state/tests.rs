@@ -1,0 +1,74 @@
+use super::*;
+use crate::explain::failure::Ending;
+use crate::explain::native::stored::causality;
+use crate::explain::native::stored::recorded;
+use crate::trace::native::play::Player;
+use crate::trace::native::stored;
+use crate::trace::native::visit::before_step;
+
+/// What differs, by path and both values.
+type Differing = Vec<(String, String, String)>;
+
+/// What differs right before the `nth` step of a line of the failing run, and the part of it that cannot be
+/// overwritten.
+fn differing(program: &str, ending: Ending, (line, nth): (u32, usize)) -> (Differing, Differing) {
+    let mut causality = causality(program, ending);
+    let at = stored::step(&mut causality.failing().player, line, nth);
+    let point = causality.point_until(at).unwrap();
+    let state = causality.state(point).unwrap();
+    let shown = |found: &Cell| cell(&found.path, &found.shown.0, &found.shown.1);
+    let mut cells: Differing = state.cells.iter().map(|(_, found)| shown(found)).collect();
+    cells.sort();
+    (cells, state.unpatched.iter().map(shown).collect())
+}
+
+fn cell(path: &str, ours: &str, theirs: &str) -> (String, String, String) {
+    (path.to_owned(), ours.to_owned(), theirs.to_owned())
+}
+
+#[test]
+fn one_character_of_a_text_differs_by_itself_and_its_source_is_only_in_the_reference() {
+    let (cells, unpatched) = differing("text", Ending::Exit(0), (14, 0));
+    assert_eq!(cells, [cell("text[1]", "111 'o'", "105 'i'")]);
+    assert_eq!(unpatched, ["main.from", "from"].map(|path| cell(path, "\"ho there\"", "\"hi there\"")));
+}
+
+#[test]
+fn a_pointer_differs_by_where_it_leads_and_not_by_its_number() {
+    // The parameter leads to the variable of `main` in both runs.
+    let (cells, unpatched) = differing("crash", Ending::Signal(11), (11, 0));
+    assert_eq!(cells, [cell("part.size", "4", "3"), cell("whole.part", "NULL", "&part.size")]);
+    assert_eq!(unpatched, []);
+}
+
+/// The state of a player before a step of a line.
+fn look<T>(player: &mut Player, line: u32, look: impl FnOnce(Side<'_>) -> T) -> T {
+    let at = stored::step(player, line, 0);
+    let globals = Arc::clone(&player.globals);
+    let mut found = None;
+    before_step(player, at, |machine| found = Some(look(Side { machine, globals: &globals }))).unwrap();
+    found.unwrap()
+}
+
+#[test]
+fn a_state_does_not_differ_from_itself() {
+    let run = recorded("list", "bad").run;
+    let alignment = Alignment::new(&run, &run);
+    let n_cells = look(&mut stored::player("list", "bad"), 30, |side| {
+        faulty(side, side, &alignment, &mut Known::default()).len()
+    });
+    assert_eq!(n_cells, 0);
+}
+
+#[test]
+fn without_corresponding_steps_a_value_that_is_the_same_has_another_definition() {
+    let (run, other) =
+        (recorded("list", "bad").run, crate::trace::run::Run { indices: vec![0; 99], ..Default::default() });
+    let alignment = Alignment::new(&run, &other);
+    let cells =
+        look(&mut stored::player("list", "bad"), 30, |side| faulty(side, side, &alignment, &mut Known::default()));
+    assert!(!cells.is_empty());
+    // Nobody wrote the initial values.
+    assert!(cells.iter().all(|cell| cell.writer != Step::START), "{cells:?}");
+    assert!(cells.iter().all(|cell| cell.shown.0 == cell.shown.1), "{cells:?}");
+}
