@@ -303,3 +303,81 @@ fn unescaped(text: &str) -> Vec<u8> {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::module::Module;
+    use crate::trace::native::stored::player;
+
+    const TYPES: &str = "source_filename = \"a.c\"
+
+%struct.s = type { i8, i32, ptr }
+";
+
+    /// The bytes of an initial value, where `@known` is at 0x1234; bytes that are not known are `None`.
+    fn image(line: &str) -> Vec<Option<u8>> {
+        let module = Module::read(TYPES).unwrap();
+        let by_name = HashMap::from([(Arc::from("known"), 0x1234), (Arc::from("nowhere"), 0)]);
+        let mut image = Image { layout: module.layout(), by_name: &by_name, bytes: Vec::new(), known: Vec::new() };
+        image.line(line).unwrap();
+        image.bytes.iter().zip(&image.known).map(|(byte, is_known)| is_known.then_some(*byte)).collect()
+    }
+
+    #[track_caller]
+    fn check(value: &str, expected: &[u8]) {
+        let expected: Vec<Option<u8>> = expected.iter().copied().map(Some).collect();
+        assert_eq!(image(&format!("@a = internal constant {value}, align 4")), expected, "{value}");
+    }
+
+    #[test]
+    fn an_initial_value_has_the_bytes_that_the_program_has() {
+        check("i32 -2", &[254, 255, 255, 255]);
+        check("i8 200", &[200]);
+        check("i1 true", &[1]);
+        check("[2 x i16] [i16 1, i16 -1]", &[1, 0, 255, 255]);
+        check("[2 x [2 x i8]] [[2 x i8] c\"ab\", [2 x i8] zeroinitializer]", b"ab\0\0");
+        check("[4 x i8] c\"c\\22\\00c\"", b"c\"\0c");
+        check("double 1.500000e+00", &1.5_f64.to_le_bytes());
+        check("double 0x3FF8000000000000", &1.5_f64.to_le_bytes());
+        // The text of a `float` is that of a `double`.
+        check("float 0x3FB99999A0000000", &0.1_f32.to_le_bytes());
+        check("ptr null", &[0; 8]);
+        check("ptr @known", &[0x34, 0x12, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_structure_is_padded_unless_it_is_packed() {
+        let padded = [&[1, 0, 0, 0, 2, 0, 0, 0][..], &[0; 8]].concat();
+        check("%struct.s { i8 1, i32 2, ptr null }", &padded);
+        check("<{ i8, i32 }> <{ i8 1, i32 2 }>", &[1, 2, 0, 0, 0]);
+        check("{ i32, i8 } { i32 2, i8 1 }", &[2, 0, 0, 0, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_not_known_and_the_rest_is() {
+        assert_eq!(image("@a = global ptr @nowhere"), [None; 8]);
+        assert_eq!(image("@a = global ptr @other, align 8"), [None; 8]);
+        let mixed = image("@a = global { i32, ptr } { i32 1, ptr @other }");
+        assert_eq!(mixed[..8], [1, 0, 0, 0, 0, 0, 0, 0].map(Some));
+        assert_eq!(mixed[8..], [None; 8]);
+    }
+
+    #[test]
+    fn bytes_that_are_known_and_those_that_are_not_come_in_turn() {
+        let found: Vec<_> = runs(b"abcde", &[true, true, false, true, true]).collect();
+        assert_eq!(found, [(&b"ab"[..], true), (b"c", false), (b"de", true)]);
+        assert_eq!(runs(b"", &[]).count(), 0);
+    }
+
+    #[test]
+    fn a_global_is_found_by_each_of_its_bytes_and_by_its_name() {
+        let globals = Arc::clone(&player("list", "bad").globals);
+        let weights = globals.named("weights", 99).unwrap();
+        assert_eq!(weights.size, 12);
+        let at = |offset: u64| globals.find(weights.address + offset).map(|global| global.address);
+        assert_eq!((at(0), at(11)), (Some(weights.address), Some(weights.address)));
+        assert_ne!(at(12), Some(weights.address));
+        assert!(globals.named("list", 1).is_none());
+    }
+}
