@@ -24,6 +24,8 @@ pub mod reduce;
 
 pub mod hunt;
 
+pub mod shrink;
+
 pub mod explain;
 
 pub mod world;

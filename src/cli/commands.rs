@@ -18,6 +18,7 @@ use crate::cli::man;
 use crate::cli::notify::Notice;
 use crate::cli::progress::Volume;
 use crate::cli::record;
+use crate::cli::shrink;
 use crate::cli::trace;
 use crate::cli::unknown;
 use crate::outcome::Outcome;
@@ -101,6 +102,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Verify { .. }
             | Request::Record(_)
             | Request::Explain(_)
+            | Request::Shrink(_)
     );
     mend(&location, uses_store, &mut console.progress())?;
     match request {
@@ -128,6 +130,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Apply { hunt, rung } => {
             apply(rung, &finding(hunt.as_deref(), &location, console)?, &location, context)
         }
+        Request::Shrink(args) => shrink::run(&args, &location, context, console),
         Request::Reset => reset(&location),
         Request::Gc => gc(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),

@@ -20,9 +20,10 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 17] = [
+const SYNOPSIS: [&str; 18] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
+    "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
     "list [--json]",
     "(reset | gc)",
     "(status | show) [--hunt=<id>] [--json]",
@@ -79,7 +80,7 @@ const ENVIRONMENT: [(&str, &str); 7] = [
 const FILES: [(&str, &str); 4] = [
     (
         "$(git rev-parse --git-path idd)",
-        "Data of this worktree: the list of its hunts, its last page, and its recordings.",
+        "Data of this worktree: the list of its hunts, its last page, its recordings, and reduced inputs.",
     ),
     (
         "$(git rev-parse --git-common-dir)/idd",
@@ -93,7 +94,7 @@ const FILES: [(&str, &str); 4] = [
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 11] = [
     ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
     (
         "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
@@ -101,6 +102,7 @@ const EXAMPLES: [(&str, &str); 10] = [
     ),
     ("git idd --timeout 10s -- ./server --self-test", "A test that hangs; the hang is the failure."),
     ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
+    ("git idd shrink --input big.json --build make -- ./parse big.json", "The smallest input that fails in this way."),
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),
     ("git idd list; git idd show --hunt mws7", "Go back to an earlier finding."),
     ("git idd log HEAD~3", "What the test wrote at a revision."),

@@ -20,6 +20,7 @@ mod notify;
 mod pager;
 pub mod progress;
 mod record;
+mod shrink;
 mod stdout;
 mod trace;
 mod unknown;

@@ -150,6 +150,15 @@ impl Talk for Progress {
         }
     }
 
+    fn shrinking(&mut self, units: &str, n_bytes: usize, n_bytes_before: usize) {
+        let text = format!("Removing {units}: {n_bytes} of {} left", count(n_bytes_before, "byte"));
+        if self.is_terminal {
+            self.transient(&text);
+        } else if self.volume == Volume::Verbose {
+            self.line(&text);
+        }
+    }
+
     fn finish(&mut self) {
         if self.has_transient {
             self.has_transient = false;

@@ -24,5 +24,6 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
         has_build_command: plan.commands.build.is_some(),
         mode: plan.order.test.signature,
         is_build_hunted: false,
+        place: None,
     })
 }

@@ -49,6 +49,7 @@ use crate::session::tally::Limits;
 use crate::session::tally::counted;
 use crate::world::cache;
 use crate::world::cache::Observations;
+use crate::world::journal::FileLock;
 use crate::world::journal::Record;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
@@ -98,70 +99,11 @@ pub struct Task<'t> {
 
 /// Runs a hunt to its end, and writes its finding into the journal.
 pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
-    let Task { plan, location, context, saved, interrupt, talk } = task;
-    let begin = Instant::now();
-    saved.remarks.iter().for_each(|remark| talk.say(remark));
-    let kept = saved.replay.as_ref().and_then(saved::first_bad);
-    let audit = Audit::open(context)?;
-    let reading = read_history(plan, location)?;
-    let configuration = context.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    let promisor = promisor::promising(configuration)
-        .map(|name| Promisor::new(Remote::new(&name, location, &context.environment), plan.order.effort.fetch));
-    drop(saved::make_private(location, user, plan.bad)?);
-    private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
-    let started = SystemTime::now();
-    let (mut observations, events) = Observations::open(&location.idd_directory())?;
-    for event in &events {
-        tell_cache_event(event, talk);
-    }
+    let (location, is_new) = (task.location, task.saved.is_new);
+    let Effort { until, reduction, .. } = task.plan.order.effort;
     let before = UserState::read(location).with_work_tree(location);
-    let effort = &plan.order.effort;
-    let limits =
-        Limits { deadline: effort.budget.and_then(|budget| begin.checked_add(budget)), max_probes: effort.max_probes };
-    let root = sandboxes(context, location, &saved.id)?;
-    observations.use_tools(Tools::new(Setting {
-        directory: tools::directory(&location.idd_directory()),
-        environment: plan.commands.environment.clone(),
-        root: root.clone(),
-        started,
-        audited: plan.audited(),
-        earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
-    }));
-    let log = saved.segment.path().to_owned();
-    let start = Start {
-        plan,
-        location: location.clone(),
-        segment: saved.segment,
-        replay: saved.replay,
-        observations,
-        root,
-        interrupt,
-        reader: reading.thread().clone(),
-        talk,
-        audit,
-        limits,
-        before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
-    };
-    let criteria = criteria(plan, None)?;
-    let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
-    let mut hunt = Hunt {
-        plan,
-        location,
-        promisor,
-        remote: plan.order.effort.fetch.then(|| Remote::of_history(location, &context.environment)).flatten(),
-        reading: Some(reading),
-        history: Rc::default(),
-        runner: Runner::new(start, criteria, limit),
-        signature: None,
-        fetched: None,
-        is_hopeless: false,
-        kept,
-        id: saved.id,
-        log,
-        begin: (begin, saved.seconds_before),
-    };
-    let Effort { until, reduction, .. } = plan.order.effort;
-    if let Some(path) = plan.missing.first() {
+    let mut hunt = Hunt::open(task, user)?;
+    if let Some(path) = hunt.plan.missing.first() {
         hunt.runner.talk.say(&missing_file(path));
     }
     hunt.runner.append(&Asked { until, reduction }.record())?;
@@ -169,7 +111,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
         hunt.describe_run(&mut report, &before, &after);
-        report.seconds = saved.seconds_before + begin.elapsed().as_secs_f64();
+        report.seconds = hunt.begin.1 + hunt.begin.0.elapsed().as_secs_f64();
         report.hunt = Some(hunt.id.clone());
         report.log = Some(Untrusted::from(hunt.log.to_string_lossy().as_ref()));
         hunt.write_down(&report)?;
@@ -182,7 +124,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     }
     hunt.runner.talk.finish();
     hunt.runner.close();
-    if hunt.is_hopeless && saved.is_new {
+    if hunt.is_hopeless && is_new {
         kept::remove(location, &hunt.id)?;
     }
     result
@@ -245,9 +187,79 @@ pub(super) struct Hunt<'h> {
     log: PathBuf,
     /// The start of this run, and the seconds of earlier ones.
     begin: (Instant, f64),
+    /// One command at a time works in a worktree.
+    _lock: FileLock,
 }
 
-impl Hunt<'_> {
+impl<'h> Hunt<'h> {
+    /// Opens the runner of a hunt. Nothing is run before the first probe.
+    pub(super) fn open(task: Task<'h>, user: &Repository) -> Result<Self, Failure> {
+        let Task { plan, location, context, saved, interrupt, talk } = task;
+        let begin = Instant::now();
+        saved.remarks.iter().for_each(|remark| talk.say(remark));
+        let kept = saved.replay.as_ref().and_then(saved::first_bad);
+        let audit = Audit::open(context)?;
+        let reading = read_history(plan, location)?;
+        let configuration = context.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let promisor = promisor::promising(configuration)
+            .map(|name| Promisor::new(Remote::new(&name, location, &context.environment), plan.order.effort.fetch));
+        drop(saved::make_private(location, user, plan.bad)?);
+        private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
+        let started = SystemTime::now();
+        let (mut observations, events) = Observations::open(&location.idd_directory())?;
+        for event in &events {
+            tell_cache_event(event, talk);
+        }
+        let effort = &plan.order.effort;
+        let limits = Limits {
+            deadline: effort.budget.and_then(|budget| begin.checked_add(budget)),
+            max_probes: effort.max_probes,
+        };
+        let root = sandboxes(context, location, &saved.id)?;
+        observations.use_tools(Tools::new(Setting {
+            directory: tools::directory(&location.idd_directory()),
+            environment: plan.commands.environment.clone(),
+            root: root.clone(),
+            started,
+            audited: plan.audited(),
+            earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
+        }));
+        let log = saved.segment.path().to_owned();
+        let start = Start {
+            plan,
+            location: location.clone(),
+            segment: saved.segment,
+            replay: saved.replay,
+            observations,
+            root,
+            interrupt,
+            reader: reading.thread().clone(),
+            talk,
+            audit,
+            limits,
+            before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
+        };
+        let criteria = criteria(plan, None)?;
+        let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
+        Ok(Self {
+            plan,
+            location,
+            promisor,
+            remote: plan.order.effort.fetch.then(|| Remote::of_history(location, &context.environment)).flatten(),
+            reading: Some(reading),
+            history: Rc::default(),
+            runner: Runner::new(start, criteria, limit),
+            signature: None,
+            fetched: None,
+            is_hopeless: false,
+            kept,
+            id: saved.id,
+            log,
+            begin: (begin, saved.seconds_before),
+            _lock: saved.lock,
+        })
+    }
+
     /// Runs the hunt again if some of its candidates were damaged in the meantime; tested candidates are known then.
     fn run_in_spite_of_damage(&mut self) -> Result<Report, Failure> {
         const MAX_TIMES: usize = 3;

@@ -146,11 +146,14 @@ fn resolve(location: &Location, name: &str) -> Result<String, Failure> {
     }
 }
 
+/// The ids of journals that are no hunts begin so.
+pub const APART: &str = "apart-";
+
 /// The ids of all hunts of the repository, sorted.
 pub fn all(location: &Location) -> Result<Vec<String>, Failure> {
     let segments = journal::segments(&location.idd_directory());
     let segments = segments?;
-    Ok(segments.into_iter().map(|(id, _)| id).collect())
+    Ok(segments.into_iter().map(|(id, _)| id).filter(|id| !id.starts_with(APART)).collect())
 }
 
 /// A hunt by its id; `None` if it has only just begun, or no longer exists.

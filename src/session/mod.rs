@@ -31,6 +31,7 @@ pub mod runner;
 pub mod sandboxes;
 pub mod saved;
 pub mod share;
+pub mod shrink;
 mod spent;
 pub mod story;
 pub mod suite;

@@ -222,6 +222,27 @@ pub struct RecordOrder {
     pub timeout: Option<Duration>,
 }
 
+/// A reduction of the input of a failing test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShrinkOrder {
+    /// The test.
+    pub command: TestCommand,
+    /// The files that the test reads, as paths from the current directory.
+    pub input: Vec<OsString>,
+    /// A file with which the test passes; the only input and this one are moved towards each other.
+    pub passing: Option<OsString>,
+    /// Whether the arguments of the test are reduced, too.
+    pub args: bool,
+    /// Variables of the environment whose values are reduced, too.
+    pub env: Vec<String>,
+    /// The revision that is built and run.
+    pub at: String,
+    /// The commands, and the meaning of their results.
+    pub test: Test,
+    /// The amount of work.
+    pub effort: Effort,
+}
+
 /// An explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainOrder {

@@ -205,12 +205,26 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
             return reopen(id, lock, location);
         }
     }
+    let saved = create(plan, digest, "", lock, location)?;
+    kept::add(location, &saved.id)?;
+    Ok(saved)
+}
+
+/// Opens a new journal for work that is no hunt: no command lists or resumes it. Its observations answer later work.
+pub fn open_apart(plan: &Plan, location: &Location) -> Result<Saved, Failure> {
+    let lock = lock(location)?;
+    sign_recorder(location)?;
+    create(plan, digest(plan)?, kept::APART, lock, location)
+}
+
+/// Creates a journal; its id begins with `prefix`.
+fn create(plan: &Plan, digest: String, prefix: &str, lock: FileLock, location: &Location) -> Result<Saved, Failure> {
     let value = serde_json::to_value(SavedPlan::of(plan))?;
     let mut now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let started = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
     let record = PlanRecord::new(value, digest, started);
     let (id, mut segment) = loop {
-        let id = kept::id_at(now);
+        let id = format!("{prefix}{}", kept::id_at(now));
         match Segment::create(&segment_path(location, &id)?, &record) {
             Ok(segment) => break (id, segment),
             // A hunt of another worktree began in the same millisecond.
@@ -219,7 +233,6 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
         }
     };
     sign(&mut segment)?;
-    kept::add(location, &id)?;
     let (spent, seconds_before, remarks) = (Spent::default(), 0.0, Vec::new());
     Ok(Saved { id, segment, replay: None, spent, seconds_before, is_new: true, remarks, lock })
 }

@@ -36,6 +36,9 @@ pub trait Talk {
     /// The report of a proved commit is in the journal.
     fn kept(&mut self, _report: &Report) {}
 
+    /// A reduction of an input goes on: the units that are tried, in the plural, and the bytes now and at its beginning.
+    fn shrinking(&mut self, _units: &str, _n_bytes: usize, _n_bytes_before: usize) {}
+
     /// There are no messages for a while: temporary output on the terminal can be removed.
     fn finish(&mut self) {}
 }

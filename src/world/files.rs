@@ -81,6 +81,16 @@ pub fn read_all(top: &Path, path: &[u8]) -> BTreeMap<Vec<u8>, OnDisk> {
     found
 }
 
+/// Creates the directory in which a file is to be, with those around it.
+pub fn make_directory_of(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+/// Whether its owner may execute a file.
+pub fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o100 != 0)
+}
+
 /// The file at the end of all links of a path; `None` if there is none.
 pub fn real(path: &Path) -> Option<std::path::PathBuf> {
     fs::canonicalize(path).ok()

@@ -78,6 +78,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         pass_match: None,
         has_build_command: true,
         is_build_hunted: false,
+        place: None,
     };
     let mut runner = Runner::new(start, criteria, Duration::from_secs(300));
     runner.complaining.program = Some(PathBuf::from(env!("CARGO_BIN_EXE_git-idd")));

@@ -35,6 +35,7 @@ mod record;
 mod resume;
 mod scan;
 mod seeds;
+mod shrink;
 mod stages;
 mod stale;
 mod submodules;

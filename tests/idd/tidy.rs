@@ -17,7 +17,7 @@ use crate::scan;
 const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
 
 /// What the command line may name. The drivers may name all of it but themselves.
-const BELOW_CLI: [&str; 15] = [
+const BELOW_CLI: [&str; 16] = [
     "session",
     "outcome",
     "revision",
@@ -26,6 +26,7 @@ const BELOW_CLI: [&str; 15] = [
     "change",
     "reduce",
     "hunt",
+    "shrink",
     "explain",
     "explain::native",
     "world",
@@ -38,7 +39,7 @@ const BELOW_CLI: [&str; 15] = [
 /// Which top-level module may name which others, beside itself.
 ///
 /// A part of a module that has a row of its own may be named only by those whose row says so.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
@@ -50,6 +51,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
     ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
+    ("shrink", &["outcome", "search", "syntax"]),
     ("explain", &["trace"]),
     ("explain::native", &["plural", "instrument", "trace", "trace::native", "explain"]),
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),

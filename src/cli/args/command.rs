@@ -29,6 +29,7 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Rung;
 use crate::cli::args::options::Shell;
+use crate::cli::args::options::Shrink;
 use crate::cli::args::options::Test;
 use crate::cli::args::options::parse_step;
 
@@ -99,6 +100,20 @@ pub struct RecordCommand {
 
     #[command(flatten)]
     pub record: Record,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A reduction of an input.
+#[derive(Debug, clap::Args)]
+pub struct ShrinkCommand {
+    /// The test, as in a hunt; it fails with the input.
+    #[arg(value_name = "TEST-CMD", last = true, required = true)]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub shrink: Shrink,
 
     #[command(flatten)]
     pub output: Output,
@@ -193,6 +208,9 @@ pub enum Subcommand {
     /// Reduce the difference of two revisions, without a search.
     #[command(override_usage = "git idd minimize [OPTIONS] <GOOD> <BAD> -- <TEST-CMD> [ARGS]...")]
     Minimize(Box<MinimizeArgs>),
+    /// Reduce the input of a failing test to a minimal one that makes it fail in the same way.
+    #[command(override_usage = "git idd shrink [OPTIONS] --input <FILE>... -- <TEST-CMD> [ARGS]...")]
+    Shrink(Box<ShrinkCommand>),
     /// List all stored hunts; a star marks the newest finding.
     List {
         #[command(flatten)]

@@ -25,12 +25,14 @@ use crate::cli::args::options::Output;
 use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
+use crate::cli::args::options::Shrink;
 use crate::session::order::Allowance;
 use crate::session::order::Effort;
 use crate::session::order::ExplainOrder;
 use crate::session::order::History;
 use crate::session::order::HuntOrder;
 use crate::session::order::RecordOrder;
+use crate::session::order::ShrinkOrder;
 use crate::session::order::SignatureMode;
 use crate::session::order::Test;
 use crate::session::order::TestCommand;
@@ -65,6 +67,8 @@ pub enum Request {
         /// The rest, as in a hunt; its `history` has the default values.
         hunt: HuntOrder,
     },
+    /// Reduce an input.
+    Shrink(ShrinkArgs),
     /// List the hunts that are kept.
     List,
     /// Say what a hunt has come to.
@@ -135,6 +139,15 @@ pub enum Request {
     },
     /// Print the man page.
     Man,
+}
+
+/// A reduction of an input, as asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShrinkArgs {
+    /// What is reduced.
+    pub order: ShrinkOrder,
+    /// The directory for the reduced files; `None` for one in the git directory.
+    pub output: Option<OsString>,
 }
 
 /// A report as a page, as asked for.
@@ -244,6 +257,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
+        Some(Subcommand::Shrink(args)) => {
+            let output = args.output;
+            (Request::Shrink(shrink_args(args.words, args.shrink)?), output)
+        }
         Some(Subcommand::List { output }) => (Request::List, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
@@ -309,6 +326,16 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Comp
     let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
     let holding = holding.into();
     Ok(RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, timeout })
+}
+
+fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Complaint> {
+    let Shrink { input, passing, args, env, output, at, build, timeout, match_line, signature, .. } = shrink;
+    let Shrink { holding, isolate_home, clean, no_cache, jobs, budget, max_probes, .. } = shrink;
+    let options::Holding { hold, no_hold } = holding;
+    let test = Test { build, timeout, match_line, signature, hold, no_hold, isolate_home, ..Default::default() };
+    let effort = Effort { clean, no_cache, jobs, budget, max_probes, ..Default::default() };
+    let HuntOrder { command, test, effort, .. } = hunt_args(words, History::default(), test, effort)?;
+    Ok(ShrinkArgs { order: ShrinkOrder { command, input, passing, args, env, at, test, effort }, output })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {

@@ -280,6 +280,84 @@ pub struct Record {
     pub timeout: Option<Duration>,
 }
 
+/// What is reduced, and how it is tested.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(next_help_heading = "What is reduced")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct Shrink {
+    /// File that the test reads; may be given more than once. It is not changed.
+    ///
+    /// A file of the working tree has its place in the checkout in which the test runs. A file from elsewhere is put
+    /// into the directory of the test, under its own name; its name in the test command is replaced accordingly.
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["args", "env"])]
+    pub input: Vec<OsString>,
+
+    /// File with which the test passes: prints the smallest difference between this file and the input that makes the
+    /// test fail, in place of the smallest input.
+    #[arg(long, value_name = "FILE")]
+    pub passing: Option<OsString>,
+
+    /// Reduce the arguments of the test command, too; it must be given as several words.
+    #[arg(long)]
+    pub args: bool,
+
+    /// Reduce the value of this environment variable, too; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub env: Vec<String>,
+
+    /// Directory for the reduced files; a file that exists there is not overwritten (default: in the git directory).
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<OsString>,
+
+    /// Revision that is built and run.
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub at: String,
+
+    /// Shell line that is run before the test; if it fails, the candidate does not count as failing.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<OsString>,
+
+    /// Time limit of the build and of the test, each (default: measured from the first runs).
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+
+    /// The failure counts only if a line of its output matches.
+    #[arg(long = "match", value_name = "REGEX", value_parser = parse_regex)]
+    pub match_line: Option<String>,
+
+    /// What makes two failures the same failure.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub signature: SignatureMode,
+
+    #[command(flatten)]
+    /// What is kept.
+    pub holding: Holding,
+
+    /// Give each worker a HOME of its own.
+    #[arg(long)]
+    pub isolate_home: bool,
+
+    /// Run every test in a freshly written checkout.
+    #[arg(long)]
+    pub clean: bool,
+
+    /// Use no result of an earlier run.
+    #[arg(long)]
+    pub no_cache: bool,
+
+    /// Number of tests that run at once (default: processors, at most 8; 1 if a test keeps several busy).
+    #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub jobs: Option<u32>,
+
+    /// Stop after this time, with the smallest input so far; the same command goes on from there.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+
+    /// Stop after this many runs of the test, with the smallest input so far; the same command goes on from there.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub max_probes: Option<u64>,
+}
+
 /// What a recording or an explanation keeps as it is now; as in a hunt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Holding {

@@ -11,6 +11,7 @@ use crate::session::runner::RunnerError;
 use crate::session::runner::ticket::Seen;
 use crate::session::runner::ticket::State;
 use crate::session::runner::ticket::Ticket;
+use crate::session::runner::time_limit::FEWEST;
 use crate::session::runner::time_limit::candidate_limit;
 use crate::session::runner::time_limit::is_of_reduction;
 use crate::world::cache::Key;
@@ -94,8 +95,13 @@ impl Runner<'_> {
     }
 
     /// Whether the hunted failure is a hang.
-    pub(super) fn hunts_hang(&self) -> bool {
+    pub fn hunts_hang(&self) -> bool {
         self.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
+    }
+
+    /// Sets the usual durations of the test, for the time limit of candidates; as if there had been enough probes.
+    pub fn expect_durations(&mut self, durations: &[Duration]) {
+        self.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
     }
 
     /// Records the duration of a used probe.

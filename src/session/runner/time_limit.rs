@@ -11,7 +11,7 @@ const FACTOR: u32 = 10;
 const FLOOR: Duration = Duration::from_secs(5);
 
 /// With fewer runs there is no median.
-const FEWEST: usize = 3;
+pub(super) const FEWEST: usize = 3;
 
 /// Whether a probe is a candidate of a reduction (of the culprit or of a repair) that supports no claim.
 pub(super) fn is_of_reduction(probe: &Probe) -> bool {

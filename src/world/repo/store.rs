@@ -172,6 +172,20 @@ impl TreeStore {
         written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned() })
     }
 
+    /// A tree with these files in it; `None` if a path cannot be in it.
+    pub fn with_files<'f>(
+        &self,
+        tree: TreeId,
+        files: impl IntoIterator<Item = (&'f [u8], Mode, &'f [u8])>,
+    ) -> Result<Option<TreeId>, RepoError> {
+        let mut entries = Vec::new();
+        for (path, mode, bytes) in files {
+            let id = self.repository.git().blob(bytes).map_err(|source| RepoError::git("write a file", source))?;
+            entries.push((path.to_vec(), Some((mode_bits(mode), id))));
+        }
+        Ok(edit::edit(&self.repository, oid(tree.0), entries)?.map(tree_id))
+    }
+
     /// The paths that differ between two trees, of the newer side if there is one, sorted; none if one of the trees
     /// cannot be read.
     pub fn paths(&self, older: TreeId, newer: TreeId) -> Result<Vec<Vec<u8>>, RepoError> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use regex::Regex;
 
+use super::crash;
 use super::failure_line::failure_line;
 use super::failure_line::telling_line;
 use super::normalise::normalise;
@@ -55,6 +56,8 @@ pub struct Criteria {
     pub has_build_command: bool,
     /// Whether the hunted failure is itself a failing build: [`is_build_failure`] of the bad revision's observation.
     pub is_build_hunted: bool,
+    /// The statement at which the hunted failure occurs, as [`crash::place`] returns it; `None` if any will do.
+    pub place: Option<String>,
 }
 
 /// The result of a revision before there is a signature.
@@ -201,6 +204,9 @@ fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
     {
         return false;
     }
+    if criteria.place.is_some() && crash::place(&plain(&observation.output)) != criteria.place {
+        return false;
+    }
     if criteria.mode == SignatureMode::Regex && criteria.fail_match.is_some() {
         return true;
     }
@@ -242,7 +248,7 @@ fn crash(ending: Ending) -> Option<i32> {
 }
 
 /// `output` without colours and carriage returns, as the tables need it.
-fn plain(output: &str) -> String {
+pub fn plain(output: &str) -> String {
     without_colours(output).replace('\r', "")
 }
 

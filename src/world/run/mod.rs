@@ -2,11 +2,12 @@
 //!
 //! [`sandbox`] runs the commands of a probe with [`process::run`](crate::world::process::run);
 //! [`classify::classify`] computes the outcome of an observation for one hunt. The modules that judge output
-//! (`classify`, `complaints`, `failure_line`, `normalise`, `table`) are pure.
+//! (`classify`, `complaints`, `crash`, `failure_line`, `normalise`, `table`) are pure.
 
 pub mod classify;
 pub mod compile_database;
 pub mod complaints;
+pub mod crash;
 pub mod crew;
 pub mod exact;
 mod failure_line;
