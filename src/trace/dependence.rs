@@ -159,6 +159,16 @@ impl Dependences {
         self.makers.row(step)
     }
 
+    /// The dependences of all steps, in order, from [`Step::START`], which has none.
+    pub fn all(&self) -> impl Iterator<Item = Row<'_>> {
+        self.makers.all()
+    }
+
+    /// All edges: a step, a step on which it depends, and how.
+    pub fn edges(&self) -> impl Iterator<Item = (Step, Step, Kind)> {
+        self.makers.edges()
+    }
+
     /// The steps that depend on a step.
     ///
     /// Cost: the first call is linear in the graph.
@@ -169,25 +179,6 @@ impl Dependences {
     /// The memory in bytes: that of the backward edges, and that of all edges that are in memory.
     pub fn n_bytes(&self) -> usize {
         self.makers.n_bytes() + self.users.get().map_or(0, Rows::n_bytes)
-    }
-
-    /// The backward slice: all steps on which the given ones depend, over any edges, with these themselves.
-    pub fn behind(&self, from: &[Step]) -> Steps {
-        self.reached(from, Self::makers)
-    }
-
-    /// The forward slice: all steps that depend on the given ones, over any edges, with these themselves.
-    pub fn ahead(&self, from: &[Step]) -> Steps {
-        self.reached(from, Self::users)
-    }
-
-    fn reached<'d>(&'d self, from: &[Step], row: impl Fn(&'d Self, Step) -> Row<'d>) -> Steps {
-        let mut reached = Steps::none(self.n_steps);
-        let mut open: Vec<Step> = from.iter().copied().filter(|step| reached.insert(*step)).collect();
-        while let Some(step) = open.pop() {
-            open.extend(row(self, step).map(|(other, _)| other).filter(|other| reached.insert(*other)));
-        }
-        reached
     }
 
     /// For each step the number of edges on the shortest way from one of `from` back to it; [`u32::MAX`] if there is no
@@ -244,31 +235,6 @@ impl Dependences {
     }
 }
 
-/// A set of steps.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Steps(Vec<u64>);
-
-impl Steps {
-    /// The empty set, for steps up to the given one.
-    fn none(n_steps: u32) -> Self {
-        Self(vec![0; n_steps as usize / 64 + 1])
-    }
-
-    /// Whether the set has a step.
-    pub fn contains(&self, step: Step) -> bool {
-        self.0.get(step.0 as usize / 64).is_some_and(|word| word >> (step.0 % 64) & 1 == 1)
-    }
-
-    /// Adds a step; returns whether it is new. A step that is on no edge is ignored.
-    fn insert(&mut self, step: Step) -> bool {
-        let Some(word) = self.0.get_mut(step.0 as usize / 64) else { return false };
-        let bit = 1 << (step.0 % 64);
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use std::collections::BTreeSet;
@@ -290,9 +256,9 @@ pub(crate) mod tests {
     }
 
     /// The steps of a run: the decider of each, and its uses, each after a number of further steps.
-    type Does = (u32, Vec<(u32, u32, bool)>);
+    pub type Does = (u32, Vec<(u32, u32, bool)>);
 
-    fn run() -> impl Strategy<Value = Vec<Does>> {
+    pub fn run() -> impl Strategy<Value = Vec<Does>> {
         let uses = proptest::collection::vec((0..6_u32, 0..200_u32, any::<bool>()), 0..5);
         proptest::collection::vec((0..200_u32, uses), 1..100)
     }
@@ -302,7 +268,7 @@ pub(crate) mod tests {
     }
 
     /// Builds the graph of a run, and a list of the same edges.
-    fn noted(run: &[Does]) -> (Dependences, BTreeSet<(Step, Step, Kind)>) {
+    pub fn noted(run: &[Does]) -> (Dependences, BTreeSet<(Step, Step, Kind)>) {
         let (mut notes, mut edges) = (Notes::default(), BTreeSet::new());
         for (step, (decider, _)) in (1..).zip(run) {
             let decider = Step(decider % step);
@@ -321,13 +287,13 @@ pub(crate) mod tests {
     }
 
     /// All reachable steps, by following each edge until no step is new.
-    fn closure(edges: &BTreeSet<(Step, Step, Kind)>, from: Step, is_back: bool) -> BTreeSet<Step> {
+    fn closure(edges: &BTreeSet<(Step, Step, Kind)>, from: Step) -> BTreeSet<Step> {
         let mut reached = BTreeSet::from([from]);
         loop {
-            let ends = edges.iter().map(|(user, maker, _)| if is_back { (user, maker) } else { (maker, user) });
-            let new: Vec<Step> = ends
-                .filter(|(near, far)| reached.contains(near) && !reached.contains(far))
-                .map(|(_, far)| *far)
+            let new: Vec<Step> = edges
+                .iter()
+                .filter(|(user, maker, _)| reached.contains(user) && !reached.contains(maker))
+                .map(|(_, maker, _)| *maker)
                 .collect();
             if new.is_empty() {
                 return reached;
@@ -354,15 +320,12 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn slices_and_distances_are_those_of_brute_force(run in run(), from in 0..1000_u32) {
+        fn distances_are_those_of_brute_force(run in run(), from in 0..1000_u32) {
             let (graph, edges) = noted(&run);
             let from = Step(1 + from % graph.n_steps());
-            let (behind, ahead) = (closure(&edges, from, true), closure(&edges, from, false));
-            let (found, found_ahead) = (graph.behind(&[from]), graph.ahead(&[from]));
+            let behind = closure(&edges, from);
             let distances = graph.distances(&[from]);
             for step in (1..=graph.n_steps()).map(Step) {
-                prop_assert_eq!(found.contains(step), behind.contains(&step));
-                prop_assert_eq!(found_ahead.contains(step), ahead.contains(&step));
                 prop_assert_eq!(distances[step.0 as usize] != u32::MAX, behind.contains(&step));
                 let nearest = edges.iter().filter(|(_, maker, _)| *maker == step).map(|(user, ..)| distances[user.0 as usize]).min();
                 let expected = if step == from { 0 } else { nearest.unwrap_or(u32::MAX).saturating_add(1) };
@@ -379,7 +342,7 @@ pub(crate) mod tests {
             let (all, is_cut) = graph.origins(asked.clone(), at, usize::MAX);
             prop_assert!(!is_cut);
             prop_assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
-            let behind = closure(&flow, at, true);
+            let behind = closure(&flow, at);
             prop_assert!(all.iter().all(|step| *step < at && behind.contains(step)));
             // Each maker of before is one.
             prop_assert!(asked.iter().filter(|step| **step < at).all(|step| all.contains(step)));

@@ -18,6 +18,7 @@ pub mod place;
 pub mod regions;
 pub mod rows;
 pub mod run;
+pub mod slice;
 pub mod step;
 
 use std::error::Error;

@@ -76,7 +76,8 @@ impl Rows {
         })
     }
 
-    fn edges(&self) -> impl Iterator<Item = (Step, Step, Kind)> {
+    /// All edges, by rows.
+    pub fn edges(&self) -> impl Iterator<Item = (Step, Step, Kind)> {
         let numbered = (0..).map(Step).zip(self.all());
         numbered.flat_map(|(from, row)| row.map(move |(to, kind)| (from, to, kind)))
     }

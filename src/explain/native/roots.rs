@@ -21,6 +21,8 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::uses::dependences;
 use crate::trace::place::Place;
+use crate::trace::slice;
+use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 
 /// Adds the root of a chain to its links if none of them is in the change; returns whether it did.
@@ -50,7 +52,7 @@ pub fn lead<F: Forks>(
     if changed.steps.is_empty() {
         return Ok(false);
     }
-    let reached = dependences(failing, Step(u32::MAX))?.behind(&[first]);
+    let reached = slice::backward(&dependences(failing, Step(u32::MAX))?, &[(first, Step(u32::MAX))], Kinds::ALL);
     let set = chain.sets.iter().rev().find(|(_, set)| !set.is_empty());
     let goal = set.map_or(Goal::Failure, |(point, set)| Goal::Set { point: *point, definitions: set.clone() });
     let is_before = |point: &Point| set.is_none_or(|(later, _)| point < later);
