@@ -171,6 +171,8 @@ pub struct Machine {
     pub check: Check,
     /// The address of the arguments, and their number, as `main` got them.
     pub words: Option<(u64, u64)>,
+    /// Where the texts of the arguments begin, and these, each ended by a zero byte; `None` until a read has shown it.
+    pub texts: Option<(u64, Arc<[u8]>)>,
     pub(super) lists: Vec<List>,
     remembered: Vec<Remembered>,
     next_remembered: usize,
@@ -308,7 +310,9 @@ impl Machine {
         let index = usize::try_from((place - array) / 8).unwrap_or(usize::MAX);
         let before: usize = arguments.split_inclusive(|byte| *byte == 0).take(index).map(<[u8]>::len).sum();
         if let Some(begin) = pointer.checked_sub(before as u64) {
-            self.memory.write(begin, &arguments.clone(), Step::START);
+            let texts = Arc::clone(arguments);
+            self.memory.write(begin, &texts, Step::START);
+            self.texts = Some((begin, texts));
         }
         self.arguments = None;
     }

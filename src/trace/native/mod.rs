@@ -17,6 +17,7 @@ pub mod fault;
 pub mod frame;
 pub mod globals;
 pub mod heap;
+pub mod input;
 pub mod list;
 pub mod lvalue;
 pub mod machine;
