@@ -8,6 +8,7 @@ use crate::cli::args::options;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::browser;
+use crate::cli::chop;
 use crate::cli::completions;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
@@ -19,6 +20,7 @@ use crate::cli::notify::Notice;
 use crate::cli::progress::Volume;
 use crate::cli::record;
 use crate::cli::shrink;
+use crate::cli::slice;
 use crate::cli::trace;
 use crate::cli::unknown;
 use crate::outcome::Outcome;
@@ -103,6 +105,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Record(_)
             | Request::Explain(_)
             | Request::Shrink(_)
+            | Request::Chop(_)
     );
     mend(&location, uses_store, &mut console.progress())?;
     match request {
@@ -135,6 +138,8 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Gc => gc(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, context, console)?)),
+        Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
+        Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }

@@ -7,11 +7,16 @@ use crate::report::Status;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
-use crate::revision::CommitId;
 use crate::session::failure::Failure;
-use crate::trace::TraceError;
+use crate::session::recorded;
+use crate::session::recorded::Recorded;
+use crate::session::recorded::failed;
+use crate::session::sources::Sources;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Answer;
+use crate::trace::native::input;
+use crate::trace::native::input::Entry;
+use crate::trace::native::input::Source;
 use crate::trace::native::play::Player;
 use crate::trace::native::tree;
 use crate::trace::native::tree::Limits;
@@ -19,119 +24,67 @@ use crate::trace::native::uses::dependences;
 use crate::trace::step::Step;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
-use crate::world::record::store::Traced;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::source;
 use serde::Serialize as _;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::path::Path;
 
 mod count;
 mod json;
 mod text;
 
-/// The lines of the recorded sources.
-pub struct Sources {
-    repository: Option<Repository>,
-    commit: Option<CommitId>,
-    files: HashMap<String, Option<Vec<String>>>,
-}
-
-impl Sources {
-    fn new(location: &Location, commit: &str) -> Self {
-        let repository = private::open(&location.git_directory).ok();
-        let commit = repository.as_ref().and_then(|repository| graph::resolve(repository, commit).ok());
-        Self { repository, commit, files: HashMap::new() }
-    }
-
-    /// A line, from 1, without the space around it; `None` if the file is not in the commit.
-    pub fn line(&mut self, file: &str, line: u32) -> Option<String> {
-        let (repository, commit) = (&self.repository, self.commit);
-        let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
-            let content = source::find(repository.as_ref()?, commit?, file)?;
-            Some(String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()).collect())
-        });
-        lines.as_ref()?.get((line as usize).checked_sub(1)?).cloned()
-    }
-}
-
 /// Text of a program, for the terminal.
 fn safe(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-fn failed(error: &TraceError) -> Failure {
-    let failure = Failure::from_error(error);
-    match error {
-        TraceError::Version | TraceError::Damaged(_) => failure.with_hint("record it again with `git idd record`"),
-        _ => failure,
-    }
-}
-
-fn choose(recording: &Recording, process: Option<usize>) -> Result<&Traced, Failure> {
-    let index = process.or(recording.chosen);
-    let found = index.and_then(|index| recording.processes.get(index));
-    found.ok_or_else(|| {
-        let n = recording.processes.len();
-        Failure::new(Status::Error, "there is no such process in the recording")
-            .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
-    })
-}
-
 /// Prints the requested view.
 pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
-    let session = location.session_directory();
     if args.shown == Shown::List {
-        return Ok(list(&session, console));
+        return Ok(list(&location.session_directory(), console));
     }
-    // `5` is short for `0005`.
-    let full = |name: &String| name.parse::<u32>().map_or_else(|_| name.clone(), |number| format!("{number:04}"));
-    let name = args.recording.as_ref().map(full).or_else(|| store::last(&session));
-    let name = name.ok_or_else(|| {
-        Failure::new(Status::Error, "nothing was recorded in this worktree")
-            .with_hint("`git idd record` records a test")
-    })?;
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let place = store::directory(&session).join(&name);
-    let recording = if is_name { store::read(&place).ok() } else { None };
-    let recording = recording.ok_or_else(|| {
-        Failure::new(Status::Error, format!("there is no recording `{}` that can be read", safe(&name)))
-            .with_hint("without `--recording` the last one is taken; `git idd trace list` shows all")
-    })?;
-    let traced = choose(&recording, args.process)?;
-    let mut player = open(&place, &recording, traced).map_err(|error| failed(&error))?;
+    let mut recorded = recorded::open(&args.which, location)?;
+    let traced = recorded.traced().clone();
+    let Recorded { name, recording, player, .. } = &mut recorded;
     let mut sources = Sources::new(location, &recording.commit);
     match &args.shown {
         Shown::List => Ok(Vec::new()),
         Shown::Stat => {
-            let stat = count::stat(&mut player).map_err(|error| failed(&error))?;
+            let stat = count::stat(player).map_err(|error| failed(&error))?;
             Ok(if console.is_json {
-                json_line(&json::stat(&name, traced, &stat))
+                json_line(&json::stat(name, &traced, &stat))
             } else {
-                text::stat(&name, traced, &stat).into_bytes()
+                text::stat(name, &traced, &stat).into_bytes()
             })
         }
         Shown::Tree { depth, width } => {
             let limits = Limits { depth: *depth, width: *width };
-            let (roots, n_more) = tree::tree(&mut player, limits).map_err(|error| failed(&error))?;
+            let (roots, n_more) = tree::tree(player, limits).map_err(|error| failed(&error))?;
             Ok(if console.is_json {
                 json_line(&json::tree(&roots, n_more))
             } else {
-                text::tree(traced, (&roots, n_more), &mut sources).into_bytes()
+                text::tree(&traced, (&roots, n_more), &mut sources).into_bytes()
+            })
+        }
+        Shown::Inputs(limit) => {
+            let entries = entries(player, Step(u32::MAX), &sources)?;
+            Ok(if console.is_json {
+                json_line(&json::inputs(name, &entries))
+            } else {
+                text::inputs(&entries, *limit, &mut sources).into_bytes()
             })
         }
         Shown::Step(step) => {
-            let found = detail::detail(&mut player, Step(*step)).map_err(|error| failed(&error))?;
-            let detail = found.ok_or_else(|| no_step(&player))?;
+            let found = detail::detail(player, Step(*step)).map_err(|error| failed(&error))?;
+            let detail = found.ok_or_else(|| no_step(player))?;
             let control = match detail.control {
-                Some(step) => detail::detail(&mut player, step).map_err(|error| failed(&error))?,
+                Some(step) => detail::detail(player, step).map_err(|error| failed(&error))?,
                 None => None,
             };
             let control = control.map(|detail| detail.standing);
+            let mut details = [detail];
+            input::name(&mut details, &entries(player, Step(step.saturating_add(1)), &sources)?);
+            let [detail] = details;
             Ok(if console.is_json {
                 json_line(&json::detail(&detail, &mut sources))
             } else {
@@ -140,16 +93,21 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
         }
         Shown::Why { step, variable, limit } => {
             let step = Step(*step);
-            let dependences = dependences(&mut player, step).map_err(|error| failed(&error))?;
-            let answer = detail::why(&mut player, &dependences, (step, variable), *limit);
+            let dependences = dependences(player, step).map_err(|error| failed(&error))?;
+            let answer = detail::why(player, &dependences, (step, variable), *limit);
             let answer = answer.map_err(|error| failed(&error))?;
             match answer {
-                Answer::Found(why) => Ok(if console.is_json {
-                    json_line(&json::why(&why, &mut sources))
-                } else {
-                    text::why(&why, &mut sources).into_bytes()
-                }),
-                Answer::NoStep => Err(no_step(&player)),
+                Answer::Found(mut why) => {
+                    if why.steps.iter().flat_map(|step| &step.calls).any(|call| call.is_input) {
+                        input::name(&mut why.steps, &entries(player, step, &sources)?);
+                    }
+                    Ok(if console.is_json {
+                        json_line(&json::why(&why, &mut sources))
+                    } else {
+                        text::why(&why, &mut sources).into_bytes()
+                    })
+                }
+                Answer::NoStep => Err(no_step(player)),
                 Answer::NoVariable(names) => {
                     let names: Vec<String> = names.iter().map(|name| safe(name)).collect();
                     let message = format!("no variable `{}` is visible at step {}", safe(variable), step.0);
@@ -165,6 +123,15 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
     }
 }
 
+/// What the program read.
+fn entries(player: &mut Player, until: Step, sources: &Sources) -> Result<Vec<Entry>, Failure> {
+    let mut contents = |source: &Source| match source {
+        Source::File(file) => sources.content(file),
+        _ => None,
+    };
+    input::inputs(player, until, &mut contents).map_err(|error| failed(&error))
+}
+
 /// All recordings.
 fn list(session: &Path, console: Console) -> Vec<u8> {
     let all: Vec<(String, Recording)> = store::all(session)
@@ -175,10 +142,6 @@ fn list(session: &Path, console: Console) -> Vec<u8> {
         })
         .collect();
     if console.is_json { json_line(&json::list(&all)) } else { text::list(&all).into_bytes() }
-}
-
-fn open(place: &Path, recording: &Recording, traced: &Traced) -> Result<Player, TraceError> {
-    Player::new(store::trace(place, recording, traced)?, store::units(place, recording))
 }
 
 fn no_step(player: &Player) -> Failure {

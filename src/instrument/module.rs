@@ -51,6 +51,8 @@ pub struct Module {
     pub types: NamedTypes,
     /// Global variables that are defined.
     pub globals: Vec<Global>,
+    /// The [standard streams](STREAMS) that it uses.
+    pub streams: Vec<Arc<str>>,
     /// Functions that are defined, in the order of the text.
     pub functions: Vec<FunctionHeader>,
     /// Functions that are declared only.
@@ -60,6 +62,9 @@ pub struct Module {
     /// The words of each group of attributes.
     attributes: HashMap<u32, Range<usize>>,
 }
+
+/// Variables of the C library that point to its standard streams.
+pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
 /// Metadata nodes are numbered without gaps, so there are no more than lines; a larger number is no number.
 const MAX_METADATA: u32 = 50_000_000;
@@ -135,7 +140,7 @@ impl Module {
 
     fn global(&mut self, line: &str) -> Result<(), Unsupported> {
         let mut cursor = Cursor::new(line);
-        let name = cursor.name('@')?.into();
+        let name: Arc<str> = cursor.name('@')?.into();
         cursor.expect("=")?;
         let (mut is_external, mut is_thread_local) = (false, false);
         loop {
@@ -153,7 +158,9 @@ impl Module {
         let is_constant = cursor.word()? == "constant";
         let ty = cursor.ty()?;
         let debug = line.rfind(", !dbg !").map(|at| Cursor::new(&line[at + 8..]).number()).transpose()?;
-        if !is_external {
+        if is_external && STREAMS.contains(&&*name) {
+            self.streams.push(name);
+        } else if !is_external {
             self.globals.push(Global { name, ty, is_constant, is_thread_local, debug: debug.map(MetadataId) });
         }
         Ok(())

@@ -40,7 +40,7 @@ mod finding;
 mod forks;
 mod json;
 pub mod model;
-mod pair;
+pub(in crate::session) mod pair;
 mod parking;
 mod sides;
 pub mod switching;

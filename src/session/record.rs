@@ -7,6 +7,8 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::report::Status;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::failure::Failure;
@@ -82,13 +84,26 @@ pub fn run(
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    let clang = clang(context)?;
     let user = private::open(&location.git_directory)?;
     let commit = graph::resolve(&user, &order.at)?;
     let mut tree = graph::tree_of(&user, commit)?;
     drop(saved::make_private(location, &user, commit)?);
     let holder = Holder::new(&order.command, &order.holding, commit, location, (&user, context))?;
     holder.held(&mut [&mut tree], talk)?;
+    of_tree(order, (tree, commit), location, context, talk)
+}
+
+/// Records the test in a tree of the private repository; the revision of the order is not used.
+///
+/// - `commit`: the revision of which the tree is a version.
+pub fn of_tree(
+    order: &RecordOrder,
+    (tree, commit): (TreeId, CommitId),
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+) -> Result<(String, Recording), Failure> {
+    let clang = clang(context)?;
     let private = private::private_directory(&location.idd_directory());
 
     let _lock = saved::lock(location)?;

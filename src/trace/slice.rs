@@ -110,7 +110,9 @@ pub fn forward(graph: &Dependences, criteria: &[Step], kinds: Kinds) -> Steps {
     );
     late.sort_unstable();
     let mut asked = Steps::new(graph.n_steps());
-    criteria.iter().for_each(|step| _ = asked.insert(*step));
+    for step in criteria {
+        asked.insert(*step);
+    }
     let mut found = Steps::new(graph.n_steps());
     let mut open = Vec::new();
     for (step, row) in (0..).map(Step).zip(graph.all()) {

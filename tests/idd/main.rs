@@ -36,6 +36,7 @@ mod resume;
 mod scan;
 mod seeds;
 mod shrink;
+mod slices;
 mod stages;
 mod stale;
 mod submodules;

@@ -106,7 +106,7 @@ fn a_size_a_step_or_a_command_that_cannot_be_meant_is_refused() {
     refused(place.path(), &of("-5"), 129, "invalid value '-5' for '--max-trace <SIZE>': a size is a number and K, M");
     refused(place.path(), &["trace", "step", "0"], 129, "invalid value '0' for '<STEP>': steps are numbered from 1");
     refused(place.path(), &["trace", "why", "-1", "n"], 129, "steps are numbered from 1");
-    let message = "error: `git idd trace` needs a subcommand: list, stat, tree, step, why\n";
+    let message = "error: `git idd trace` needs a subcommand: list, stat, tree, inputs, step, why\n";
     refused(place.path(), &["trace"], 129, message);
 }
 

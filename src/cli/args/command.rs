@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 
+use crate::session::slice::criterion::Criterion;
 use clap::Arg;
 use clap::ArgAction;
 use clap::ArgMatches;
@@ -18,6 +19,7 @@ use clap::error::ErrorKind;
 use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
+use crate::cli::args::criterion;
 use crate::cli::args::options::Allowance;
 use crate::cli::args::options::Effort;
 use crate::cli::args::options::Explain;
@@ -119,6 +121,71 @@ pub struct ShrinkCommand {
     pub output: Output,
 }
 
+/// A slice.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("direction").required(true))]
+pub struct SliceCommand {
+    /// Show the statements on which this depends: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`,
+    /// `crash`, `end`, or `line:<file>:<line>`.
+    #[arg(long, value_name = "CRITERION", group = "direction", value_parser = criterion::parse)]
+    pub backward: Option<Criterion>,
+
+    /// Show the statements that depend on this: `<step>`, `<step>:<variable>`, `line:<file>:<line>`, or
+    /// `input:<file>[:<byte>[-<byte>]]`, where `-` is standard input.
+    #[arg(long, value_name = "CRITERION", group = "direction", value_parser = criterion::parse)]
+    pub forward: Option<Criterion>,
+
+    /// Follow values only, not the decisions because of which a statement runs.
+    #[arg(long)]
+    pub data: bool,
+
+    /// Follow values that are used only to compute an address, too: pointers and indices.
+    #[arg(long)]
+    pub address: bool,
+
+    #[command(flatten)]
+    pub which: Which,
+}
+
+/// A chop.
+#[derive(Debug, clap::Args)]
+pub struct ChopCommand {
+    /// The test, as in a hunt; that of the newest finding if none is given.
+    #[arg(value_name = "TEST-CMD", last = true)]
+    pub words: Vec<OsString>,
+
+    /// The input of the failing run: a file that the program reads, or `-` for standard input; may be given more than
+    /// once. Without this option everything counts that the program reads.
+    #[arg(long, value_name = "FILE")]
+    pub input: Vec<String>,
+
+    /// File with the output that is right: the first byte that differs is the failure.
+    #[arg(long, value_name = "FILE", conflicts_with = "good")]
+    pub expected: Option<OsString>,
+
+    /// Revision at which the test passes: its output is right.
+    #[arg(long, value_name = "REV")]
+    pub good: Option<String>,
+
+    /// The hunt whose finding is examined, if no test is given (default: the newest finding).
+    #[arg(long, value_name = "ID", conflicts_with = "words")]
+    pub hunt: Option<String>,
+
+    /// Follow values only, not the decisions because of which a statement runs.
+    #[arg(long)]
+    pub data: bool,
+
+    /// Follow values that are used only to compute an address, too: pointers and indices.
+    #[arg(long)]
+    pub address: bool,
+
+    #[command(flatten)]
+    pub record: Record,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// An explanation.
 #[derive(Debug, clap::Args)]
 pub struct ExplainCommand {
@@ -170,6 +237,15 @@ pub enum TraceCommand {
         /// Number of calls and iterations that are printed on each level.
         #[arg(long, value_name = "N", default_value_t = 20)]
         width: usize,
+
+        #[command(flatten)]
+        which: Which,
+    },
+    /// List what the program read: which bytes of which file came in at which step.
+    Inputs {
+        /// Maximum number of reads that are printed for each input.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
 
         #[command(flatten)]
         which: Which,
@@ -308,6 +384,13 @@ pub enum Subcommand {
         override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
     )]
     Explain(Box<ExplainCommand>),
+    /// Show the statements that depend on the input of a failing test and on which its failure depends. Without
+    /// arguments: of the newest finding.
+    #[command(override_usage = "git idd chop [OPTIONS]\n       git idd chop [OPTIONS] -- <TEST-CMD> [ARGS]...")]
+    Chop(Box<ChopCommand>),
+    /// Show the statements of a recording on which a value depends, or that depend on it.
+    #[command(override_usage = "git idd slice [OPTIONS] <--backward <CRITERION>|--forward <CRITERION>>")]
+    Slice(Box<SliceCommand>),
     /// Show a recording.
     Trace {
         #[command(subcommand)]

@@ -6,6 +6,7 @@
 
 mod command;
 pub mod config;
+mod criterion;
 pub mod options;
 mod orders;
 mod values;
@@ -14,7 +15,9 @@ use std::ffi::OsString;
 
 use clap::FromArgMatches;
 
+use crate::cli::args::command::ChopCommand;
 use crate::cli::args::command::Cli;
+use crate::cli::args::command::SliceCommand;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
 use crate::cli::args::options::Algorithm;
@@ -26,6 +29,7 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
+use crate::session::chop::ChopOrder;
 use crate::session::order::Allowance;
 use crate::session::order::Effort;
 use crate::session::order::ExplainOrder;
@@ -36,6 +40,10 @@ use crate::session::order::ShrinkOrder;
 use crate::session::order::SignatureMode;
 use crate::session::order::Test;
 use crate::session::order::TestCommand;
+use crate::session::recorded::Which;
+use crate::session::slice::Direction;
+use crate::session::slice::SliceOrder;
+use crate::trace::slice::Kinds;
 
 use crate::explain::chain::Method;
 
@@ -128,6 +136,10 @@ pub enum Request {
     Explain(ExplainOrder),
     /// Record a test.
     Record(RecordOrder),
+    /// Chop a failing run.
+    Chop(ChopOrder),
+    /// Slice a recording.
+    Slice(SliceOrder),
     /// Show a recording.
     Trace(TraceArgs),
     /// Print completions.
@@ -162,10 +174,8 @@ pub struct PageArgs {
 /// What is shown of which recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceArgs {
-    /// The recording; the last one if none is named.
-    pub recording: Option<String>,
-    /// The process, by its number in the recording; the chosen one if none is named.
-    pub process: Option<usize>,
+    /// Which recording.
+    pub which: Which,
     /// What is shown.
     pub shown: Shown,
 }
@@ -184,6 +194,8 @@ pub enum Shown {
         /// Beside each other.
         width: usize,
     },
+    /// What the program read: how many reads of each input.
+    Inputs(usize),
     /// A step.
     Step(u32),
     /// Where the value of a variable comes from.
@@ -301,18 +313,41 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Explain(explain_args(args.words, args.explain)?), output)
         }
+        Some(Subcommand::Chop(args)) => {
+            let output = args.output;
+            (Request::Chop(chop_args(*args)?), output)
+        }
+        Some(Subcommand::Slice(args)) => {
+            let SliceCommand { backward, forward, data, address, which } = *args;
+            let (direction, criterion) = match (backward, forward) {
+                (Some(criterion), _) => (Direction::Backward, criterion),
+                (None, Some(criterion)) => (Direction::Forward, criterion),
+                (None, None) => unreachable!("clap requires one of them"),
+            };
+            let output = which.output;
+            let which = Which { recording: which.recording, process: which.process };
+            let kinds = Kinds { address, control: !data };
+            (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
+        }
         Some(Subcommand::Trace { command }) => {
             let (which, shown) = match command {
                 TraceCommand::List { output } => {
-                    let args = TraceArgs { recording: None, process: None, shown: Shown::List };
+                    let args = TraceArgs { which: Which::default(), shown: Shown::List };
                     return Ok((Request::Trace(args), output));
                 }
                 TraceCommand::Stat { which } => (which, Shown::Stat),
                 TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
+                TraceCommand::Inputs { limit, which } => (which, Shown::Inputs(limit)),
                 TraceCommand::Step { step, which } => (which, Shown::Step(step)),
                 TraceCommand::Why { step, variable, limit, which } => (which, Shown::Why { step, variable, limit }),
             };
-            (Request::Trace(TraceArgs { recording: which.recording, process: which.process, shown }), which.output)
+            (
+                Request::Trace(TraceArgs {
+                    which: Which { recording: which.recording, process: which.process },
+                    shown,
+                }),
+                which.output,
+            )
         }
         Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
@@ -336,6 +371,24 @@ fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Compl
     let effort = Effort { clean, no_cache, jobs, budget, max_probes, ..Default::default() };
     let HuntOrder { command, test, effort, .. } = hunt_args(words, History::default(), test, effort)?;
     Ok(ShrinkArgs { order: ShrinkOrder { command, input, passing, args, env, at, test, effort }, output })
+}
+
+fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
+    let ChopCommand { words, input, expected, good, hunt, data, address, record, .. } = args;
+    let command = TestCommand::from_words(words.clone());
+    if command.is_none() && !words.is_empty() {
+        return Err(("the test command is empty", "give the command that fails: git idd chop -- ./test.sh"));
+    }
+    if command.is_none() && good.is_some() {
+        return Err((
+            "`--good` and a test command must be given together",
+            "the finding of a hunt has its passing version",
+        ));
+    }
+    // Without a command, that of the hunt takes its place.
+    let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
+    let (record, kinds) = (record_args(words, record)?, Kinds { address, control: !data });
+    Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {

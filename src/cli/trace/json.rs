@@ -1,12 +1,13 @@
 //! `git idd trace --json`.
 
-use crate::cli::trace::Sources;
 use crate::cli::trace::count::Stat;
+use crate::session::sources::Sources;
 use crate::trace::native::detail::Access;
 use crate::trace::native::detail::Detail;
 use crate::trace::native::detail::Standing;
 use crate::trace::native::detail::Why;
 use crate::trace::native::fault::Doing;
+use crate::trace::native::input::Entry;
 use crate::trace::native::machine::What;
 use crate::trace::native::tree::Kind;
 use crate::trace::native::tree::Node;
@@ -52,6 +53,23 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
         "n_unwound": check.n_unwound,
         "n_partial": check.n_partial,
     })
+}
+
+/// What the program read.
+pub fn inputs(recording: &str, entries: &[Entry]) -> Value {
+    let entry = |entry: &Entry| {
+        json!({
+            "source": entry.source.to_string(),
+            "begin": entry.begin,
+            "length": entry.length,
+            "is_exact": entry.is_exact,
+            "step": entry.step.0,
+            "function": entry.function.as_deref(),
+            "file": entry.place.as_ref().map(|place| &*place.file),
+            "line": entry.place.as_ref().map(|place| place.line),
+        })
+    };
+    json!({ "schema": SCHEMA, "recording": recording, "inputs": entries.iter().map(entry).collect::<Vec<_>>() })
 }
 
 /// All recordings.

@@ -1,15 +1,17 @@
 //! `git idd trace` for people.
 
-use crate::cli::trace::Sources;
 use crate::cli::trace::count::Stat;
 use crate::cli::trace::safe;
 use crate::plural::count;
+use crate::session::sources::Sources;
 use crate::trace::native::detail::Access;
 use crate::trace::native::detail::Detail;
 use crate::trace::native::detail::Outside;
 use crate::trace::native::detail::Standing;
 use crate::trace::native::detail::Why;
 use crate::trace::native::fault::Doing;
+use crate::trace::native::input::Entry;
+use crate::trace::native::input::Source;
 use crate::trace::native::machine::What;
 use crate::trace::native::tree::Kind;
 use crate::trace::native::tree::Node;
@@ -151,6 +153,34 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
     page.0
 }
 
+/// What the program read, by inputs.
+pub fn inputs(entries: &[Entry], limit: usize, sources: &mut Sources) -> String {
+    let mut page = Page(String::new());
+    if entries.is_empty() {
+        page.line(0, "the program read no input");
+    }
+    let mut inputs: Vec<&Source> = Vec::new();
+    for entry in entries {
+        if !inputs.contains(&&entry.source) {
+            inputs.push(&entry.source);
+        }
+    }
+    for source in inputs {
+        let of_it: Vec<&Entry> = entries.iter().filter(|entry| entry.source == *source).collect();
+        page.line(0, &format!("{}, {}", safe(&source.to_string()), count(of_it.len(), "read")));
+        for entry in of_it.iter().take(limit) {
+            let text = entry.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
+            let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
+            let bytes = entry.bytes();
+            page.line(1, &format!("#{} {bytes}  {}{text}", entry.step.0, place(entry.place.as_ref())));
+        }
+        if let Some(n_more @ 1..) = of_it.len().checked_sub(limit) {
+            page.line(1, &format!("... {} more", spaced(n_more as u64)));
+        }
+    }
+    page.0
+}
+
 fn place(place: Option<&Place>) -> String {
     place.map_or_else(|| "?".to_owned(), |place| format!("{}:{}", safe(&place.file), place.line))
 }
@@ -246,10 +276,11 @@ fn read(access: &Access) -> String {
 fn outside(call: &Outside) -> String {
     let name = call.name.as_deref().unwrap_or("(through a pointer)");
     let result = call.result.as_ref().map(|result| format!(" = {result}")).unwrap_or_default();
-    let mark = match (call.is_input, call.is_modelled) {
-        (true, _) => "  (input)",
-        (false, true) => "",
-        (false, false) => "  (effect not known)",
+    let mark = match (&call.input, call.is_input, call.is_modelled) {
+        (Some(input), ..) => format!("  ({input})"),
+        (None, true, _) => "  (input)".to_owned(),
+        (None, false, true) => String::new(),
+        (None, false, false) => "  (effect not known)".to_owned(),
     };
     safe(&format!("{name}({}){result}{mark}", call.arguments.join(", ")))
 }

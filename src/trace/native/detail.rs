@@ -56,7 +56,7 @@ pub struct Access {
     pub size: u64,
     /// The step that wrote the value; [`Step::START`] for a value from before the run.
     pub makers: BTreeSet<Step>,
-    /// For a value from before the run: its source.
+    /// For a value from before the run, or from an [input](crate::trace::native::input::name): its source.
     pub origin: Option<String>,
 }
 
@@ -71,6 +71,8 @@ pub struct Outside {
     pub result: Option<String>,
     /// Whether it brings input into the program.
     pub is_input: bool,
+    /// The [bytes of input](crate::trace::native::input::name) that it brings, if they are known.
+    pub input: Option<String>,
     /// Whether the effects of the function are known.
     pub is_modelled: bool,
 }
@@ -362,6 +364,7 @@ fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Optio
             show(result, if is_short { 4 } else { call.result_size.min(8) }, class)
         }),
         is_input: model.is_some_and(|model| model.input.is_some()),
+        input: None,
         is_modelled: model.is_some(),
     }
 }

@@ -46,6 +46,8 @@ pub struct Global {
 pub struct Globals {
     all: Vec<Global>,
     contents: Vec<(u64, Vec<u8>)>,
+    /// The standard streams of the C library: names, and addresses of the pointers to them.
+    streams: Vec<(Arc<str>, u64)>,
 }
 
 impl Globals {
@@ -59,7 +61,9 @@ impl Globals {
             let map = Arc::clone(units.map(chunk.thread)?);
             let address = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
             let addresses: Vec<u64> = bytes.chunks_exact(8).map(address).collect();
-            if addresses.len() != map.module.globals.len() {
+            let (n_globals, n_streams) = (map.module.globals.len(), map.module.streams.len());
+            // Older recordings have no streams.
+            if ![n_globals, n_globals + n_streams].contains(&addresses.len()) {
                 return Err(TraceError::Damaged("a unit has other global variables than it had"));
             }
             found.push((map, addresses));
@@ -73,6 +77,8 @@ impl Globals {
         let mut globals = Self::default();
         for (map, addresses) in &found {
             globals.unit(map, addresses, &mut by_name);
+            let streams = map.module.streams.iter().zip(&addresses[map.module.globals.len()..]);
+            globals.streams.extend(streams.map(|(name, address)| (Arc::clone(name), *address)));
         }
         globals.all.sort_by_key(|global| global.address);
         Ok(globals)
@@ -139,6 +145,11 @@ impl Globals {
         let behind = self.all.partition_point(|global| global.address <= address);
         // Several may have the same address if some are empty.
         self.all[..behind].iter().rev().take(4).find(|global| address - global.address < global.size)
+    }
+
+    /// The address of the pointer to a standard stream: `stdin`, `stdout`, `stderr`.
+    pub fn stream(&self, name: &str) -> Option<u64> {
+        self.streams.iter().find(|(known, _)| &**known == name).map(|(_, address)| *address)
     }
 
     /// The one of this name: of the unit, if several have it.

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::native::detail::Detail;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
@@ -77,7 +78,7 @@ pub enum Landing {
     Nowhere,
     /// From this address on.
     At(u64),
-    /// At the beginning of a block of the heap.
+    /// At the beginning of a block of the heap that the program never read.
     Block,
 }
 
@@ -109,28 +110,72 @@ impl Entry {
         Some(begin..begin.saturating_add(self.length?))
     }
 
-    /// The bytes of the source that are in a part of memory.
-    ///
-    /// - `block`: the address of the heap block that has the address.
-    pub fn part(&self, address: u64, length: u64, block: Option<u64>) -> Option<Range<u64>> {
-        let base = match self.landing {
-            Landing::Nowhere => return None,
-            Landing::At(base) => base,
-            Landing::Block => block?,
-        };
+    /// The bytes of the source that are in a part of memory; `None` if that is not known.
+    pub fn part(&self, address: u64, length: u64) -> Option<Range<u64>> {
+        let Landing::At(base) = self.landing else { return None };
         let first = self.begin?.checked_add(address.checked_sub(base)?)?;
         let end = first.saturating_add(length);
-        Some(first..self.length.map_or(end, |length| end.min(self.begin.unwrap_or(0).saturating_add(length))))
+        let last = self.range().map_or(u64::MAX, |range| range.end);
+        (first < last).then(|| first..end.min(last))
+    }
+}
+
+impl Entry {
+    /// Its bytes in words: `bytes 3 to 7`.
+    pub fn bytes(&self) -> String {
+        let about = if self.is_exact { "" } else { "about " };
+        match (self.range(), self.begin) {
+            (Some(range), _) if range.is_empty() => "no bytes".to_owned(),
+            (Some(range), _) => format!("{about}{}", bytes(&range)),
+            (None, Some(begin)) => format!("{about}bytes from {begin} on"),
+            (None, None) => "bytes whose place is not known".to_owned(),
+        }
+    }
+}
+
+/// `byte 3` or `bytes 3 to 7`.
+pub fn bytes(range: &Range<u64>) -> String {
+    match range.end - range.start {
+        1 => format!("byte {}", range.start),
+        _ => format!("bytes {} to {}", range.start, range.end - 1),
+    }
+}
+
+/// Names the bytes of input that steps read, and that calls brought.
+pub fn name(details: &mut [Detail], entries: &[Entry]) {
+    let mut by_step: HashMap<Step, Vec<&Entry>> = HashMap::new();
+    for entry in entries {
+        by_step.entry(entry.step).or_default().push(entry);
+    }
+    for detail in details {
+        for access in &mut detail.reads {
+            let mut makers = access.makers.iter().filter_map(|maker| by_step.get(maker)).flatten();
+            let part = |entry: &&Entry| {
+                let about = if entry.is_exact { "" } else { "about " };
+                let range = entry.part(access.address, access.size)?;
+                Some(format!("{about}{} of {}", bytes(&range), entry.source))
+            };
+            let named = makers.find_map(part);
+            access.origin = access.origin.take().or(named);
+        }
+        let mut of_calls =
+            by_step.get(&detail.standing.step).into_iter().flatten().filter(|entry| entry.function.is_some());
+        for call in detail.calls.iter_mut().filter(|call| call.is_input) {
+            call.input = of_calls.next().map(|entry| match entry.source {
+                Source::Environment(_) | Source::System(_) => entry.source.to_string(),
+                _ => format!("{} of {}", entry.bytes(), entry.source),
+            });
+        }
     }
 }
 
 /// The content of a source, if it is known.
 pub type Contents<'c> = dyn FnMut(&Source) -> Option<Vec<u8>> + 'c;
 
-/// All entries of input of a run, in order.
+/// All entries of input before a step, in order.
 ///
 /// Cost: one pass over the trace.
-pub fn inputs(player: &mut Player, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
+pub fn inputs(player: &mut Player, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
     player.seek(0)?;
     let globals = Arc::clone(&player.globals);
     let mut inputs = Inputs {
@@ -140,6 +185,9 @@ pub fn inputs(player: &mut Player, contents: &mut Contents<'_>) -> Result<Vec<En
         handles: HashMap::new(),
         variables: Vec::new(),
         entries: Vec::new(),
+        in_blocks: Vec::new(),
+        until,
+        is_done: false,
     };
     player.play(&mut inputs)?;
     for file in 0..inputs.open.len() {
@@ -195,7 +243,7 @@ impl Watch for Readers<'_> {
         // In a block of the heap the place of the bytes is not known: all of them count.
         let is_used = match entry.landing {
             Landing::At(_) => entry
-                .part(address, length, None)
+                .part(address, length)
                 .is_some_and(|bytes| bytes.start < self.range.end && self.range.start < bytes.end),
             _ => true,
         };
@@ -230,6 +278,10 @@ struct Inputs<'i> {
     /// Values of the environment: where they begin, and the names of the variables.
     variables: Vec<(u64, String)>,
     entries: Vec<Entry>,
+    /// Those whose bytes are in a block that is not known yet.
+    in_blocks: Vec<usize>,
+    until: Step,
+    is_done: bool,
 }
 
 /// A call that came back.
@@ -295,7 +347,7 @@ impl Inputs<'_> {
         if let Some(file) = self.handles.get(&Handle::Stream(pointer)) {
             return *file;
         }
-        let address = self.globals.iter().find(|global| &*global.name == "stdin").map(|global| global.address);
+        let address = self.globals.stream("stdin");
         let standard = address.and_then(|address| machine.memory.word(address, 8)).map(|(pointer, _)| pointer);
         let file = if standard == Some(pointer) { self.standard() } else { self.file(Source::Stream) };
         self.handles.insert(Handle::Stream(pointer), file);
@@ -392,7 +444,7 @@ impl Inputs<'_> {
                 self.read(file, Some(call.count()), Landing::At(call.argument(1)), call);
             }
             "pread" if call.count() > 0 => {
-                let at = std::mem::replace(&mut self.open[file].at, Some(call.argument(3)));
+                let at = self.open[file].at.replace(call.argument(3));
                 self.read(file, Some(call.count()), Landing::At(call.argument(1)), call);
                 self.open[file].at = at;
             }
@@ -402,13 +454,15 @@ impl Inputs<'_> {
             }
             "fgets" if call.result != 0 => self.line(file, call.argument(1).saturating_sub(1), call),
             "getline" | "getdelim" | "__getdelim" if !is_end(call.result) => {
-                self.read(file, Some(call.count()), Landing::Block, call);
+                let entry = self.read(file, Some(call.count()), Landing::Block, call);
+                // The line before is gone, if it was in the same block.
+                self.in_blocks = vec![entry];
             }
             "fgetc" | "getc" | "getc_unlocked" | "getchar" | "getchar_unlocked" if !is_end(call.result) => {
                 self.read(file, Some(1), Landing::Nowhere, call);
             }
             name if name.ends_with("scanf") => {
-                let format = if input == Input::Standard { 0 } else { 1 };
+                let format = usize::from(input != Input::Standard);
                 let format = call.machine.memory.string(call.argument(format), MAX_FORMAT);
                 let length = self.rest(file).zip(format).map(|(rest, format)| scanned::consumed(&format, rest) as u64);
                 self.read(file, length, Landing::Nowhere, call);
@@ -431,7 +485,7 @@ impl Inputs<'_> {
                 self.handles.insert(Handle::Stream(call.result), file);
             }
             "open" | "open64" | "openat" | "openat64" if is_open(call.result) => {
-                let name = if call.name.starts_with("openat") { 1 } else { 0 };
+                let name = usize::from(call.name.starts_with("openat"));
                 let number = call.result & 0xffff_ffff;
                 let source = call.text(name).map_or(Source::Descriptor(number), Source::File);
                 let file = self.file(source);
@@ -470,7 +524,7 @@ impl Inputs<'_> {
             }
             "mmap" | "mmap64" if narrow(call.result) != -1 && call.signed(4) >= 0 => {
                 let file = self.descriptor(call.argument(4) & 0xffff_ffff);
-                let at = std::mem::replace(&mut self.open[file].at, Some(call.argument(5)));
+                let at = self.open[file].at.replace(call.argument(5));
                 let rest = self.rest(file).map(|rest| rest.len() as u64);
                 let length = rest.map_or(call.argument(1), |rest| rest.min(call.argument(1)));
                 self.read(file, Some(length), Landing::At(call.result), call);
@@ -493,6 +547,18 @@ impl Inputs<'_> {
         self.entries.push(Entry { source, begin, length, is_exact: true, step, function: None, place, landing });
     }
 
+    /// A read shows in which block a line is.
+    #[inline]
+    fn found_in_block(&mut self, machine: &Machine, address: u64) {
+        let Some(entry) = self.in_blocks.last().map(|index| &mut self.entries[*index]) else { return };
+        if machine.memory.word(address, 1).is_some_and(|(_, writer)| writer == entry.step)
+            && let Some(block) = machine.heap.find(address)
+        {
+            entry.landing = Landing::At(block.address);
+            self.in_blocks.clear();
+        }
+    }
+
     /// The argument or variable that is at an address, and the offset in it.
     fn given(&self, machine: &Machine, address: u64) -> Option<(Source, u64)> {
         if let Some((begin, text)) = &machine.texts
@@ -500,7 +566,7 @@ impl Inputs<'_> {
             && at < text.len()
         {
             let before = &text[..at];
-            let number = before.iter().filter(|byte| **byte == 0).count();
+            let number = before.split(|byte| *byte == 0).count() - 1;
             let begin = before.iter().rposition(|byte| *byte == 0).map_or(0, |zero| zero + 1);
             return Some((Source::Argument(number), (at - begin) as u64));
         }
@@ -512,6 +578,14 @@ impl Inputs<'_> {
 }
 
 impl Watch for Inputs<'_> {
+    fn step(&mut self, machine: &Machine) {
+        self.is_done = machine.frame().is_some_and(|frame| frame.step >= self.until);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+
     fn acts(&mut self, machine: &Machine, action: &Action, _record: &[u8]) {
         // The called function may overwrite the line.
         let Action::Call(index) = action else { return };
@@ -533,12 +607,14 @@ impl Watch for Inputs<'_> {
     }
 
     fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+        self.found_in_block(machine, address);
         if machine.texts.is_some() || !self.variables.is_empty() {
             self.looked(machine, step, address, bytes.len() as u64);
         }
     }
 
     fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        self.found_in_block(machine, address);
         if machine.texts.is_some() || !self.variables.is_empty() {
             self.looked(machine, step, address, length);
         }
@@ -548,6 +624,7 @@ impl Watch for Inputs<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::native::detail::detail;
     use crate::trace::native::stored::player;
     use crate::trace::native::stored::step;
 
@@ -555,7 +632,7 @@ mod tests {
 
     /// The entries of the stored run: source, range, exactness, function.
     fn shown(player: &mut Player, contents: &mut Contents<'_>) -> Vec<String> {
-        let entries = inputs(player, contents).unwrap();
+        let entries = inputs(player, Step(u32::MAX), contents).unwrap();
         let text = |entry: &Entry| {
             let range = entry.range().map_or_else(|| "?".to_owned(), |range| format!("{range:?}"));
             let sign = if entry.is_exact { "" } else { "~" };
@@ -582,11 +659,23 @@ mod tests {
         assert_eq!(known, expected);
         // Without the content of the file, the program's own reads show where its lines end.
         let guessed = shown(&mut player, &mut |_| None);
-        let sign = |text: &str| text.replace("letters ", "letters ~").replacen("~0", "~0", 1);
+        let sign = |text: &str| text.replace("letters ", "letters ~");
         assert_eq!(
             guessed,
             expected.map(|text| if text.starts_with("letters") { sign(text) } else { text.to_owned() })
         );
+    }
+
+    #[test]
+    fn where_a_value_comes_from_ends_at_bytes_of_the_input() {
+        let mut player = player("inputs", "good");
+        let entries = inputs(&mut player, Step(u32::MAX), &mut |_| Some(LETTERS.to_vec())).unwrap();
+        let (second, call) = (step(&mut player, 15, 1), entries[2].step);
+        let mut details = [second, call].map(|step| detail(&mut player, step).unwrap().unwrap());
+        name(&mut details, &entries);
+        let origins: Vec<&String> = details[0].reads.iter().filter_map(|access| access.origin.as_ref()).collect();
+        assert_eq!(origins, ["byte 1 of letters"]);
+        assert_eq!(details[1].calls[0].input.as_deref(), Some("byte 7 of letters"));
     }
 
     #[test]
@@ -599,7 +688,7 @@ mod tests {
     #[test]
     fn a_part_of_an_input_enters_where_it_is_used() {
         let mut player = player("inputs", "good");
-        let entries = inputs(&mut player, &mut |_| Some(LETTERS.to_vec())).unwrap();
+        let entries = inputs(&mut player, Step(u32::MAX), &mut |_| Some(LETTERS.to_vec())).unwrap();
         let of_file: Vec<&Entry> =
             entries.iter().filter(|entry| entry.source == Source::File("letters".into())).collect();
         let adds = |player: &mut Player, nth| step(player, 15, nth);

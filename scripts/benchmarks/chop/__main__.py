@@ -1,0 +1,107 @@
+"""Failure-inducing chops of seeded faults.
+
+For each fault of the programs of `bench chain` and each of its first failing tests, `git idd chop` gets the output of the
+correct program and all input. *Inside*: a faulty line is in the chop; *with constants*: there, or among the statements that
+depend on no input (the rule of Gupta et al. 2005 for wrong constants). An omission has no faulty line: the line where
+something is missing counts. Sizes are executed statements. Raw rows go to target/bench/chop.jsonl.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "chain"))
+
+import programs
+from explaining import make_repository
+from running import ROOT, environment, keep, run
+from tables import table
+
+parser = argparse.ArgumentParser(prog="bench chop", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
+parser.add_argument("--runs", type=int, default=1, help="failing tests of each fault")
+parser.add_argument("--seconds", type=float, default=60, help="time of one chop")
+parser.add_argument("--address", action="store_true", help="slices follow addresses, too")
+parser.add_argument("--fault", action="append", help="only this fault; repeatable")
+parser.add_argument("names", nargs="*", help="only these programs")
+options = parser.parse_args()
+
+
+def chop(binary, repo, program, test):
+    """The report of `git idd chop`, with `wall`; or `error` and `wall`."""
+    flags = ["--address"] if options.address else []
+    arguments = ["chop", "--json", "--once", *flags, "--expected", f"tests/{test.name}.out", "--build", program.build, "--", test.command()]
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as stderr:
+        stdout, code, wall = run([str(binary), *arguments], repo, environment(home), options.seconds, stderr)
+        stderr.seek(0)
+        told = [line for line in stderr.read().decode(errors="replace").split("\n") if line.startswith("error")]
+    try:
+        return {**json.loads(stdout), "wall": wall}
+    except ValueError:
+        return {"error": (told or [f"exit {code}"])[0], "wall": wall}
+
+
+def rows(binary):
+    """A row for each fault and failing test."""
+    for name in options.names or programs.names():
+        program = programs.load(name)
+        for fault in program.faults:
+            if options.fault and fault.id not in options.fault:
+                continue
+            with tempfile.TemporaryDirectory() as scratch:
+                repo = Path(scratch, "repo")
+                good = (program.directory / fault.file).read_text(encoding="utf-8")
+                make_repository(repo, program.copy_to, fault.file, good, fault.apply(good))
+                for test in [test for test in program.tests if test.name in fault.fails][: options.runs]:
+                    found = chop(binary, repo, program, test)
+                    yield {"program": name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "test": test.name,
+                           "how": fault.fails[test.name], "wall": found["wall"], **measures(fault, found)}
+
+
+def measures(fault, found):
+    """What counts of a report."""
+    if "error" in found:
+        return {"error": found["error"]}
+    faulty = {(fault.file, line) for line in fault.lines() or [fault.line, fault.line - 1]}
+    is_in = lambda lines: any((line["file"].removeprefix("./"), line["line"]) in faulty for line in lines)
+    ranks = [rank for rank, line in enumerate(found["lines"], 1) if is_in([line])]
+    sizes = {part: found[part]["n_statements"] for part in ("run", "forward", "backward", "chop", "constants")}
+    in_chop = is_in(found["lines"])
+    return {**sizes, "n_steps": found["run"]["n_steps"], "inside": in_chop, "with_constants": in_chop or is_in(found["constant_lines"]),
+            "rank": ranks[0] if ranks else None, "failure": found["failure"]}
+
+
+def summary(of, name):
+    """A line of the table."""
+    fine = [row for row in of if "error" not in row]
+    median = lambda values: f"{statistics.median(values):.0f}" if values else "-"
+    share = lambda values: f"{100 * statistics.median(values):.0f} %" if values else "-"
+    ratio = [row["chop"] / row["backward"] for row in fine if row["backward"]]
+    return [name, f"{len(fine)} of {len(of)}", *(median([row[part] for row in fine]) for part in ("run", "forward", "backward", "chop", "constants")),
+            f"{sum(row['inside'] for row in fine)}", f"{sum(row['with_constants'] for row in fine)}",
+            share([row["chop"] / row["run"] for row in fine]), f"{sum(value <= 0.5 for value in ratio)}",
+            median([row["rank"] for row in fine if row["rank"]]), f"{statistics.median(row['wall'] for row in of):.1f}"]
+
+
+def main():
+    binary = Path(options.binary).resolve()
+    if not binary.exists():
+        parser.error(f"{binary} is not there; build it with `cargo build --release`")
+    found = []
+    for row in rows(binary):
+        keep("chop", row)
+        found.append(row)
+        seen = row.get("error") or f"{row['chop']} of {row['run']} statements, {'inside' if row['inside'] else 'constant' if row['with_constants'] else 'MISSED'}"
+        print(f"{row['fault']} {row['test']} ({row['how']}): {seen}", file=sys.stderr, flush=True)
+    if not found:
+        parser.error("nothing to measure")
+    head = ["program", "chops", "executed", "forward", "backward", "chop", "constants", "inside", "with constants", "chop / executed",
+            "chop at most half of backward", "rank", "s"]
+    names = sorted({row["program"] for row in found})
+    print(table(head, [*(summary([row for row in found if row["program"] == name], name) for name in names), summary(found, "all")]))
+
+
+main()

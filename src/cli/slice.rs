@@ -1,0 +1,105 @@
+//! `git idd slice`: runs the driver and prints the slice.
+
+use crate::cli::console::Console;
+use crate::cli::trace::json_line;
+use crate::plural::count;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::session;
+use crate::session::failure::Failure;
+use crate::session::slice::Direction;
+use crate::session::slice::Line;
+use crate::session::slice::Size;
+use crate::session::slice::Slice;
+use crate::session::slice::SliceOrder;
+use crate::session::sources::Sources;
+use crate::world::repo::locate::Location;
+use serde_json::Value;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// The version of the JSON object.
+const SCHEMA: &str = "git-idd/slice/1";
+
+/// Computes a slice; the result is the printed text.
+pub fn run(order: &SliceOrder, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
+    let slice = session::slice::run(order, location)?;
+    let mut sources = Sources::new(location, &slice.commit);
+    Ok(if console.is_json { json_line(&value(&slice, &mut sources)) } else { text(&slice, &mut sources).into_bytes() })
+}
+
+fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+/// `3 of 40 statements, 3 of 38 lines, 17 of 912 steps`.
+pub fn share(part: Size, whole: Size) -> String {
+    format!(
+        "{} of {}, {} of {}, {} of {}",
+        part.n_statements,
+        count(whole.n_statements, "statement"),
+        part.n_lines,
+        count(whole.n_lines, "line"),
+        part.n_steps,
+        count(whole.n_steps, "step")
+    )
+}
+
+/// Lines of the source under the name of their file and function, each with its steps.
+pub fn listing(lines: &[Line], sources: &mut Sources) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for line in lines {
+        let function = (&line.file, &line.function);
+        if last != Some(function) {
+            writeln!(text, "\n{}, {}", safe(&line.file), safe(&line.function)).expect("a string takes all");
+            last = Some(function);
+        }
+        let source = sources.line(&line.file, line.line).map_or_else(|| "?".to_owned(), |source| safe(&source));
+        let steps = format!("{} of {}", line.n_steps, line.n_run);
+        writeln!(text, "{:>6}  {steps:>11}  #{:<7} {source}", line.line, line.last.0).expect("a string takes all");
+    }
+    text
+}
+
+fn text(slice: &Slice, sources: &mut Sources) -> String {
+    let direction = match slice.direction {
+        Direction::Backward => "Backward slice of",
+        Direction::Forward => "Forward slice of",
+    };
+    let head = format!("{direction} {}: {}", slice.criterion, share(slice.size, slice.run));
+    format!("{head}\n{}", listing(&slice.lines, sources))
+}
+
+/// The size of a slice.
+pub fn sized(size: Size) -> Value {
+    json!({ "n_statements": size.n_statements, "n_lines": size.n_lines, "n_steps": size.n_steps })
+}
+
+fn value(slice: &Slice, sources: &mut Sources) -> Value {
+    let line = |line: &Line| {
+        json!({
+            "file": line.file,
+            "line": line.line,
+            "function": line.function,
+            "source": sources.line(&line.file, line.line),
+            "n_steps": line.n_steps,
+            "n_run": line.n_run,
+            "last": line.last.0,
+        })
+    };
+    json!({
+        "schema": SCHEMA,
+        "recording": slice.recording,
+        "commit": slice.commit,
+        "direction": match slice.direction {
+            Direction::Backward => "backward",
+            Direction::Forward => "forward",
+        },
+        "criterion": slice.criterion,
+        "n_criteria": slice.n_criteria,
+        "slice": sized(slice.size),
+        "run": sized(slice.run),
+        "lines": slice.lines.iter().map(line).collect::<Vec<_>>(),
+    })
+}

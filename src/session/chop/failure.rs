@@ -1,0 +1,145 @@
+//! The first wrong value of a failing run: where its backward slice begins.
+
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::session::failure::Failure;
+use crate::session::recorded;
+use crate::session::recorded::Which;
+use crate::session::recorded::failed;
+use crate::trace::dependence::Dependences;
+use crate::trace::native::output;
+use crate::trace::native::output::Outputs;
+use crate::trace::native::output::Stream;
+use crate::trace::native::play::Player;
+use crate::trace::step::Step;
+use crate::world::files;
+use crate::world::repo::locate::Location;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// The largest file of expected output.
+const MAX_EXPECTED: u64 = 1 << 30;
+
+/// The end of a process by a signal, see [`container`](crate::trace::container).
+const BY_SIGNAL: u32 = 256;
+
+/// Where the failure shows.
+pub struct Failed {
+    /// The step.
+    step: Step,
+    /// Whether the address that it used is wrong.
+    is_crash: bool,
+    /// The failure in words.
+    pub words: String,
+}
+
+impl Failed {
+    /// The criteria of the backward slice: the step, and for a crash also the steps that computed the address.
+    pub fn criteria(&self, graph: &Dependences) -> Vec<(Step, Step)> {
+        let end = Step(u32::MAX);
+        let makers = graph.makers(self.step).filter(|(_, kind)| self.is_crash && kind.is_flow());
+        std::iter::once((self.step, end)).chain(makers.map(|(maker, _)| (maker, self.step))).collect()
+    }
+}
+
+/// The content of a file with the right output.
+pub fn expected(file: &OsStr) -> Result<Vec<u8>, Failure> {
+    files::bytes_up_to(Path::new(file), MAX_EXPECTED).map_err(|error| {
+        let name = Terminal.line(&Untrusted::from(&*file.to_string_lossy()));
+        Failure::new(Status::Usage, format!("failed to read `{name}`: {error}"))
+            .with_hint("`--expected` takes a file with the output of a correct run")
+    })
+}
+
+/// What the chosen process of a recording printed to standard output, if all of it is known.
+pub fn printed(name: &str, location: &Location) -> Result<Option<Vec<u8>>, Failure> {
+    let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
+    let outputs = output::outputs(&mut recorded.player).map_err(|error| failed(&error))?;
+    let (text, is_all) = outputs.text(Stream::Output);
+    Ok(is_all.then_some(text))
+}
+
+/// Finds where a run failed: a crash, the first output that differs from the expected one, or the end of a program that
+/// ended with an error.
+///
+/// - `ended`: how the process ended.
+pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) -> Result<Failed, Failure> {
+    let outputs = output::outputs(player).map_err(|error| failed(&error))?;
+    let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
+    let found = |step: Step, words: String| Failed { step, is_crash: false, words };
+    if let Some(step) = outputs.crash {
+        return Ok(Failed { is_crash: true, ..found(step, format!("the crash at step {}", step.0)) });
+    }
+    if let Some(signal @ 1..) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
+        return Ok(found(last, format!("the end by signal {signal} at step {}", last.0)));
+    }
+    if let Some(expected) = expected
+        && let Some((step, words)) = first_wrong(&outputs, expected)
+    {
+        return Ok(found(step, words));
+    }
+    match ended {
+        Some(code @ 1..BY_SIGNAL) => Ok(found(last, format!("the exit with code {code} after step {}", last.0))),
+        _ if expected.is_some() => {
+            Err(Failure::new(Status::Error, "the program prints what is expected, and ends without an error")
+                .with_hint("`--program` names another program that the test runs"))
+        }
+        _ => Err(Failure::new(
+            Status::Error,
+            "the program ended without an error, so its first wrong value is not known",
+        )
+        .with_hint("give its right output with `--expected <file>`, or a version that passes with `--good <rev>`")),
+    }
+}
+
+/// The step of the first byte of standard output that differs, and the difference in words.
+fn first_wrong(outputs: &Outputs, expected: &[u8]) -> Option<(Step, String)> {
+    let (text, is_all) = outputs.text(Stream::Output);
+    let n_same = text.iter().zip(expected).take_while(|(one, other)| one == other).count();
+    let line = expected[..n_same].split(|byte| *byte == b'\n').count();
+    if n_same < text.len() {
+        let step = outputs.byte(Stream::Output, n_same as u64).ok()?;
+        return Some((step, format!("byte {n_same} of standard output (line {line}), which step {} printed", step.0)));
+    }
+    if is_all && n_same < expected.len() {
+        let last = outputs.last?;
+        return Some((last, format!("the end of the output at byte {n_same} (line {line}), where more is expected")));
+    }
+    // What a call printed is not known from here on.
+    let mut written = outputs.written.iter().filter(|written| written.stream == Stream::Output);
+    let unknown = written.find(|written| written.bytes.is_none())?;
+    Some((unknown.step, format!("what step {} printed, which is not known", unknown.step.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::output::Written;
+
+    fn outputs(texts: &[Option<&str>]) -> Outputs {
+        let written = (1..).zip(texts).map(|(step, text)| Written {
+            step: Step(step * 10),
+            stream: Stream::Output,
+            length: text.map(|text| text.len() as u64),
+            bytes: text.map(|text| text.as_bytes().to_vec()),
+        });
+        Outputs { written: written.collect(), crash: None, last: Some(Step(99)) }
+    }
+
+    #[test]
+    fn the_first_wrong_output_is_where_the_texts_part() {
+        let wrong = |texts: &[Option<&str>], expected: &str| first_wrong(&outputs(texts), expected.as_bytes());
+        let step = |found: Option<(Step, String)>| found.map(|(step, _)| step.0);
+        assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\nc\n")), Some(20));
+        assert_eq!(
+            wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().1,
+            "byte 2 of standard output (line 2), which step 20 printed"
+        );
+        assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\n")), Some(20), "more than expected");
+        assert_eq!(step(wrong(&[Some("a\n")], "a\nb\n")), Some(99), "less than expected");
+        assert_eq!(step(wrong(&[Some("a\n")], "a\n")), None);
+        assert_eq!(step(wrong(&[Some("a\n"), None, Some("x")], "a\nb\n")), Some(20), "not known");
+        assert_eq!(step(wrong(&[], "a")), Some(99));
+    }
+}

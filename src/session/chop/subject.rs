@@ -1,0 +1,90 @@
+//! The versions that a chop is about.
+
+use crate::explain::chain::Method;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::chop::ChopOrder;
+use crate::session::context::Context;
+use crate::session::explain::change;
+use crate::session::explain::change::Lines;
+use crate::session::explain::model::Pair;
+use crate::session::explain::pair;
+use crate::session::failure::Failure;
+use crate::session::hold::Holder;
+use crate::session::order::ExplainOrder;
+use crate::session::order::RecordOrder;
+use crate::session::order::Side;
+use crate::session::saved;
+use crate::session::talk::Talk;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+
+/// What is recorded.
+pub struct Subject {
+    /// The tree that fails, and its revision.
+    pub failing: (TreeId, CommitId),
+    /// A tree that passes.
+    pub reference: Option<TreeId>,
+    /// How they are recorded.
+    pub record: RecordOrder,
+    /// The lines of the failing tree that differ from the passing one.
+    pub changed: Lines,
+}
+
+/// Finds the versions: those of the order, or those of a hunt if the order has no command.
+pub fn find(
+    order: &ChopOrder,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+) -> Result<Subject, Failure> {
+    let user = private::open(&location.git_directory)?;
+    let record = &order.record;
+    let asked = |bad: Option<String>, good: Option<String>| ExplainOrder {
+        command: order.command.clone(),
+        bad,
+        good,
+        hunt: order.hunt.clone(),
+        switch_budget: None,
+        max_tests: 0,
+        at: Side::Culprit,
+        build: record.build.clone(),
+        holding: record.holding.clone(),
+        program: record.program.clone(),
+        method: Method::Dependence,
+        is_unchecked: false,
+        max_trace: record.max_trace,
+        max_output: record.max_output,
+        timeout: record.timeout,
+    };
+    let (Some(command), good) = (&order.command, &order.good) else {
+        let (pair, completed) = pair::find(&asked(None, order.good.clone()), location, &user, talk)?;
+        let changed = change::lines(location, &pair)?;
+        let Pair { failing, reference, .. } = pair;
+        let command = completed.command.unwrap_or_else(|| record.command.clone());
+        let record = RecordOrder { command, build: completed.build, timeout: completed.timeout, ..record.clone() };
+        return Ok(Subject { failing, reference: Some(reference), record, changed });
+    };
+    let bad = graph::resolve(&user, &record.at)?;
+    drop(saved::make_private(location, &user, bad)?);
+    let holder = Holder::new(command, &record.holding, bad, location, (&user, context))?;
+    let (mut failing, mut reference, build) = if let Some(good) = good {
+        let asked = asked(Some(record.at.clone()), Some(good.clone()));
+        let (pair, completed) = pair::find(&asked, location, &user, talk)?;
+        (pair.failing, Some(pair.reference), completed.build)
+    } else {
+        ((graph::tree_of(&user, bad)?, bad), None, record.build.clone())
+    };
+    let mut trees = vec![&mut failing.0];
+    trees.extend(reference.as_mut());
+    holder.held(&mut trees, talk)?;
+    let changed = match reference {
+        Some(reference) => {
+            let names = (String::new(), String::new());
+            change::lines(location, &Pair { failing, reference, names, hunt: None })?
+        }
+        None => Lines::new(),
+    };
+    Ok(Subject { failing, reference, record: RecordOrder { build, ..record.clone() }, changed })
+}

@@ -1,0 +1,79 @@
+//! Opens a stored recording.
+
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::session::failure::Failure;
+use crate::trace::TraceError;
+use crate::trace::native::play::Player;
+use crate::world::record::store;
+use crate::world::record::store::Recording;
+use crate::world::record::store::Traced;
+use crate::world::repo::locate::Location;
+
+/// Which process of which recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Which {
+    /// The recording; the last one if it is `None`.
+    pub recording: Option<String>,
+    /// The process, by its number in the recording; the chosen one if it is `None`.
+    pub process: Option<usize>,
+}
+
+/// A process of a recording.
+pub struct Recorded {
+    /// The name of the recording.
+    pub name: String,
+    /// Its description.
+    pub recording: Recording,
+    /// The number of the process.
+    pub process: usize,
+    /// Its run.
+    pub player: Player,
+}
+
+impl Recorded {
+    /// The description of the process.
+    pub fn traced(&self) -> &Traced {
+        &self.recording.processes[self.process]
+    }
+}
+
+/// Opens a process of a recording.
+pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
+    let session = location.session_directory();
+    // `5` is short for `0005`.
+    let full = |name: &String| name.parse::<u32>().map_or_else(|_| name.clone(), |number| format!("{number:04}"));
+    let name = which.recording.as_ref().map(full).or_else(|| store::last(&session));
+    let name = name.ok_or_else(|| {
+        Failure::new(Status::Error, "nothing was recorded in this worktree")
+            .with_hint("`git idd record` records a test")
+    })?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let place = store::directory(&session).join(&name);
+    let recording = if is_name { store::read(&place).ok() } else { None };
+    let recording = recording.ok_or_else(|| {
+        let shown = Terminal.line(&Untrusted::from(name.as_str()));
+        Failure::new(Status::Error, format!("there is no recording `{shown}` that can be read"))
+            .with_hint("without `--recording` the last one is taken; `git idd trace list` shows all")
+    })?;
+    let process = which.process.or(recording.chosen);
+    let process = process.filter(|process| *process < recording.processes.len()).ok_or_else(|| {
+        let n = recording.processes.len();
+        Failure::new(Status::Error, "there is no such process in the recording")
+            .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
+    })?;
+    let trace = store::trace(&place, &recording, &recording.processes[process]);
+    let player = trace.and_then(|trace| Player::new(trace, store::units(&place, &recording)));
+    let player = player.map_err(|error| failed(&error))?;
+    Ok(Recorded { name, recording, process, player })
+}
+
+/// A recording that cannot be read, with advice.
+pub fn failed(error: &TraceError) -> Failure {
+    let failure = Failure::from_error(error);
+    match error {
+        TraceError::Version | TraceError::Damaged(_) => failure.with_hint("record it again with `git idd record`"),
+        _ => failure,
+    }
+}

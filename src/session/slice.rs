@@ -1,0 +1,152 @@
+//! `git idd slice`: the steps on which a value depends, or that depend on it.
+
+pub mod criterion;
+
+use crate::report::Status;
+use crate::session::failure::Failure;
+use crate::session::recorded;
+use crate::session::recorded::Which;
+use crate::session::recorded::failed;
+use crate::session::slice::criterion::Criterion;
+use crate::session::slice::criterion::Found;
+use crate::session::sources::Sources;
+use crate::trace::native::statements::Statement;
+use crate::trace::native::statements::statements;
+use crate::trace::native::uses::dependences;
+use crate::trace::slice;
+use crate::trace::slice::Kinds;
+use crate::trace::step::Step;
+use crate::world::repo::locate::Location;
+use std::collections::BTreeMap;
+
+/// The direction of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// What the criterion depends on.
+    Backward,
+    /// What depends on the criterion.
+    Forward,
+}
+
+/// A slice of a recorded run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SliceOrder {
+    /// The run.
+    pub which: Which,
+    /// The direction.
+    pub direction: Direction,
+    /// What the slice begins with.
+    pub criterion: Criterion,
+    /// The dependences that it follows.
+    pub kinds: Kinds,
+}
+
+/// The size of a slice, or of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// Executed statements of the source.
+    pub n_statements: usize,
+    /// Lines of the source that have one of them.
+    pub n_lines: usize,
+    /// Steps.
+    pub n_steps: u64,
+}
+
+/// A line of the source that is in a slice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The function.
+    pub function: String,
+    /// The number of its steps in the slice.
+    pub n_steps: u64,
+    /// The number of all its steps.
+    pub n_run: u64,
+    /// The last step in the slice.
+    pub last: Step,
+}
+
+/// A slice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slice {
+    /// The recording.
+    pub recording: String,
+    /// The recorded revision.
+    pub commit: String,
+    /// Its direction.
+    pub direction: Direction,
+    /// What it begins with, in words.
+    pub criterion: String,
+    /// The number of steps that it begins with.
+    pub n_criteria: usize,
+    /// The slice.
+    pub size: Size,
+    /// The whole run.
+    pub run: Size,
+    /// Its lines, by file and number.
+    pub lines: Vec<Line>,
+}
+
+/// Computes a slice of a recorded run.
+pub fn run(order: &SliceOrder, location: &Location) -> Result<Slice, Failure> {
+    let mut recorded = recorded::open(&order.which, location)?;
+    let sources = Sources::new(location, &recorded.recording.commit);
+    let ended = recorded.traced().end;
+    let player = &mut recorded.player;
+    let found = order.criterion.find(player, ended, order.direction, &sources)?;
+    let Found { steps, words } = found;
+    if steps.is_empty() {
+        return Err(Failure::new(Status::Error, format!("the run has no step of {words}")));
+    }
+    let graph = dependences(player, Step(u32::MAX)).map_err(|error| failed(&error))?;
+    let members = match order.direction {
+        Direction::Backward => slice::backward(&graph, &steps, order.kinds),
+        Direction::Forward => {
+            let steps: Vec<Step> = steps.iter().map(|(step, _)| *step).collect();
+            slice::forward(&graph, &steps, order.kinds)
+        }
+    };
+    drop(graph);
+    let all = statements(player, &[&members], &[]).map_err(|error| failed(&error))?;
+    Ok(Slice {
+        recording: recorded.name,
+        commit: recorded.recording.commit,
+        direction: order.direction,
+        criterion: words,
+        n_criteria: steps.len(),
+        size: size(&all, |statement| statement.inside[0].0),
+        run: size(&all, |statement| statement.n_steps),
+        lines: lines(&all, 0),
+    })
+}
+
+/// The size of what `n_steps` counts of each statement.
+pub fn size(all: &[Statement], n_steps: impl Fn(&Statement) -> u64) -> Size {
+    let inside = || all.iter().filter(|statement| n_steps(statement) > 0);
+    let lines: std::collections::BTreeSet<_> =
+        inside().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
+    Size { n_statements: inside().count(), n_lines: lines.len(), n_steps: inside().map(&n_steps).sum() }
+}
+
+/// The lines of a set of steps, by its index in [`Statement::inside`].
+pub fn lines(all: &[Statement], set: usize) -> Vec<Line> {
+    let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+    for statement in all {
+        let (Some(place), (n_steps @ 1.., last)) = (&statement.place, statement.inside[set]) else { continue };
+        let line = lines.entry((&place.file, place.line)).or_insert_with(|| Line {
+            file: place.file.to_string(),
+            line: place.line,
+            function: statement.function.to_string(),
+            n_steps: 0,
+            n_run: 0,
+            last,
+        });
+        line.n_steps += n_steps;
+        line.n_run += statement.n_steps;
+        line.last = line.last.max(last);
+    }
+    lines.into_values().collect()
+}

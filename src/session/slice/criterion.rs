@@ -1,0 +1,240 @@
+//! The criterion of a slice: the values that it begins with.
+
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::session::failure::Failure;
+use crate::session::recorded::failed;
+use crate::session::slice::Direction;
+use crate::session::sources::Sources;
+use crate::trace::dependence::Dependences;
+use crate::trace::native::detail;
+use crate::trace::native::detail::Answer;
+use crate::trace::native::input;
+use crate::trace::native::input::Entry;
+use crate::trace::native::input::Source;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::output;
+use crate::trace::native::output::NoByte;
+use crate::trace::native::output::Stream;
+use crate::trace::native::play::Player;
+use crate::trace::step::Step;
+use std::ops::Range;
+
+/// What a slice begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Criterion {
+    /// All values that a step used.
+    Step(u32),
+    /// A variable before a step.
+    Variable(u32, String),
+    /// A byte of standard output, from 0.
+    Output(u64),
+    /// A byte of standard error, from 0.
+    Errors(u64),
+    /// The crash, or the last step of a program that aborted.
+    Crash,
+    /// The last step.
+    End,
+    /// The bytes of an input; all of them without a range. The name `-` is standard input.
+    Input(String, Option<Range<u64>>),
+    /// All steps of a line.
+    Line(String, u32),
+}
+
+/// The steps of a criterion.
+pub struct Found {
+    /// Steps, and for each the step before which its value is examined.
+    pub steps: Vec<(Step, Step)>,
+    /// The criterion in words.
+    pub words: String,
+}
+
+/// The signal of `abort`.
+const SIGABRT: u32 = 6;
+
+/// The end of a process by a signal, see [`container`](crate::trace::container).
+const BY_SIGNAL: u32 = 256;
+
+fn shown(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+impl Criterion {
+    /// Finds its steps in a run.
+    ///
+    /// - `ended`: how the process ended.
+    pub fn find(
+        &self,
+        player: &mut Player,
+        ended: Option<u32>,
+        direction: Direction,
+        sources: &Sources,
+    ) -> Result<Found, Failure> {
+        let whole = |step: Step| (step, Step(u32::MAX));
+        match self {
+            Self::Step(step) => {
+                let n_steps = n_steps(player)?;
+                if *step == 0 || *step > n_steps {
+                    return Err(no_step(n_steps));
+                }
+                Ok(Found { steps: vec![whole(Step(*step))], words: format!("step {step}") })
+            }
+            Self::Variable(step, variable) => {
+                let steps = self::variable(player, Step(*step), variable)?;
+                let words = format!("`{}` before step {step}", shown(variable));
+                if steps.is_empty() {
+                    return Err(Failure::new(Status::Error, format!("no step wrote {words}"))
+                        .with_hint(format!("`git idd trace why {step} {}` shows its value", shown(variable))));
+                }
+                Ok(Found { steps, words })
+            }
+            Self::Output(offset) => written(player, Stream::Output, *offset),
+            Self::Errors(offset) => written(player, Stream::Errors, *offset),
+            Self::Crash => {
+                let outputs = output::outputs(player).map_err(|error| failed(&error))?;
+                let aborted = (ended == Some(BY_SIGNAL + SIGABRT)).then_some(outputs.last).flatten();
+                let step = outputs.crash.or(aborted).ok_or_else(|| {
+                    Failure::new(Status::Error, "the program did not crash in an instrumented function")
+                        .with_hint("`end` is its last step, `output:<n>` a byte that it printed")
+                })?;
+                Ok(Found { steps: vec![whole(step)], words: format!("the crash (step {})", step.0) })
+            }
+            Self::End => {
+                let last = output::outputs(player).map_err(|error| failed(&error))?.last;
+                let last = last.ok_or_else(|| no_step(0))?;
+                Ok(Found { steps: vec![whole(last)], words: format!("the last step (step {})", last.0) })
+            }
+            Self::Line(file, line) => {
+                let mut lines = Lines { file, line: *line, found: Vec::new() };
+                player.seek(0)?;
+                player.play(&mut lines).map_err(|error| failed(&error))?;
+                let steps: Vec<_> = lines.found.into_iter().map(whole).collect();
+                let words = format!("{}:{line}", shown(file));
+                if steps.is_empty() {
+                    return Err(Failure::new(Status::Error, format!("no statement of {words} ran")).with_hint(
+                        "a statement is in the line in which it begins; `git idd trace tree` shows what ran",
+                    ));
+                }
+                Ok(Found { steps, words })
+            }
+            Self::Input(name, range) => {
+                if direction == Direction::Backward {
+                    return Err(Failure::new(Status::Usage, "nothing in the program comes before its input")
+                        .with_hint("`--forward` shows what depends on an input"));
+                }
+                entered(player, name, range.as_ref(), sources)
+            }
+        }
+    }
+}
+
+fn n_steps(player: &mut Player) -> Result<u32, Failure> {
+    player.seek(u64::MAX).map_err(|error| failed(&error))?;
+    Ok(player.machine.n_steps)
+}
+
+fn no_step(n_steps: u32) -> Failure {
+    Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
+}
+
+/// The last steps that wrote a variable.
+fn variable(player: &mut Player, step: Step, variable: &str) -> Result<Vec<(Step, Step)>, Failure> {
+    // Only the variable itself, without what it comes from.
+    let asked = detail::why(player, &Dependences::default(), (step, variable), 0);
+    match asked.map_err(|error| failed(&error))? {
+        Answer::Found(why) => {
+            let makers = why.asked.makers.into_iter().filter(|maker| *maker != Step::START);
+            Ok(makers.map(|maker| (maker, step)).collect())
+        }
+        Answer::NoStep => Err(no_step(n_steps(player)?)),
+        Answer::NoVariable(names) => {
+            let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+            let message = format!("no variable `{}` is visible at step {}", shown(variable), step.0);
+            let failure = Failure::new(Status::Error, message);
+            Err(if names.is_empty() {
+                failure.with_hint("the names of global variables can be given, too")
+            } else {
+                failure.with_hint(format!("these are: {}", names.join(", ")))
+            })
+        }
+    }
+}
+
+/// The step that wrote a byte of the output.
+fn written(player: &mut Player, stream: Stream, offset: u64) -> Result<Found, Failure> {
+    let outputs = output::outputs(player).map_err(|error| failed(&error))?;
+    let name = if stream == Stream::Output { "standard output" } else { "standard error" };
+    match outputs.byte(stream, offset) {
+        Ok(step) => Ok(Found {
+            steps: vec![(step, Step(u32::MAX))],
+            words: format!("byte {offset} of {name} (step {})", step.0),
+        }),
+        Err(NoByte::Short(length)) => {
+            Err(Failure::new(Status::Error, format!("{name} has only {length} bytes in this process"))
+                .with_hint("bytes are numbered from 0"))
+        }
+        Err(NoByte::Unknown(step)) => {
+            Err(Failure::new(Status::Error, format!("the number of bytes that step {} wrote is not known", step.0))
+                .with_hint("use a step as the criterion; `git idd trace tree` shows their numbers"))
+        }
+    }
+}
+
+/// Whether an input has this name: a file by its path or the end of it, `-` for standard input.
+pub fn is_named(source: &Source, name: &str) -> bool {
+    match source {
+        Source::File(file) => {
+            let name = name.trim_start_matches("./");
+            file.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        }
+        Source::Standard => name == "-",
+        other => other.to_string() == name,
+    }
+}
+
+/// The steps with which an input enters.
+fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources: &Sources) -> Result<Found, Failure> {
+    let mut contents = |source: &Source| match source {
+        Source::File(file) => sources.content(file),
+        _ => None,
+    };
+    let entries = input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))?;
+    let named: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
+    if named.is_empty() {
+        let mut known: Vec<String> = entries.iter().map(|entry| shown(&entry.source.to_string())).collect();
+        known.sort();
+        known.dedup();
+        let failure = Failure::new(Status::Error, format!("the program did not read `{}`", shown(name)));
+        return Err(if known.is_empty() {
+            failure.with_hint("it read no input; another process of the recording may have (`--process`)")
+        } else {
+            failure.with_hint(format!("its inputs are: {} (`-` is standard input)", known.join(", ")))
+        });
+    }
+    let steps = input::entering(player, &named, range).map_err(|error| failed(&error))?;
+    let bytes = range.map_or_else(String::new, |range| format!("bytes {} to {} of ", range.start, range.end - 1));
+    let words = format!("{bytes}{}", shown(&named[0].source.to_string()));
+    Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words })
+}
+
+/// Collects the steps of a line.
+struct Lines<'l> {
+    file: &'l str,
+    line: u32,
+    found: Vec<Step>,
+}
+
+impl Watch for Lines<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
+        let is_here = frame.place().is_some_and(|place| {
+            let file = place.file.strip_suffix(self.file);
+            place.line == self.line && file.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        });
+        if is_here {
+            self.found.push(frame.step);
+        }
+    }
+}

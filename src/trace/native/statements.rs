@@ -1,0 +1,93 @@
+//! The executed statements of a run, and how many of their steps are in some sets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::trace::TraceError;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::play::Player;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+
+/// A statement of the source that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The function, by its name in the source.
+    pub function: Arc<str>,
+    /// The place.
+    pub place: Option<Place>,
+    /// The number of times that it ran.
+    pub n_steps: u64,
+    /// For each set: the number of its steps that are in the set, and the last of these.
+    pub inside: Vec<(u64, Step)>,
+    /// The smallest distance of one of its steps.
+    pub nearest: u32,
+}
+
+/// All executed statements, by functions in the order in which they were first called. Entries of functions are no
+/// statements.
+///
+/// - `distances`: a number for each step, from [`Step::START`]; steps without one have [`u32::MAX`].
+///
+/// Cost: one pass over the trace.
+pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<Vec<Statement>, TraceError> {
+    let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new() };
+    player.seek(0)?;
+    player.play(&mut counter)?;
+    Ok(counter.found)
+}
+
+struct Counter<'c> {
+    sets: &'c [&'c Steps],
+    distances: &'c [u32],
+    /// By function and statement.
+    known: HashMap<(u32, u32), usize>,
+    found: Vec<Statement>,
+}
+
+impl Watch for Counter<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
+        let index = *self.known.entry((frame.shape.index, frame.statement)).or_insert_with(|| {
+            let (function, place) = (frame.shape.name(), frame.place().cloned());
+            let inside = vec![(0, Step::START); self.sets.len()];
+            self.found.push(Statement { function, place, n_steps: 0, inside, nearest: u32::MAX });
+            self.found.len() - 1
+        });
+        let statement = &mut self.found[index];
+        statement.n_steps += 1;
+        statement.nearest =
+            statement.nearest.min(self.distances.get(frame.step.0 as usize).copied().unwrap_or(u32::MAX));
+        for ((n_inside, last), set) in statement.inside.iter_mut().zip(self.sets) {
+            if set.contains(frame.step) {
+                *n_inside += 1;
+                *last = frame.step;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::native::stored::lines;
+    use crate::trace::native::stored::player;
+
+    #[test]
+    fn each_statement_counts_its_steps_and_those_of_a_set() {
+        let mut player = player("list", "bad");
+        let lines = lines(&mut player);
+        let mut even = Steps::new(player.machine.n_steps);
+        (2..=player.machine.n_steps).step_by(2).for_each(|step| _ = even.insert(Step(step)));
+        let all = statements(&mut player, &[&even, &Steps::new(0)], &[]).unwrap();
+        let adds = all.iter().find(|statement| statement.place.as_ref().unwrap().line == 17).unwrap();
+        let expected: Vec<u32> = (0..).zip(lines).filter(|(_, line)| *line == 17).map(|(step, _)| step).collect();
+        assert_eq!(adds.n_steps, expected.len() as u64);
+        let inside: Vec<&u32> = expected.iter().filter(|step| *step % 2 == 0).collect();
+        assert_eq!(adds.inside[0], (inside.len() as u64, Step(inside.last().copied().copied().unwrap_or(0))));
+        assert_eq!(adds.inside[1], (0, Step::START));
+        assert!(all.iter().all(|statement| statement.n_steps > 0));
+    }
+}
