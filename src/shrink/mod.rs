@@ -43,8 +43,8 @@ pub const MAX_BYTES_ONE_BY_ONE: usize = 1 << 20;
 ///
 /// No candidate is asked twice. The result and the used answers do not depend on the width of the search.
 ///
-/// Cost in probes, with m bytes in the result and n in `start`: about m log2(n / m) for removals, and m more for each
-/// round that changed something; usually two or three rounds.
+/// Cost in probes, with m bytes in the result and n in `start`: about m log2(n / m) for removals, and at most 12 m more
+/// for each round that changed something; usually two to four rounds.
 pub async fn shrink(
     asker: Asker<Candidate, Outcome>,
     start: Candidate,
@@ -52,40 +52,57 @@ pub async fn shrink(
     progress: Rc<RefCell<Progress>>,
 ) -> Candidate {
     let mut session = Session::new(asker, start, progress);
-    loop {
-        let before = session.current.size();
+    let stages = [Stage::Coarse, Stage::Fine, Stage::Polish];
+    let mut at = 0;
+    while let Some(stage) = stages.get(at) {
+        let before = session.current.clone();
         for (index, form) in forms.iter().enumerate() {
-            while session.is_nonempty(index) && coarse(&mut session, index, *form).await {}
+            stage.run(&mut session, index, *form).await;
         }
-        for index in 0..forms.len() {
-            fine(&mut session, index).await;
-        }
-        if session.current.size() == before {
-            return session.current;
-        }
+        // A success makes coarser units removable, which takes fewer probes than going on.
+        at = if session.current == before { at + 1 } else { 0 };
     }
+    session.current
 }
 
-/// Removes units from the largest down to tokens; returns whether the part has become much smaller, so that a second
-/// round is worth its probes.
-async fn coarse(session: &mut Session, index: usize, form: Form) -> bool {
-    const WORTH: usize = 2;
-    let before = session.current.parts[index].len();
-    for (units, divide) in views::coarse(form) {
-        let Some(division) = divide(&session.current.parts[index]) else { continue };
-        session.run(index, units, Removal::new(&session.current.parts[index], division)).await;
-    }
-    session.current.parts[index].len() * WORTH < before
+/// What is tried; a stage comes after those before it change nothing.
+enum Stage {
+    /// Units down to tokens, and words everywhere at once.
+    Coarse,
+    /// Single bytes.
+    Fine,
+    /// What succeeds rarely: words that become equal to others, single occurrences of words, and runs of tokens of which none can be removed alone.
+    Polish,
 }
 
-/// Makes words shorter, and removes single tokens and bytes.
-async fn fine(session: &mut Session, index: usize) {
-    let text = Rc::clone(&session.current.parts[index]);
-    session.run(index, "tokens", Removal::new(&text, views::tokens(&text))).await;
-    let text = Rc::clone(&session.current.parts[index]);
-    session.run(index, "words", Shortening::new(&text)).await;
-    if session.current.parts[index].len() <= MAX_BYTES_ONE_BY_ONE {
-        let text = Rc::clone(&session.current.parts[index]);
-        session.run(index, "bytes", Removal::new(&text, views::bytes(&text))).await;
+impl Stage {
+    /// Runs the stage for a part.
+    async fn run(&self, session: &mut Session, index: usize, form: Form) {
+        let text = |session: &Session| Rc::clone(&session.current.parts[index]);
+        match self {
+            Self::Coarse => {
+                for (units, divide) in views::coarse(form) {
+                    let text = text(session);
+                    if let Some(division) = divide(&text) {
+                        session.run(index, units, Removal::new(&text, division)).await;
+                    }
+                }
+                session.run(index, "words", Shortening::of_words(&text(session), true)).await;
+            }
+            Self::Fine => {
+                let text = text(session);
+                if text.len() <= MAX_BYTES_ONE_BY_ONE {
+                    session.run(index, "bytes", Removal::new(&text, views::bytes(&text))).await;
+                }
+            }
+            Self::Polish => {
+                session.run(index, "words", Shortening::of_words(&text(session), false)).await;
+                session.run(index, "single words", Shortening::of_occurrences(&text(session))).await;
+                let text = text(session);
+                if let Some(division) = views::runs_of_tokens(&text) {
+                    session.run(index, "runs of tokens", Removal::new(&text, division)).await;
+                }
+            }
+        }
     }
 }

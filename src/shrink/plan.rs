@@ -4,7 +4,7 @@ use crate::search::Course;
 
 /// Decides which content of a part to try next.
 pub trait Plan: Clone {
-    /// The next content; `None` at the end. It is shorter than the last accepted one.
+    /// The next content; `None` at the end. It is not longer than the last accepted one.
     fn next(&self) -> Option<Vec<u8>>;
 
     /// Takes the answer to [`next`](Self::next): whether the test still fails.

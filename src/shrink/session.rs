@@ -34,11 +34,6 @@ impl Session {
         Self { asker, current: start, refused: HashSet::new(), progress }
     }
 
-    /// Whether a part has bytes.
-    pub fn is_nonempty(&self, index: usize) -> bool {
-        !self.current.parts[index].is_empty()
-    }
-
     /// Runs a plan for a part to its end.
     ///
     /// - `units`: what it removes, for the progress.

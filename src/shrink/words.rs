@@ -1,68 +1,102 @@
-//! Makes words shorter, everywhere at once: names, numbers, texts.
+//! Replaces words by shorter or simpler ones: names, numbers, texts.
 
 use crate::shrink::plan::Plan;
 use crate::shrink::views::token_ranges;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
-/// Replaces each word by shorter ones until one of them keeps the failure: all occurrences of a word at once, the
-/// words that take the most bytes first; then each occurrence alone.
+/// Replaces all occurrences of a word at once, the words that take the most bytes first; or each occurrence alone. The
+/// replacements are a new name, and the most frequent words of the text, numbers for numbers first. Equal words make
+/// other units removable.
 ///
-/// Cost: at most [`MAX_TRIES`] probes for each different word, and as many for each occurrence.
+/// Each success makes the text shorter, or not longer and smaller in the order of bytes.
+///
+/// Cost: at most [`MAX_TRIES`] probes for each different word, and [`MAX_TRIES_ALONE`] for each occurrence.
 #[derive(Clone)]
 pub struct Shortening {
     text: Rc<[u8]>,
-    /// The words that were not tried yet, in the order of the trials from the end.
-    open: Vec<Word>,
-    /// The replacements of the last open word, the next one last.
+    /// The targets that were not tried yet, the next one last.
+    open: Vec<Target>,
+    /// The replacements for the last open target, the next one last.
     tries: Vec<Vec<u8>>,
+    is_shorter: bool,
     has_hit: bool,
 }
 
 /// What is replaced.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Word {
-    /// Bytes that its occurrences take.
-    weight: usize,
-    text: Vec<u8>,
+#[derive(Clone)]
+enum Target {
+    /// All occurrences of this word.
+    All(Vec<u8>),
+    /// The token with this number.
+    Alone(usize),
 }
 
 /// A word has at most this many replacements.
 const MAX_TRIES: usize = 4;
 
+/// A single occurrence of a word has at most this many replacements.
+const MAX_TRIES_ALONE: usize = 3;
+
+/// Single occurrences are replaced in a text with at most this many tokens.
+const MAX_TOKENS_ALONE: usize = 200;
+
 impl Shortening {
-    /// Shortens the words of `text`.
-    pub fn new(text: &Rc<[u8]>) -> Self {
-        let mut weights: BTreeMap<&[u8], usize> = BTreeMap::new();
-        for range in token_ranges(text) {
-            let word = &text[range];
-            if word.len() > 1 && is_word(word) {
-                *weights.entry(word).or_default() += word.len();
-            }
-        }
-        let mut open: Vec<Word> =
-            weights.into_iter().map(|(text, weight)| Word { weight, text: text.to_vec() }).collect();
-        open.sort();
-        let mut shortening = Self { text: Rc::clone(text), open, tries: Vec::new(), has_hit: false };
+    /// Replaces the words of `text` everywhere.
+    ///
+    /// - `is_shorter`: only by shorter words; the others succeed rarely.
+    pub fn of_words(text: &Rc<[u8]>, is_shorter: bool) -> Self {
+        Self::new(text, words(text).into_iter().rev().map(Target::All).collect(), is_shorter)
+    }
+
+    /// Replaces single occurrences of words; none in a long text.
+    pub fn of_occurrences(text: &Rc<[u8]>) -> Self {
+        let n_tokens = token_ranges(text).len();
+        let n_tried = if n_tokens <= MAX_TOKENS_ALONE { n_tokens } else { 0 };
+        Self::new(text, (0..n_tried).map(Target::Alone).collect(), false)
+    }
+
+    fn new(text: &Rc<[u8]>, open: Vec<Target>, is_shorter: bool) -> Self {
+        let mut shortening = Self { text: Rc::clone(text), open, tries: Vec::new(), is_shorter, has_hit: false };
         shortening.tries = shortening.replacements();
         shortening.settle();
         shortening
     }
 
-    /// The replacements of the last open word, the first one last.
+    /// The replacements for the last open target, the first one last.
     fn replacements(&self) -> Vec<Vec<u8>> {
-        let Some(word) = self.open.last() else { return Vec::new() };
-        let is_number = word.text.iter().all(u8::is_ascii_digit);
-        let mut tries: Vec<Vec<u8>> = if is_number {
-            vec![b"0".to_vec(), b"1".to_vec()]
-        } else {
-            let used: Vec<&[u8]> = token_ranges(&self.text).into_iter().map(|range| &self.text[range]).collect();
-            let fresh = (b'a'..=b'z').map(|letter| vec![letter]).find(|name| !used.contains(&name.as_slice()));
-            let known = (b'a'..=b'z').map(|letter| vec![letter]).find(|name| used.contains(&name.as_slice()));
-            fresh.into_iter().chain(known).collect()
+        let tokens;
+        let (word, n_tries) = match self.open.last() {
+            None => return Vec::new(),
+            Some(Target::All(word)) => (&word[..], MAX_TRIES),
+            Some(Target::Alone(index)) => {
+                tokens = token_ranges(&self.text);
+                let token = tokens.get(*index).cloned().unwrap_or_default();
+                (&self.text[token], MAX_TRIES_ALONE)
+            }
         };
-        tries.retain(|replacement| replacement.len() < word.text.len());
-        tries.truncate(MAX_TRIES);
+        if !is_word(word) {
+            return Vec::new();
+        }
+        let words = words(&self.text);
+        let fresh = || (b'a'..=b'z').map(|letter| vec![letter]).find(|name| !words.contains(name));
+        let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+        let mut tries: Vec<Vec<u8>> = match self.open.last() {
+            _ if is_number(word) => vec![b"0".to_vec(), b"1".to_vec()],
+            Some(Target::All(_)) => fresh().into_iter().collect(),
+            _ => Vec::new(),
+        };
+        let (alike, others): (Vec<_>, Vec<_>) = words.iter().partition(|other| is_number(other) == is_number(word));
+        tries.extend(alike.into_iter().chain(others).cloned());
+        let is_smaller = |other: &Vec<u8>| match other.len().cmp(&word.len()) {
+            Ordering::Less => true,
+            Ordering::Equal => !self.is_shorter && other[..] < *word,
+            Ordering::Greater => false,
+        };
+        tries.retain(is_smaller);
+        tries.truncate(n_tries);
         tries.reverse();
         tries
     }
@@ -74,17 +108,35 @@ impl Shortening {
     }
 }
 
+/// The different words of a text, those that take the most bytes first.
+fn words(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut weights: BTreeMap<&[u8], usize> = BTreeMap::new();
+    for range in token_ranges(text) {
+        let word = &text[range];
+        if is_word(word) {
+            *weights.entry(word).or_default() += word.len();
+        }
+    }
+    let mut words: Vec<(&[u8], usize)> = weights.into_iter().collect();
+    words.sort_by_key(|(word, weight)| (std::cmp::Reverse(*weight), *word));
+    words.into_iter().map(|(word, _)| word.to_vec()).collect()
+}
+
 fn is_word(word: &[u8]) -> bool {
-    word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
+    !word.is_empty() && word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
 }
 
 impl Plan for Shortening {
     fn next(&self) -> Option<Vec<u8>> {
-        let (word, replacement) = (self.open.last()?, self.tries.last()?);
+        let (target, replacement) = (self.open.last()?, self.tries.last()?);
         let mut content = Vec::with_capacity(self.text.len());
-        for range in token_ranges(&self.text) {
-            let token = &self.text[range];
-            content.extend_from_slice(if token == word.text { replacement } else { token });
+        let is_meant = |index: usize, token: &Range<usize>| match target {
+            Target::All(word) => self.text[token.clone()] == word[..],
+            Target::Alone(number) => index == *number,
+        };
+        for (index, token) in token_ranges(&self.text).into_iter().enumerate() {
+            let is_meant = is_meant(index, &token);
+            content.extend_from_slice(if is_meant { replacement } else { &self.text[token] });
         }
         Some(content)
     }

@@ -30,14 +30,18 @@ impl Open {
     }
 
     /// Ends the item before `end`.
-    fn end_item(&mut self, division: &mut Division, end: usize) {
+    fn end_item(&mut self, division: &mut Division, text: &[u8], end: usize) {
         let groups = std::mem::take(&mut self.groups);
         if self.begin < end {
             let bytes = self.begin..end;
             // An item that is a group and nothing else needs no node of its own.
             let item = match groups[..] {
                 [only] if division.nodes[only].bytes == bytes => only,
-                _ => division.add(Node { bytes, children: groups, extras: Vec::new() }),
+                _ => {
+                    let is_ended = bytes.end - bytes.start > 1 && b",;\n".contains(&text[bytes.end - 1]);
+                    let extras = insides(division, &groups, &(bytes.start..bytes.end - usize::from(is_ended)));
+                    division.add(Node { bytes, children: groups, extras })
+                }
             };
             self.items.push(item);
         }
@@ -48,7 +52,7 @@ impl Open {
 /// Groups in brackets and quotes; inside them and outside of all the items that end with a comma, a semicolon or a line
 /// end. A bracket without its counterpart is an ordinary character.
 ///
-/// The extras of a group put a group of the same brackets inside it in its place, or remove the pair of brackets,
+/// The extras of an item put the inside of one of its groups in its place. The extras of a group put a group of the same brackets inside it in its place, or remove the pair of brackets,
 /// everything inside, or a last item together with the comma before it.
 pub fn brackets(text: &[u8]) -> Division {
     let mut division = Division::default();
@@ -71,9 +75,9 @@ pub fn brackets(text: &[u8]) -> Division {
             }
             b',' => {
                 top.comma = Some(at);
-                top.end_item(&mut division, at + 1);
+                top.end_item(&mut division, text, at + 1);
             }
-            b';' | b'\n' => top.end_item(&mut division, at + 1),
+            b';' | b'\n' => top.end_item(&mut division, text, at + 1),
             _ => {}
         }
         at += 1;
@@ -82,10 +86,22 @@ pub fn brackets(text: &[u8]) -> Division {
         splice(&mut stack);
     }
     if let Some(mut outer) = stack.pop() {
-        outer.end_item(&mut division, text.len());
+        outer.end_item(&mut division, text, text.len());
         division.roots = outer.items;
     }
     division
+}
+
+/// What to remove of an item, without its end, around the inside of one of its groups: the largest groups first.
+fn insides(division: &Division, groups: &[usize], item: &Range<usize>) -> Vec<Unit> {
+    let inside = |group: &usize| {
+        let group = &division.nodes[*group].bytes;
+        group.start + 1..group.end - 1
+    };
+    let mut insides: Vec<Range<usize>> = groups.iter().map(inside).filter(|inside| !inside.is_empty()).collect();
+    insides.sort_by_key(|inside| std::cmp::Reverse((inside.len(), inside.start)));
+    insides.truncate(MAX_INNER);
+    insides.into_iter().map(|inside| vec![item.start..inside.start, inside.end..item.end]).collect()
 }
 
 /// A group without items: its pair and its inside can be removed.
@@ -108,7 +124,7 @@ fn close(division: &mut Division, stack: &mut Vec<Open>, text: &[u8], at: usize)
     let Some(mut open) = stack.pop() else { return };
     let Some(begin) = open.at else { return };
     let comma = open.comma;
-    open.end_item(division, at);
+    open.end_item(division, text, at);
     let mut group = pair(begin..begin + 1, at..at + 1);
     if let (Some(comma), Some(last)) = (comma, open.items.last())
         && division.nodes[*last].bytes.start == comma + 1
