@@ -31,8 +31,8 @@ use crate::report::Report;
 use crate::report::Scope;
 use crate::report::Status;
 use crate::report::Untrusted;
-use crate::report::chain::Explanation;
 use crate::report::escape::Terminal;
+use crate::report::explanation::Explained;
 use crate::report::html;
 use crate::revision::CommitId;
 use crate::session::certificate;
@@ -361,7 +361,7 @@ fn report_as(
         ReportFormat::Json => report::json::write(&report, &mut out),
         ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
         ReportFormat::Markdown => {
-            report::markdown::write(&report, &test, explanation(location, id, &report, console).as_ref(), &mut out)
+            report::markdown::write(&report, &test, &explanations(location, id, &report, console), &mut out)
         }
         ReportFormat::Github => report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
@@ -375,8 +375,8 @@ fn report_as(
         }
         ReportFormat::Sarif => {
             let user = private::open(&location.git_directory)?;
-            let explanation = explanation(location, id, &report, console);
-            report::sarif::write(&report, &test, origin::address(&user).as_deref(), explanation.as_ref(), &mut out)
+            let explanations = explanations(location, id, &report, console);
+            report::sarif::write(&report, &test, origin::address(&user).as_deref(), &explanations, &mut out)
         }
     };
     result?;
@@ -392,17 +392,12 @@ fn report_page(
     console: Console,
 ) -> Result<Answer, Failure> {
     let (id, report, plan) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
-    let explanation = explanation(location, id, &report, console);
-    let story = story::read(location, id, &report, explanation.as_ref())?;
+    let explanations = explanations(location, id, &report, console);
+    let story = story::read(location, id, &report, &explanations)?;
     let test = Untrusted::from(plan.order.command.to_line());
     let build = plan.order.test.build.map(|line| Untrusted::from(line.into_vec()));
-    let written = html::Page {
-        report: &report,
-        test: &test,
-        build: build.as_ref(),
-        story: &story,
-        explanation: explanation.as_ref(),
-    };
+    let written =
+        html::Page { report: &report, test: &test, build: build.as_ref(), story: &story, explanations: &explanations };
     let mut bytes = Vec::new();
     html::write(&written, &mut bytes)?;
     if page.file.as_ref().is_some_and(|file| file == "-") {
@@ -430,12 +425,13 @@ fn report_page(
     Ok(Answer::Done(format!("Wrote {name}\n"), 0))
 }
 
-/// The stored explanation of a hunt; prints a message if it cannot be used.
-fn explanation(location: &Location, id: &str, report: &Report, console: Console) -> Option<Explanation> {
-    saved::explanation(location, id, report).unwrap_or_else(|why| {
-        console.progress().say(&why);
-        None
-    })
+/// The stored explanations of a hunt; prints a message about each that cannot be used.
+fn explanations(location: &Location, id: &str, report: &Report, console: Console) -> Vec<Explained> {
+    let (explanations, complaints) = saved::explanations(location, id, report);
+    for why in &complaints {
+        console.progress().say(why);
+    }
+    explanations
 }
 
 /// The maximum size of a certificate; larger patches cannot be proved in useful time.

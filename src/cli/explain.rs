@@ -4,34 +4,32 @@ use crate::cli::console::Console;
 use crate::cli::progress::Volume;
 use crate::cli::trace::json_line;
 use crate::plural::count;
-use crate::report::chain;
+use crate::report::chain::Chain;
+use crate::report::chain::Figures;
+use crate::report::chain::Switched;
 use crate::report::chain::Which;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
+use crate::report::explanation::Explanation;
 use crate::report::style::Role;
 use crate::session;
 use crate::session::context::Context;
-use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explained;
-use crate::session::explain::model::Explanation;
-use crate::session::explain::model::Switched;
-use crate::session::explain::words;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
-use crate::trace::place::Place;
 use crate::world::repo::locate::Location;
-use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Text of a program or of a tree, for a line of the terminal.
-fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
+fn safe(text: &Untrusted) -> String {
+    Terminal.line(text)
 }
 
 /// The switched decision: `the condition is true, made false`.
 fn switch(switched: &Switched) -> String {
-    let outcome = switched.outcome.as_deref().unwrap_or("decided so");
-    match switched.reference.as_deref().unwrap_or("decided otherwise") {
+    let words = |outcome: &Option<Untrusted>, unknown: &str| outcome.as_ref().map_or_else(|| unknown.to_owned(), safe);
+    let outcome = words(&switched.outcome, "decided so");
+    match &*words(&switched.reference, "decided otherwise") {
         other @ ("true" | "false") => format!("the condition is {outcome}, made {other}"),
         other => format!("the condition is {outcome}, now {other}"),
     }
@@ -39,65 +37,106 @@ fn switch(switched: &Switched) -> String {
 
 /// Explains; the result is the printed text.
 pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console: Console) -> Result<Vec<u8>, Failure> {
-    let Explained { explanation, value, mut sources } =
-        session::explain::run(order, location, context, &mut console.progress())?;
+    let Explained { chain, mut sources } = session::explain::run(order, location, context, &mut console.progress())?;
     if console.is_json {
-        return Ok(json_line(&value));
+        return Ok(json_line(&Explanation::Chain(chain)));
     }
-    Ok(text(&explanation, &value, &mut sources, console)?.into_bytes())
+    let mut source = |file: &Untrusted, line: u64| {
+        sources.line(&String::from_utf8_lossy(file.as_bytes()), u32::try_from(line).ok()?)
+    };
+    Ok(text(chain, &mut source, console).into_bytes())
 }
 
-/// The explanation for people; `value` is the JSON form.
-fn text(explanation: &Explanation, value: &Value, sources: &mut Sources, console: Console) -> Result<String, Failure> {
-    let links = chain::links(value)?;
-    let seen = chain::seen(value)?;
+/// The explanation for people.
+///
+/// - `source`: returns a line of a file.
+fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>, console: Console) -> String {
+    let chain = chain.joined();
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     let style = console.out_style;
-    let (bad, good) = &explanation.pair.names;
-    line(format!("{} fails; {} passes:", safe(bad), safe(good)));
+    line(format!("{} fails; {} passes:", safe(&chain.bad), safe(&chain.good)));
     line(String::new());
-    let standing = explanation.switched.as_ref().map(|switched| (switched, switched.place.as_ref()));
-    if let Some((switched, Some(place))) = standing {
-        let which = chain::switched(value).map_or_else(String::new, |switched| switched.which.behind());
-        let path = safe(&sources.path(&place.file));
-        line(format!("switched: {path}:{}{which}  {}", place.line, switch(switched)));
+    if let Some(switched) = &chain.switched
+        && let (Some(file), Some(number)) = (&switched.file, switched.line)
+    {
+        let which = switched.which.behind();
+        line(format!("switched: {}:{number}{which}  {}", safe(file), switch(switched)));
         line(String::new());
     }
-    let mut tell = |place: Option<&Place>, (in_change, which): (bool, Which), what: &str| {
-        let Some(place) = place.filter(|place| place.line > 0) else {
-            return line(format!("  {what}"));
+    let mut step =
+        |(file, number): (&Option<Untrusted>, Option<u64>), (in_change, which): (bool, Which), what: &str| {
+            let (Some(file), Some(number)) = (file, number.filter(|number| *number > 0)) else {
+                return line(format!("  {what}"));
+            };
+            let mark = if in_change { "*" } else { " " };
+            line(format!("{mark} {}:{number}{}  {what}", safe(file), which.behind()));
+            if let Some(source) = source(file, number) {
+                line(format!("      {}", style.paint(Role::Faint, safe(&source.into()))));
+            }
         };
-        let mark = if in_change { "*" } else { " " };
-        line(format!("{mark} {}:{}{}  {}", safe(&sources.path(&place.file)), place.line, which.behind(), what));
-        if let Some(source) = sources.line(&place.file, place.line) {
-            line(format!("      {}", style.paint(Role::Faint, safe(&source))));
-        }
-    };
-    for (found, link) in explanation.links.iter().zip(&links) {
-        tell(found.place.as_ref(), (link.in_change, link.which), &link.clause(|text| Terminal.line(text)));
+    for link in &chain.links {
+        step((&link.file, link.line), (link.in_change, link.which), &link.clause(safe));
     }
-    let what = format!("thus {}", safe(&words::failure(explanation)));
-    tell(explanation.failure.1.place.as_ref(), (seen.in_change, seen.which), &what);
+    let failure = &chain.failure;
+    let what = format!("thus {}", safe(&failure.what));
+    step((&failure.file, failure.line), (failure.in_change, failure.which), &what);
     line(String::new());
-    line(safe(&words::beginning(explanation, sources)));
-    for remark in &explanation.remarks {
+    line(safe(&chain.beginning()));
+    for remark in &chain.remarks {
         line(format!("note: {}", safe(remark)));
     }
     if console.volume == Volume::Verbose {
-        let figures = &explanation.figures;
-        let share = 100 * figures.n_aligned as u64 / u64::from(figures.n_steps.0.max(1));
-        line(format!(
-            "{} of {} steps have a counterpart among the {} of the reference ({share} %)",
-            figures.n_aligned, figures.n_steps.0, figures.n_steps.1
-        ));
-        line(format!(
-            "{} for the chain, {} and {} in all",
-            count(figures.n_tests, "causality test"),
-            count(figures.n_forks, "fork"),
-            count(figures.n_states, "compared state")
-        ));
-        line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.seconds.0, figures.seconds.1));
+        figures(&chain.figures, &mut text);
     }
-    Ok(text)
+    text
+}
+
+fn figures(figures: &Figures, text: &mut String) {
+    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
+    let share = 100 * figures.n_aligned as u64 / u64::from(figures.n_steps.max(1));
+    line(format!(
+        "{} of {} steps have a counterpart among the {} of the reference ({share} %)",
+        figures.n_aligned, figures.n_steps, figures.n_reference_steps
+    ));
+    line(format!(
+        "{} for the chain, {} and {} in all",
+        count(figures.n_tests, "causality test"),
+        count(figures.n_forks, "fork"),
+        count(figures.n_states, "compared state")
+    ));
+    line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.build_seconds, figures.seconds));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use serde_json::json;
+
+    #[test]
+    fn a_link_after_a_text_of_several_characters_has_its_own_place() {
+        let link = |line: u64, variable: &str, text: Value| {
+            json!({ "kind": "value", "file": "a.c", "line": line, "function": "main", "variable": variable, "value": "1",
+                "reference": "2", "in_change": line == 1, "text": text })
+        };
+        let word = json!({ "variable": "s", "value": "\"no\"", "reference": "\"so\"" });
+        let chain = json!({
+            "bad": "b\u{1b}", "good": "g", "switched": null, "end": "benign", "beginning": null, "remarks": [],
+            "chain": [link(1, "s[0]", word.clone()), link(1, "s[1]", word), link(2, "n", Value::Null)],
+            "failure": { "what": "the program fails", "file": null, "line": null, "in_change": false },
+        });
+        let chain = serde_json::from_value(chain).unwrap();
+        let printed = text(chain, &mut |_, line| (line == 2).then(|| "n = s[0];".to_owned()), Console::plain());
+        insta::assert_snapshot!(printed, @r#"
+        b\x1b fails; g passes:
+
+        * a.c:1  s is given "no" (reference "so")
+          a.c:2  n is given 1 (reference 2)
+              n = s[0];
+          thus the program fails
+
+        Nothing before it is needed: the values that it uses are the same in both runs.
+        "#);
+    }
 }

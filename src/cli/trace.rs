@@ -25,8 +25,7 @@ use crate::trace::step::Step;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::repo::locate::Location;
-use serde::Serialize as _;
-use serde_json::Value;
+use serde::Serialize;
 use std::path::Path;
 
 mod count;
@@ -149,8 +148,9 @@ fn no_step(player: &Player) -> Failure {
     Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
 }
 
-/// One object in one line, with everything escaped.
-pub fn json_line(value: &Value) -> Vec<u8> {
+/// One object in one line, with its names in alphabetical order, and with everything escaped.
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let value = serde_json::to_value(value).expect("the names of an object are texts");
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Json);
     value.serialize(&mut serializer).expect("a value in memory can always be written");

@@ -1,75 +1,78 @@
-//! The explanation of a finding in a report: the chain of faulty values from the change to the failure.
-//!
-//! `git idd explain` stores its result beside the journal of the hunt ([`wrap`]). Every form of report reads it with
-//! [`read`], which limits its size.
+//! The chain of faulty values from the change to the failure: an [explanation](crate::report::explanation) of a finding.
 
 use serde::Deserialize;
-use serde_json::Value;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::plural::ordinal;
-use crate::report::Report;
 use crate::report::Untrusted;
-use crate::report::certificate::proven;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-
-/// The name of the stored form.
-const SCHEMA: &str = "git-idd hunt explanation 1";
-
-/// The name of the inner form, the output of `git idd explain --json`.
-const EXPLANATION_SCHEMA: &str = "git-idd explanation 1";
-
-/// The maximum size of a stored explanation, in bytes.
-pub const MAX_BYTES: u64 = 16 << 20;
 
 /// The maximum number of printed links.
 const MAX_LINKS: usize = 400;
 
 /// The maximum length of a printed value or name, in bytes.
-const MAX_TEXT: usize = 600;
-
-/// Why a stored explanation is not used.
-#[derive(Debug, thiserror::Error)]
-pub enum ChainError {
-    /// It is damaged, or another version wrote it.
-    #[error("it cannot be understood")]
-    Form(#[from] serde_json::Error),
-    /// It has another form.
-    #[error("it has another form than `{SCHEMA}`")]
-    Schema,
-    /// The hunt continued after the explanation, and has another result now.
-    #[error("it explains something else than the finding")]
-    Other,
-}
+pub const MAX_TEXT: usize = 600;
 
 /// A chain of faulty values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
-    /// The commit of the failing version, or the nearest one.
-    pub commit: CommitId,
-    /// The failing version, as it was run.
-    pub tree: TreeId,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chain {
     /// The name of the failing version.
     pub bad: Untrusted,
     /// The name of the reference.
     pub good: Untrusted,
     /// The switched decision, if the reference is a run of the failing version.
     pub switched: Option<Switched>,
-    /// The links that lead to the failure, in the order of time.
+    /// The links that lead to the failure, in the order of time. A text has one link for each of its characters.
+    #[serde(rename = "chain")]
     pub links: Vec<Link>,
-    /// The failure.
-    pub failure: Failure,
+    /// The sets of faulty variables, from the first to the last one.
+    #[serde(default)]
+    pub sets: Vec<Set>,
     /// The beginning of the chain.
     pub end: End,
     /// A sentence about the beginning: where the difference comes from.
     pub beginning: Option<Untrusted>,
+    /// The failure.
+    pub failure: Failure,
+    /// The cost.
+    #[serde(flatten)]
+    pub figures: Figures,
     /// Notes: limits of the explanation, and omitted parts.
     pub remarks: Vec<Untrusted>,
 }
 
+/// Figures about an explanation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Figures {
+    /// The number of steps of the failing run.
+    pub n_steps: u32,
+    /// The number of steps of the reference.
+    pub n_reference_steps: u32,
+    /// The number of pairs of corresponding steps.
+    pub n_aligned: usize,
+    /// The number of causality tests.
+    pub n_tests: u64,
+    /// The number of forks that these tests ran.
+    pub n_forks: u64,
+    /// The number of points at which the states of both runs were compared.
+    pub n_states: u64,
+    /// The seconds that builds and runs took.
+    pub build_seconds: f64,
+    /// The seconds that the search took.
+    pub seconds: f64,
+}
+
+/// Faulty variables before a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Set {
+    /// The step of the failing run.
+    pub before_step: u32,
+    /// The variables.
+    pub variables: Vec<Untrusted>,
+}
+
 /// A link: a statement, and its effect in both runs.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// The kind of its effect.
     pub kind: Kind,
@@ -85,6 +88,12 @@ pub struct Link {
     pub value: Untrusted,
     /// The same in the reference.
     pub reference: Untrusted,
+    /// The step of the failing run.
+    #[serde(default)]
+    pub step: u32,
+    /// The corresponding step of the reference.
+    #[serde(default)]
+    pub reference_step: Option<u32>,
     /// Whether the change touches the line.
     pub in_change: bool,
     /// Whether the value is faulty only because the reference overwrote it.
@@ -99,7 +108,7 @@ pub struct Link {
 }
 
 /// A text of which a step wrote several characters.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// The variable that contains it.
     pub variable: Untrusted,
@@ -110,7 +119,7 @@ pub struct Text {
 }
 
 /// Selects one of several executed statements of a line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Which {
     /// The part of a `for`.
     #[serde(default)]
@@ -124,7 +133,7 @@ pub struct Which {
 }
 
 /// A part of the head of a `for`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// The part that runs before the first iteration.
@@ -156,7 +165,7 @@ impl Which {
 }
 
 /// The kind of effect of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// It assigned a value to a variable.
@@ -170,7 +179,7 @@ pub enum Kind {
 }
 
 /// The visible failure.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// In a clause: `the program says "1" (reference "2")`.
     pub what: Untrusted,
@@ -178,6 +187,9 @@ pub struct Failure {
     pub file: Option<Untrusted>,
     /// The line, from 1.
     pub line: Option<u64>,
+    /// The step of the failing run.
+    #[serde(default)]
+    pub step: u32,
     /// Whether the change touches the line.
     pub in_change: bool,
     /// The execution of the statement, if there are several.
@@ -186,7 +198,7 @@ pub struct Failure {
 }
 
 /// A decision that was switched.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switched {
     /// The path of its file.
     pub file: Option<Untrusted>,
@@ -195,10 +207,25 @@ pub struct Switched {
     /// The execution of the decision, if there are several.
     #[serde(flatten)]
     pub which: Which,
+    /// The step of the decision.
+    #[serde(default)]
+    pub step: u32,
+    /// The outcome in the failing run, if it is known.
+    #[serde(default)]
+    pub outcome: Option<Untrusted>,
+    /// The outcome in the reference, if it is known.
+    #[serde(default)]
+    pub reference: Option<Untrusted>,
+    /// The number of decisions that were switched in forks.
+    #[serde(default)]
+    pub n_forks: usize,
+    /// The number of runs of the test.
+    #[serde(default)]
+    pub n_runs: usize,
 }
 
 /// The beginning of a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// All earlier values are the same in both runs.
@@ -226,11 +253,82 @@ impl End {
     }
 }
 
-impl Explanation {
+impl Chain {
     /// Where the chain begins, in a sentence.
     pub fn beginning(&self) -> Untrusted {
         self.beginning.clone().unwrap_or_else(|| self.end.sentence().into())
     }
+
+    /// The same chain for people: links for the characters of one text are one link.
+    #[must_use]
+    pub fn joined(self) -> Self {
+        let mut links = self.links;
+        links.dedup_by(|later, link| {
+            let is_same = |text: &Text| later.text.as_ref() == Some(text);
+            link.text.as_ref().is_some_and(is_same) && (link.line, link.which) == (later.line, later.which)
+        });
+        for link in &mut links {
+            if let Some(Text { variable, value, reference }) = link.text.take() {
+                (link.variable, link.value, link.reference) = (Some(variable), value, reference);
+            }
+        }
+        Self { links, ..self }
+    }
+
+    /// The [joined](Self::joined) chain with at most [`MAX_LINKS`] links and remarks, and with short texts.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let Self { bad, good, switched, links, end, beginning, failure, figures, remarks, .. } = self.joined();
+        let n_links = links.len();
+        let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
+        if n_links > MAX_LINKS {
+            remarks.push(format!("of {n_links} links the first {MAX_LINKS} are shown").into());
+        }
+        Self {
+            bad: cut(&bad),
+            good: cut(&good),
+            switched: switched.map(|switched| Switched {
+                file: some(switched.file),
+                outcome: some(switched.outcome),
+                reference: some(switched.reference),
+                ..switched
+            }),
+            links: links.into_iter().take(MAX_LINKS).map(bounded).collect(),
+            // No report shows them.
+            sets: Vec::new(),
+            end,
+            beginning: some(beginning),
+            failure: Failure {
+                what: cut(&failure.what),
+                file: some(failure.file),
+                line: failure.line.filter(|line| *line > 0),
+                ..failure
+            },
+            figures,
+            remarks,
+        }
+    }
+}
+
+fn bounded(link: Link) -> Link {
+    Link {
+        file: some(link.file),
+        line: link.line.filter(|line| *line > 0),
+        function: some(link.function),
+        variable: some(link.variable),
+        value: cut(&link.value),
+        reference: cut(&link.reference),
+        text: None,
+        ..link
+    }
+}
+
+fn some(text: Option<Untrusted>) -> Option<Untrusted> {
+    text.map(|text| cut(&text))
+}
+
+fn cut(text: &Untrusted) -> Untrusted {
+    text.cut(MAX_TEXT)
 }
 
 impl Untrusted {
@@ -261,184 +359,53 @@ impl Link {
     }
 }
 
-/// The stored form of the output of `git idd explain --json` for a hunt.
-///
-/// - `failing`: the failing version, as in a proved claim of the report.
-pub fn wrap(hunt: &str, (commit, tree): (CommitId, TreeId), explanation: &Value) -> Value {
-    json!({ "schema": SCHEMA, "hunt": hunt, "commit": commit, "tree": tree, "explanation": explanation })
-}
-
-#[derive(Deserialize)]
-struct Stored {
-    schema: String,
-    hunt: String,
-    commit: CommitId,
-    tree: TreeId,
-    explanation: Told,
-}
-
-#[derive(Deserialize)]
-struct Told {
-    schema: String,
-    bad: Untrusted,
-    good: Untrusted,
-    switched: Option<Switched>,
-    chain: Vec<Link>,
-    failure: Failure,
-    end: End,
-    beginning: Option<Untrusted>,
-    remarks: Vec<Untrusted>,
-}
-
-/// Reads all links from the output of `git idd explain --json`. Links for the characters of one text become one link.
-pub fn links(explanation: &Value) -> Result<Vec<Link>, ChainError> {
-    Ok(texts(Vec::deserialize(&explanation["chain"])?))
-}
-
-/// Joins links for the characters of one text.
-fn texts(mut links: Vec<Link>) -> Vec<Link> {
-    links.dedup_by(|later, link| {
-        let is_same = |text: &Text| later.text.as_ref() == Some(text);
-        link.text.as_ref().is_some_and(is_same) && (link.line, link.which) == (later.line, later.which)
-    });
-    for link in &mut links {
-        if let Some(Text { variable, value, reference }) = link.text.take() {
-            (link.variable, link.value, link.reference) = (Some(variable), value, reference);
-        }
-    }
-    links
-}
-
-/// Reads the failure from the output of `git idd explain --json`.
-pub fn seen(explanation: &Value) -> Result<Failure, ChainError> {
-    Ok(Failure::deserialize(&explanation["failure"])?)
-}
-
-/// Reads the switched decision, if there is one.
-pub fn switched(explanation: &Value) -> Option<Switched> {
-    Switched::deserialize(&explanation["switched"]).ok()
-}
-
-/// Reads the result of [`wrap`], limited in size, if it explains `report`.
-pub fn read(bytes: &[u8], report: &Report) -> Result<Explanation, ChainError> {
-    let Stored { schema, hunt, commit, tree, explanation } = serde_json::from_slice(bytes)?;
-    if schema != SCHEMA || explanation.schema != EXPLANATION_SCHEMA {
-        return Err(ChainError::Schema);
-    }
-    let is_proven = proven(report).iter().any(|(_, proven, tested)| (*proven, *tested) == (commit, tree));
-    if report.hunt.as_ref() != Some(&hunt) || !is_proven {
-        return Err(ChainError::Other);
-    }
-    let Told { bad, good, switched, chain, failure, end, beginning, remarks, .. } = explanation;
-    let chain = texts(chain);
-    let n_links = chain.len();
-    let links = chain.iter().take(MAX_LINKS).map(bounded).collect();
-    let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
-    if n_links > MAX_LINKS {
-        remarks.push(format!("of {n_links} links the first {MAX_LINKS} are shown").into());
-    }
-    let switched = switched.map(|switched| Switched { file: switched.file.as_ref().map(cut), ..switched });
-    let failure = Failure {
-        what: cut(&failure.what),
-        file: failure.file.as_ref().map(cut),
-        line: failure.line.filter(|line| *line > 0),
-        ..failure
-    };
-    let (bad, good, beginning) = (cut(&bad), cut(&good), beginning.as_ref().map(cut));
-    Ok(Explanation { commit, tree, bad, good, switched, links, failure, end, beginning, remarks })
-}
-
-fn bounded(link: &Link) -> Link {
-    let some = |text: &Option<Untrusted>| text.as_ref().map(cut);
-    Link {
-        file: some(&link.file),
-        line: link.line.filter(|line| *line > 0),
-        function: some(&link.function),
-        variable: some(&link.variable),
-        value: cut(&link.value),
-        reference: cut(&link.reference),
-        kind: link.kind,
-        in_change: link.in_change,
-        kept: link.kept,
-        which: link.which,
-        text: None,
-    }
-}
-
-fn cut(text: &Untrusted) -> Untrusted {
-    match text.as_bytes().get(..MAX_TEXT) {
-        Some(begin) if begin.len() < text.as_bytes().len() => {
-            let begin = String::from_utf8_lossy(begin);
-            format!("{}…", begin.trim_end_matches(char::REPLACEMENT_CHARACTER)).into()
-        }
-        _ => text.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::samples;
 
-    #[test]
-    fn characters_of_one_text_are_told_as_the_text() {
-        let link = |index: u64, line: u64, text: &str| {
-            let text = Some(text).filter(|text| !text.is_empty());
-            let text = text.map(|text| json!({ "variable": "s", "value": text, "reference": "\"a\"" }));
-            json!({ "kind": "value", "line": line, "variable": format!("s[{index}]"), "value": "98 'b'", "reference": "97 'a'",
-                "in_change": false, "text": text })
-        };
-        let chain =
-            [link(0, 1, "x"), link(1, 1, "x"), link(2, 2, "x"), link(3, 2, ""), link(4, 2, "y"), link(5, 2, "y")];
-        let told = links(&json!({ "chain": chain })).unwrap();
-        let expected = ["s is given x", "s is given x", "s[3] is given 98 'b'", "s is given y"];
-        assert_eq!(told.len(), expected.len());
-        for (link, expected) in told.iter().zip(expected) {
-            let clause = link.clause(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
-            assert!(clause.starts_with(expected), "{clause}");
-        }
+    fn clause(link: &Link) -> String {
+        link.clause(|text| String::from_utf8_lossy(text.as_bytes()).into_owned())
     }
 
     #[test]
-    fn a_stored_explanation_is_read_if_it_fits_the_finding() {
-        let report = samples::explained();
-        let read_back = read(&samples::stored(&samples::told()), &report).unwrap();
-        assert_eq!(read_back, samples::explanation());
-        let other = Report { hunt: Some("another".to_owned()), ..report.clone() };
-        assert!(matches!(read(&samples::stored(&samples::told()), &other), Err(ChainError::Other)));
-        assert!(matches!(read(&samples::stored(&samples::told()), &samples::error()), Err(ChainError::Other)));
+    fn characters_of_one_text_are_told_as_the_text() {
+        let link = |index: u64, line: u64, text: &str| Link {
+            variable: Some(format!("s[{index}]").into()),
+            value: "98 'b'".into(),
+            line: Some(line),
+            which: Which::default(),
+            text: Some(text).filter(|text| !text.is_empty()).map(|text| Text {
+                variable: "s".into(),
+                value: text.into(),
+                reference: "\"a\"".into(),
+            }),
+            ..samples::chain().links[1].clone()
+        };
+        let links =
+            vec![link(0, 1, "x"), link(1, 1, "x"), link(2, 2, "x"), link(3, 2, ""), link(4, 2, "y"), link(5, 2, "y")];
+        let joined = Chain { links, ..samples::chain() }.joined().links;
+        let expected = ["s is given x", "s is given x", "s[3] is given 98 'b'", "s is given y"];
+        assert_eq!(joined.len(), expected.len());
+        for (link, expected) in joined.iter().zip(expected) {
+            assert!(clause(link).starts_with(expected), "{}", clause(link));
+        }
     }
 
     #[test]
     fn a_link_of_the_change_without_a_variable_is_a_clause_of_its_own() {
-        let mut told = samples::told();
-        told["chain"][0]["kind"] = json!("change");
-        let explanation = read(&samples::stored(&told), &samples::explained()).unwrap();
-        let clause = explanation.links[0].clause(|_| String::new());
-        assert_eq!(clause, "here the versions differ, which leads to the following");
-    }
-
-    #[test]
-    fn damage_and_other_forms_are_errors_and_never_a_panic() {
-        let report = samples::explained();
-        let bytes = samples::stored(&samples::told());
-        for end in 0..bytes.len() {
-            assert!(matches!(read(&bytes[..end], &report), Err(ChainError::Form(_))), "{end}");
-        }
-        let mut told = samples::told();
-        told["schema"] = json!("git-idd explanation 9");
-        assert!(matches!(read(&samples::stored(&told), &report), Err(ChainError::Schema)));
+        let link = Link { kind: Kind::Change, ..samples::chain().links[0].clone() };
+        assert_eq!(clause(&link), "here the versions differ, which leads to the following");
     }
 
     #[test]
     fn what_is_too_long_is_cut_with_a_word_about_it() {
-        let mut told = samples::told();
-        let link = told["chain"][0].clone();
-        told["chain"] = vec![link; MAX_LINKS + 9].into();
-        told["chain"][0]["value"] = "é".repeat(MAX_TEXT).into();
-        let read = read(&samples::stored(&told), &samples::explained()).unwrap();
-        assert_eq!(read.links.len(), MAX_LINKS);
-        assert_eq!(read.remarks.last().unwrap(), &"of 409 links the first 400 are shown".into());
-        assert_eq!(read.links[0].value, format!("{}…", "é".repeat(MAX_TEXT / 2)).into());
+        let mut chain = samples::chain();
+        chain.links = vec![chain.links[0].clone(); MAX_LINKS + 9];
+        chain.links[0].value = "é".repeat(MAX_TEXT).into();
+        let chain = chain.bounded();
+        assert_eq!(chain.links.len(), MAX_LINKS);
+        assert_eq!(chain.remarks.last().unwrap(), &"of 409 links the first 400 are shown".into());
+        assert_eq!(chain.links[0].value, format!("{}…", "é".repeat(MAX_TEXT / 2)).into());
     }
 }

@@ -25,6 +25,18 @@ impl Untrusted {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// The first `max_bytes` bytes, with `…` if there are more.
+    #[must_use]
+    pub fn cut(&self, max_bytes: usize) -> Self {
+        match self.0.get(..max_bytes) {
+            Some(begin) if begin.len() < self.0.len() => {
+                let begin = String::from_utf8_lossy(begin);
+                format!("{}…", begin.trim_end_matches(char::REPLACEMENT_CHARACTER)).into()
+            }
+            _ => self.clone(),
+        }
+    }
 }
 
 impl From<Vec<u8>> for Untrusted {

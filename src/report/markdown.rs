@@ -11,21 +11,18 @@ use crate::report::Commit;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
-use crate::report::chain::Explanation;
+use crate::report::chain::Chain;
 use crate::report::chain::Switched;
 use crate::report::chain::Which;
 use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 
 /// Writes `report`; `test` is the test command of the hunt.
 ///
-/// - `explanation`: the explanation of the failure, if there is one.
-pub fn write(
-    report: &Report,
-    test: &Untrusted,
-    explanation: Option<&Explanation>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// - `explanations`: the explanations of the failure.
+pub fn write(report: &Report, test: &Untrusted, explanations: &[Explained], out: &mut dyn Write) -> io::Result<()> {
     headline(report, test, out)?;
     facts(report, out)?;
     let Changes { common, sufficient, necessary } = changes(report);
@@ -38,8 +35,10 @@ pub fn write(
     if let Some(change) = necessary {
         block("A minimal change whose reversal makes it pass", change, out)?;
     }
-    if let Some(explanation) = explanation {
-        why(explanation, out)?;
+    for explained in explanations {
+        match &explained.explanation {
+            Explanation::Chain(chain) => why(chain, out)?,
+        }
     }
     if let Some(fix) = &report.fix {
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
@@ -117,10 +116,10 @@ fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The chain, one link in each line.
-fn why(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
-    let (bad, good) = (Markdown.code(&explanation.bad), Markdown.code(&explanation.good));
+fn why(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
+    let (bad, good) = (Markdown.code(&chain.bad), Markdown.code(&chain.good));
     writeln!(out, "**Why it fails**: {bad} compared with {good}\n")?;
-    if let Some(Switched { file: Some(file), line, which }) = &explanation.switched {
+    if let Some(Switched { file: Some(file), line, which, .. }) = &chain.switched {
         writeln!(out, "The decision at {}{} was switched.\n", place(file, *line), which.behind())?;
     }
     let mut number = 0;
@@ -130,19 +129,19 @@ fn why(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
         let mark = if in_change { "**in the change**, " } else { "" };
         writeln!(out, "{number}. {mark}{place}{clause}")
     };
-    for link in &explanation.links {
+    for link in &chain.links {
         item(&link.file, (link.line, link.which), link.in_change, &link.clause(|text| Markdown.code(text)))?;
     }
-    let failure = &explanation.failure;
+    let failure = &chain.failure;
     let what = format!("thus {}", Markdown.code(&failure.what));
     item(&failure.file, (failure.line, failure.which), failure.in_change, &what)?;
     writeln!(out)?;
-    match &explanation.beginning {
+    match &chain.beginning {
         Some(beginning) => writeln!(out, "{}\n", Markdown.code(beginning))?,
-        None if explanation.links.is_empty() => {}
-        None => writeln!(out, "{}\n", explanation.end.sentence())?,
+        None if chain.links.is_empty() => {}
+        None => writeln!(out, "{}\n", chain.end.sentence())?,
     }
-    explanation.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+    chain.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
 }
 
 fn place(file: &Untrusted, line: Option<u64>) -> String {
@@ -178,12 +177,12 @@ mod tests {
     use crate::report::samples;
 
     fn written(report: &Report) -> String {
-        explained(report, None)
+        explained(report, &[])
     }
 
-    fn explained(report: &Report, explanation: Option<&Explanation>) -> String {
+    fn explained(report: &Report, explanations: &[Explained]) -> String {
         let mut out = Vec::new();
-        write(report, &"./t.sh `x`".into(), explanation, &mut out).unwrap();
+        write(report, &"./t.sh `x`".into(), explanations, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -194,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_chain_tells_why_it_fails() {
-        let written = explained(&samples::found(), Some(&samples::explanation()));
+        let written = explained(&samples::found(), &samples::explanations());
         let (_, why) = written.split_once("**Why it fails**").unwrap();
         insta::assert_snapshot!(why.split("**Fix for").next().unwrap());
     }

@@ -14,6 +14,8 @@ pub mod chain;
 
 pub mod commit;
 
+pub mod explanation;
+
 pub mod github;
 
 pub mod gitlab;

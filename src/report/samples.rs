@@ -25,13 +25,15 @@ use crate::report::Suite;
 use crate::report::Unit;
 use crate::report::Untrusted;
 use crate::report::Verified;
-use crate::report::chain;
+use crate::report::chain::Chain;
 use crate::report::chain::End;
-use crate::report::chain::Explanation;
 use crate::report::chain::Failure;
+use crate::report::chain::Figures;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
 use crate::report::chain::Which;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use serde_json::Value;
@@ -194,7 +196,7 @@ pub fn error() -> Report {
     }
 }
 
-/// [`found`], with a claim that proves the failing version of [`explanation`].
+/// [`found`], with a claim that proves the failing version of [`explanations`].
 pub fn explained() -> Report {
     let mut report = found();
     report.evidence.push(Evidence {
@@ -215,7 +217,7 @@ pub fn told() -> Value {
         json!({
             "kind": kind, "file": "src/parse.c", "line": line, "function": "parse", "variable": variable, "value": value,
             "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false,
-            "part": null, "instance": line - 7, "of": 5,
+            "part": null, "instance": line - 7, "of": 5, "text": null,
         })
     };
     json!({
@@ -235,34 +237,30 @@ pub fn told() -> Value {
             "what": "the program says \"5\" (reference \"4\")", "file": "src/main.c", "line": 3, "step": 20, "in_change": false,
             "part": null, "instance": 1, "of": 1,
         },
+        "n_steps": 20, "n_reference_steps": 18, "n_aligned": 17, "n_tests": 9, "n_forks": 12, "n_states": 3,
+        "build_seconds": 1.5, "seconds": 0.25,
         "remarks": ["1 of 9 statements have no counterpart in the reference"],
     })
 }
 
-/// [`told`] for the hunt of [`explained`], in the stored form.
-pub fn stored(told: &Value) -> Vec<u8> {
-    let failing = (CommitId::sha1([0x33; 20]), TreeId::sha1([0x3a; 20]));
-    serde_json::to_vec(&chain::wrap("20260301-093000-1", failing, told)).unwrap()
-}
-
-/// The explanation that is read from [`stored`].
-pub fn explanation() -> Explanation {
-    let link = |kind, line, variable: Option<&str>, value: &str, reference: &str, in_change| Link {
+/// The chain of [`told`].
+pub fn chain() -> Chain {
+    let link = |kind, line: u32, variable: Option<&str>, value: &str, reference: &str, in_change| Link {
         kind,
         file: Some("src/parse.c".into()),
-        line: Some(line),
+        line: Some(line.into()),
         function: Some("parse".into()),
         variable: variable.map(Untrusted::from),
         value: value.into(),
         reference: reference.into(),
+        step: line,
+        reference_step: None,
         in_change,
         kept: false,
-        which: Which { part: None, instance: Some(line - 7), of: Some(5) },
+        which: Which { part: None, instance: Some(u64::from(line) - 7), of: Some(5) },
         text: None,
     };
-    Explanation {
-        commit: CommitId::sha1([0x33; 20]),
-        tree: TreeId::sha1([0x3a; 20]),
+    Chain {
         bad: "3333333333".into(),
         good: "the same revision without the necessary change".into(),
         switched: None,
@@ -271,15 +269,42 @@ pub fn explanation() -> Explanation {
             link(Kind::Value, 9, Some("n"), "5", "4 <b>`x`|</b>", false),
             link(Kind::Return, 12, Some("parse"), "5", "4", false),
         ],
+        sets: Vec::new(),
+        end: End::Benign,
+        beginning: Some("Nothing before it is needed: what the change does begins here.".into()),
         failure: Failure {
             what: "the program says \"5\" (reference \"4\")".into(),
             file: Some("src/main.c".into()),
             line: Some(3),
+            step: 20,
             in_change: false,
             which: Which { part: None, instance: Some(1), of: Some(1) },
         },
-        beginning: Some("Nothing before it is needed: what the change does begins here.".into()),
-        end: End::Benign,
+        figures: Figures {
+            n_steps: 20,
+            n_reference_steps: 18,
+            n_aligned: 17,
+            n_tests: 9,
+            n_forks: 12,
+            n_states: 3,
+            build_seconds: 1.5,
+            seconds: 0.25,
+        },
         remarks: vec!["1 of 9 statements have no counterpart in the reference".into()],
     }
+}
+
+/// An explanation of the hunt of [`explained`].
+pub fn of_hunt(explanation: Explanation) -> Explained {
+    Explained {
+        hunt: "20260301-093000-1".to_owned(),
+        commit: CommitId::sha1([0x33; 20]),
+        tree: TreeId::sha1([0x3a; 20]),
+        explanation,
+    }
+}
+
+/// The explanations of the hunt of [`explained`], one of each kind.
+pub fn explanations() -> Vec<Explained> {
+    vec![of_hunt(Explanation::Chain(chain()))]
 }

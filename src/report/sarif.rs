@@ -16,12 +16,14 @@ use serde_json::json;
 
 use crate::report::Report;
 use crate::report::Untrusted;
-use crate::report::chain::Explanation;
+use crate::report::chain::Chain;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
 use crate::report::chain::Which;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 use crate::report::places::Lines;
 use crate::report::places::Place;
 use crate::report::places::places;
@@ -34,12 +36,12 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 ///
 /// - `test`: the test command of the hunt.
 /// - `repository`: the address of the repository, an absolute URI without secrets, if it has one.
-/// - `explanation`: the explanation of the failure, which becomes a code flow of the first result.
+/// - `explanations`: the explanations of the failure, which become code flows of the first result.
 pub fn write(
     report: &Report,
     test: &Untrusted,
     repository: Option<&str>,
-    explanation: Option<&Explanation>,
+    explanations: &[Explained],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let places = places(report);
@@ -50,8 +52,10 @@ pub fn write(
     if let (Some(first), Some(fix)) = (results.first_mut(), fix(&places)) {
         first["fixes"] = json!([fix]);
     }
-    if let (Some(first), Some(explanation)) = (results.first_mut(), explanation) {
-        first["codeFlows"] = json!([code_flow(explanation)]);
+    if let Some(first) = results.first_mut()
+        && !explanations.is_empty()
+    {
+        first["codeFlows"] = explanations.iter().map(code_flow).collect();
     }
     let mut run = json!({
         "tool": { "driver": {
@@ -107,22 +111,29 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
     })
 }
 
-/// The chain from the change to the failure, with the values of each statement.
-fn code_flow(explanation: &Explanation) -> Value {
-    let mut locations: Vec<Value> = explanation.links.iter().map(link).collect();
-    let failure = &explanation.failure;
-    let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
-    locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
+/// The statements of an explanation in the order of their execution.
+fn code_flow(explained: &Explained) -> Value {
+    let (sentence, mut locations) = match &explained.explanation {
+        Explanation::Chain(chain) => of_chain(chain),
+    };
     for (nth, location) in locations.iter_mut().enumerate() {
         location["executionOrder"] = json!(nth + 1);
     }
-    let (bad, good) = (Terminal.line(&explanation.bad), Terminal.line(&explanation.good));
-    let sentence = format!("How the change leads to the failure: {bad} compared with {good}.");
     json!({
         "message": { "text": sentence },
         "threadFlows": [{ "locations": locations }],
-        "properties": { "commit": explanation.commit.to_string() },
+        "properties": { "commit": explained.commit.to_string() },
     })
+}
+
+/// A sentence, and the chain from the change to the failure with the values of each statement.
+fn of_chain(chain: &Chain) -> (String, Vec<Value>) {
+    let mut locations: Vec<Value> = chain.links.iter().map(link).collect();
+    let failure = &chain.failure;
+    let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
+    locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
+    let (bad, good) = (Terminal.line(&chain.bad), Terminal.line(&chain.good));
+    (format!("How the change leads to the failure: {bad} compared with {good}."), locations)
 }
 
 fn which(which: Which) -> String {
@@ -214,12 +225,12 @@ mod tests {
     use crate::report::samples;
 
     fn written(report: &Report) -> Value {
-        explained(report, None)
+        explained(report, &[])
     }
 
-    fn explained(report: &Report, explanation: Option<&Explanation>) -> Value {
+    fn explained(report: &Report, explanations: &[Explained]) -> Value {
         let mut out = Vec::new();
-        write(report, &"./t.sh".into(), Some("https://example.com/x.git"), explanation, &mut out).unwrap();
+        write(report, &"./t.sh".into(), Some("https://example.com/x.git"), explanations, &mut out).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -233,8 +244,8 @@ mod tests {
         let schema = schema();
         let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
         let samples = [samples::found(), samples::range(), samples::never_passed(), samples::error()];
-        let explanation = samples::explanation();
-        let written_twice = |report: &Report| [written(report), explained(report, Some(&explanation))];
+        let explanations = samples::explanations();
+        let written_twice = |report: &Report| [written(report), explained(report, &explanations)];
         for (report, value) in ends.iter().chain(&samples).flat_map(|it| written_twice(it).map(|value| (it, value))) {
             let complaints: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
             assert!(complaints.is_empty(), "{:?}: {complaints:?}", report.status);
@@ -263,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_chain_is_a_code_flow_of_the_first_result() {
-        let log = explained(&samples::found(), Some(&samples::explanation()));
+        let log = explained(&samples::found(), &samples::explanations());
         insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"][0]["codeFlows"]).unwrap());
     }
 

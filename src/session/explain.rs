@@ -4,7 +4,10 @@
 //! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
 
 use crate::outcome;
+use crate::report;
 use crate::report::Status;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::explain::model::Explained;
 use crate::session::explain::model::Explainer;
@@ -38,10 +41,10 @@ use std::time::Instant;
 pub mod change;
 mod finding;
 mod forks;
-mod json;
 pub mod model;
 pub(in crate::session) mod pair;
 mod parking;
+mod plain;
 mod sides;
 pub mod switching;
 pub mod words;
@@ -83,14 +86,31 @@ pub fn run(
             place.line = sources.touched(&place.file, place.line, &explanation.changed);
         }
     }
-    let value = json::value(&explanation, &mut sources);
-    if let Some(hunt) = &explanation.pair.hunt
-        && let Err(failure) = saved::keep_explanation(location, hunt, explanation.pair.failing, &value)
-    {
+    let chain = plain::chain(&explanation, &mut sources);
+    keep(
+        explanation.pair.hunt,
+        explanation.pair.failing,
+        || report::explanation::Explanation::Chain(chain.clone()),
+        (location, talk),
+    );
+    Ok(Explained { chain, sources })
+}
+
+/// Stores an explanation of a hunt for its reports.
+///
+/// - `failing`: the failing version, as in a proved claim of the finding.
+pub fn keep(
+    hunt: Option<String>,
+    (tree, commit): (TreeId, CommitId),
+    explanation: impl FnOnce() -> report::explanation::Explanation,
+    (location, talk): (&Location, &mut dyn Talk),
+) {
+    let Some(hunt) = hunt else { return };
+    let explained = report::explanation::Explained { hunt, commit, tree, explanation: explanation() };
+    if let Err(failure) = saved::keep_explanation(location, &explained) {
         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
         talk.say(&format!("The explanation could not be kept for reports: {why}."));
     }
-    Ok(Explained { explanation, value, sources })
 }
 
 impl Explainer<'_> {

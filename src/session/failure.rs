@@ -8,7 +8,7 @@ use crate::report::ErrorReport;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
-use crate::report::chain::ChainError;
+use crate::report::explanation::ExplanationError;
 use crate::revision::InvalidId;
 use crate::trace::TraceError;
 use crate::world::cache::CacheError;
@@ -74,7 +74,7 @@ causes!(
     io::Error,
     serde_json::Error,
     CacheError,
-    ChainError,
+    ExplanationError,
     InvalidId,
     RecordError,
     RepoError,

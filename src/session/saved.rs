@@ -4,10 +4,10 @@ use crate::hunt::finding::Finding;
 use crate::plural::count;
 use crate::report::Report;
 use crate::report::Status;
-use crate::report::chain;
-use crate::report::chain::Explanation;
+use crate::report::explanation;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 use crate::revision::CommitId;
-use crate::revision::TreeId;
 use crate::session::estimate::Ahead;
 use crate::session::estimate::Pace;
 use crate::session::failure;
@@ -24,6 +24,7 @@ use crate::world::files;
 use crate::world::journal;
 use crate::world::journal::AskedRecord;
 use crate::world::journal::BoundRecord;
+use crate::world::journal::ExplanationKind;
 use crate::world::journal::FORMAT_VERSION;
 use crate::world::journal::FileLock;
 use crate::world::journal::JournalError;
@@ -453,38 +454,37 @@ pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace
     Ok(ahead.map(|(ahead, n_jobs)| (ahead, n_jobs, pace)))
 }
 
-/// Stores the output of `git idd explain --json` for a hunt, in place of an earlier one.
-///
-/// - `failing`: the failing version.
-pub fn keep_explanation(
-    location: &Location,
-    id: &str,
-    failing: (TreeId, CommitId),
-    explanation: &serde_json::Value,
-) -> Result<(), Failure> {
-    let (tree, commit) = failing;
-    let path = explanation_path(location, id)?;
-    let text = serde_json::to_vec(&chain::wrap(id, (commit, tree), explanation))?;
-    files::replace(&path, &text)
+/// Stores an explanation of a hunt, in place of an earlier one of its kind.
+pub fn keep_explanation(location: &Location, explained: &Explained) -> Result<(), Failure> {
+    let kind = match explained.explanation {
+        Explanation::Chain(_) => ExplanationKind::Chain,
+    };
+    let path = journal::explanation_of(&segment_path(location, &explained.hunt)?, kind);
+    files::replace(&path, &explanation::bytes(explained)?)
         .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", path.display())))
 }
 
-/// The stored explanation of a hunt; `None` if there is none.
-///
-/// Errors: a sentence about a stored explanation that cannot be used.
-pub fn explanation(location: &Location, id: &str, report: &Report) -> Result<Option<Explanation>, String> {
-    let Ok(path) = explanation_path(location, id) else { return Ok(None) };
-    let unusable = |why: String| format!("The explanation in `{}` is left out: {why}.", path.display());
-    let bytes = match files::bytes_up_to(&path, chain::MAX_BYTES) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unusable(error.to_string())),
-    };
-    chain::read(&bytes, report).map(Some).map_err(|error| unusable(failure::chain(&error)))
+/// The stored explanations of a hunt that fit `report`, and a sentence about each that cannot be used.
+pub fn explanations(location: &Location, id: &str, report: &Report) -> (Vec<Explained>, Vec<String>) {
+    let (mut explanations, mut complaints) = (Vec::new(), Vec::new());
+    for path in explanation_paths(location, id) {
+        let read = match files::bytes_up_to(&path, explanation::MAX_BYTES) {
+            Ok(bytes) => explanation::read(&bytes, report).map_err(|error| failure::chain(&error)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => Err(error.to_string()),
+        };
+        match read {
+            Ok(explained) => explanations.push(explained),
+            Err(why) => complaints.push(format!("The explanation in `{}` is left out: {why}.", path.display())),
+        }
+    }
+    (explanations, complaints)
 }
 
-fn explanation_path(location: &Location, id: &str) -> Result<PathBuf, Failure> {
-    Ok(journal::explanation_of(&segment_path(location, id)?))
+/// The places of all explanations of a hunt; none if the id is no hunt's.
+fn explanation_paths(location: &Location, id: &str) -> Vec<PathBuf> {
+    let Ok(segment) = segment_path(location, id) else { return Vec::new() };
+    ExplanationKind::ALL.map(|kind| journal::explanation_of(&segment, kind)).into()
 }
 
 /// Whether a process is working on this hunt.

@@ -8,7 +8,8 @@ use crate::outcome::Stage;
 use crate::report::Commit;
 use crate::report::Report;
 use crate::report::Untrusted;
-use crate::report::chain::Explanation;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 use crate::report::lineage;
 use crate::report::story;
 use crate::report::story::Answer;
@@ -59,12 +60,7 @@ const N_AROUND: u64 = 8;
 const MAX_SOURCE_LINE: usize = 400;
 
 /// Reads the course of the hunt `id`. Unreadable parts are left out, and the report says so.
-pub fn read(
-    location: &Location,
-    id: &str,
-    report: &Report,
-    explanation: Option<&Explanation>,
-) -> Result<Story, Failure> {
+pub fn read(location: &Location, id: &str, report: &Report, explanations: &[Explained]) -> Result<Story, Failure> {
     let user = private::open(&location.git_directory)?;
     let mut told = Journal::default();
     saved::each_record(location, id, &mut |record| told.take_in(record))?;
@@ -78,7 +74,7 @@ pub fn read(
         outputs: told.outputs.texts,
         reductions: told.reductions,
         culprit: store.as_ref().and_then(|store| culprit(&user, store, report)),
-        sources: explanation.map(|explanation| sources(&user, store.as_ref(), explanation)).unwrap_or_default(),
+        sources: explanations.iter().flat_map(|explained| sources(&user, store.as_ref(), explained)).collect(),
     })
 }
 
@@ -283,10 +279,11 @@ fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untr
 }
 
 /// The sources around the lines that an explanation names: from the tree that was run, else from its commit.
-fn sources(user: &Repository, store: Option<&TreeStore>, explanation: &Explanation) -> Vec<Source> {
+fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) -> Vec<Source> {
+    let Explanation::Chain(chain) = &explained.explanation;
     let mut wanted: BTreeMap<&Untrusted, BTreeSet<u64>> = BTreeMap::new();
-    let links = explanation.links.iter().map(|link| (&link.file, link.line));
-    let places = links.chain([(&explanation.failure.file, explanation.failure.line)]);
+    let links = chain.links.iter().map(|link| (&link.file, link.line));
+    let places = links.chain([(&chain.failure.file, chain.failure.line)]);
     for (file, line) in places.filter_map(|(file, line)| Some((file.as_ref()?, line?))) {
         let context = line.saturating_sub(N_AROUND).max(1)..=line.saturating_add(N_AROUND);
         wanted.entry(file).or_default().extend(context);
@@ -295,7 +292,7 @@ fn sources(user: &Repository, store: Option<&TreeStore>, explanation: &Explanati
         let path = file.as_bytes();
         let of = |store: &TreeStore, tree: TreeId| Some(store.file(tree, path).ok()??.1);
         let store = store?;
-        of(store, explanation.tree).or_else(|| of(store, graph::tree_of(user, explanation.commit).ok()?))
+        of(store, explained.tree).or_else(|| of(store, graph::tree_of(user, explained.commit).ok()?))
     };
     wanted
         .into_iter()

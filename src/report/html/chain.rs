@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::report::Untrusted;
-use crate::report::chain::Explanation;
+use crate::report::chain::Chain;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
 use crate::report::chain::Which;
@@ -32,8 +32,8 @@ struct Step<'e> {
     link: Option<&'e Link>,
 }
 
-fn steps(explanation: &Explanation) -> Vec<Step<'_>> {
-    let failure = &explanation.failure;
+fn steps(chain: &Chain) -> Vec<Step<'_>> {
+    let failure = &chain.failure;
     let last = Step {
         file: failure.file.as_ref(),
         line: failure.line,
@@ -43,7 +43,7 @@ fn steps(explanation: &Explanation) -> Vec<Step<'_>> {
         which: failure.which,
         link: None,
     };
-    explanation.links.iter().map(of_link).chain([last]).collect()
+    chain.links.iter().map(of_link).chain([last]).collect()
 }
 
 fn of_link(link: &Link) -> Step<'_> {
@@ -59,8 +59,8 @@ fn of_link(link: &Link) -> Step<'_> {
 }
 
 /// The lines of the patch that the chain passes, as targets of links.
-pub fn targets(explanation: &Explanation, patch: &Patch) -> BTreeSet<(usize, u64)> {
-    steps(explanation).iter().filter_map(|step| target(step, patch)).collect()
+pub fn targets(chain: &Chain, patch: &Patch) -> BTreeSet<(usize, u64)> {
+    steps(chain).iter().filter_map(|step| target(step, patch)).collect()
 }
 
 fn target(step: &Step<'_>, patch: &Patch) -> Option<(usize, u64)> {
@@ -70,14 +70,14 @@ fn target(step: &Step<'_>, patch: &Patch) -> Option<(usize, u64)> {
 /// Writes the section.
 ///
 /// - `patch`, `prefix`: the change, and the prefix of the ids of its lines.
-pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&Patch, &str), page: &mut Markup) {
+pub fn write(chain: &Chain, sources: &[Source], (patch, prefix): (&Patch, &str), page: &mut Markup) {
     page.element("p", &[("class", "lead")], |page| {
-        page.leaf("code", &[], explanation.bad.clone());
+        page.leaf("code", &[], chain.bad.clone());
         page.words(" fails; ");
-        page.line(&explanation.good);
+        page.line(&chain.good);
         page.words(" passes. Each value below makes the next one wrong; this was tried in the running program.");
     });
-    if let Some(switched) = &explanation.switched
+    if let Some(switched) = &chain.switched
         && let Some(file) = &switched.file
     {
         page.element("p", &[], |page| {
@@ -87,7 +87,7 @@ pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&P
             page.words(" was switched.");
         });
     }
-    let steps = steps(explanation);
+    let steps = steps(chain);
     page.element("div", &[("id", "stepper"), ("class", "stepper")], |page| {
         overview(&steps, page);
         page.element("div", &[("class", "steps"), ("id", "steps")], |page| {
@@ -96,12 +96,12 @@ pub fn write(explanation: &Explanation, sources: &[Source], (patch, prefix): (&P
             }
         });
     });
-    if !explanation.links.is_empty() || explanation.beginning.is_some() {
-        page.leaf("p", &[], explanation.beginning());
+    if !chain.links.is_empty() || chain.beginning.is_some() {
+        page.leaf("p", &[], chain.beginning());
     }
-    if !explanation.remarks.is_empty() {
+    if !chain.remarks.is_empty() {
         page.element("ul", &[("class", "notes")], |page| {
-            explanation.remarks.iter().for_each(|remark| page.leaf("li", &[], remark.clone()));
+            chain.remarks.iter().for_each(|remark| page.leaf("li", &[], remark.clone()));
         });
     }
 }

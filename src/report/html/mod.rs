@@ -26,7 +26,8 @@ use crate::report::Suite;
 use crate::report::Untrusted;
 use crate::report::Verified;
 use crate::report::base64;
-use crate::report::chain::Explanation;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 use crate::report::html::diff::Patch;
 use crate::report::html::history::Shown;
 use crate::report::html::markup::Markup;
@@ -51,8 +52,8 @@ pub struct Page<'p> {
     pub build: Option<&'p Untrusted>,
     /// The course of the hunt.
     pub story: &'p Story,
-    /// The explanation of the failure, if there is one.
-    pub explanation: Option<&'p Explanation>,
+    /// The explanations of the failure.
+    pub explanations: &'p [Explained],
 }
 
 /// Writes the file.
@@ -147,9 +148,13 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
         sections.push((id, title, inside));
     };
     let nothing = Patch::default();
-    let patch = culprit.as_ref().filter(|_| explains_culprit(page)).unwrap_or(&nothing);
-    if let Some(explanation) = page.explanation {
-        section("why", "Why it fails", &mut |out| chain::write(explanation, &story.sources, (patch, CULPRIT), out));
+    for explained in page.explanations {
+        let patch = culprit.as_ref().filter(|_| is_of_culprit(explained, report)).unwrap_or(&nothing);
+        match &explained.explanation {
+            Explanation::Chain(chain) => {
+                section("why", "Why it fails", &mut |out| chain::write(chain, &story.sources, (patch, CULPRIT), out));
+            }
+        }
     }
     if culprit.is_some() || report.change.sufficient.is_some() {
         section("change", "The change", &mut |out| change(page, culprit.as_ref(), out));
@@ -183,9 +188,8 @@ fn ran(page: &Page<'_>) -> Markup {
 }
 
 /// Whether the explanation is about the lines of the first bad commit, and not of HEAD.
-fn explains_culprit(page: &Page<'_>) -> bool {
-    let first_bad = page.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
-    page.explanation.is_some_and(|explanation| Some(explanation.commit) == first_bad)
+fn is_of_culprit(explained: &Explained, report: &Report) -> bool {
+    report.first_bad.as_ref().is_some_and(|first_bad| first_bad.commit.commit == explained.commit)
 }
 
 /// The whole difference of the first bad commit, with the marked minimal change.
@@ -309,8 +313,12 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     out.element("p", &[("class", "quiet")], |out| {
         out.words("Lines with a bar at their left belong to a minimal change: the one that makes it fail, or the one to take back.");
     });
-    let explanation = page.explanation.filter(|_| explains_culprit(page));
-    let targets = explanation.map(|explanation| chain::targets(explanation, culprit)).unwrap_or_default();
+    let of_culprit = page.explanations.iter().filter(|explained| is_of_culprit(explained, page.report));
+    let targets = of_culprit
+        .flat_map(|explained| match &explained.explanation {
+            Explanation::Chain(chain) => chain::targets(chain, culprit),
+        })
+        .collect();
     diff::write(culprit, CULPRIT, &targets, out);
 }
 
@@ -428,17 +436,17 @@ mod tests {
         }
     }
 
-    fn written(report: &Report, explanation: Option<&Explanation>) -> String {
+    fn written(report: &Report, explanations: &[Explained]) -> String {
         let (test, build) = (EVIL.into(), EVIL.into());
         let story = story(report);
         let mut out = Vec::new();
-        write(&Page { report, test: &test, build: Some(&build), story: &story, explanation }, &mut out).unwrap();
+        write(&Page { report, test: &test, build: Some(&build), story: &story, explanations }, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn the_policy_allows_what_stands_in_the_page_and_nothing_else() {
-        let page = written(&samples::found(), None);
+        let page = written(&samples::found(), &[]);
         let between = |begin: &str, end: &str| page.split_once(begin).unwrap().1.split_once(end).unwrap().0.to_owned();
         let policy = between("http-equiv=\"Content-Security-Policy\" content=\"", "\"").replace("&#39;", "'");
         let (style, script) = (hash(&between("<style>", "</style>")), hash(&between("<script>", "</script>")));
@@ -465,12 +473,12 @@ mod tests {
             format!("diff --git a/{EVIL} b/{EVIL}\n{EVIL}\n@@ -1 +1 @@\n-{EVIL}\n+{EVIL}\n").into();
         let first_bad = &mut report.first_bad.as_mut().unwrap().commit;
         (first_bad.subject, first_bad.author) = (evil(), evil());
-        let mut explanation = samples::explanation();
-        let link = &mut explanation.links[1];
+        let mut chain = samples::chain();
+        let link = &mut chain.links[1];
         (link.variable, link.value, link.file) = (Some(evil()), evil(), Some(evil()));
-        explanation.failure.what = evil();
-        explanation.remarks = vec![evil()];
-        let page = written(&report, Some(&explanation));
+        chain.failure.what = evil();
+        chain.remarks = vec![evil()];
+        let page = written(&report, &[samples::of_hunt(Explanation::Chain(chain))]);
         let page = page.replacen(STYLE, "", 1).replacen(SCRIPT, "", 1);
         for wrong in [
             "<script>a",
@@ -495,7 +503,7 @@ mod tests {
         for report in ends.iter().chain([&samples::range(), &samples::never_passed(), &samples::error()]) {
             let (test, story) = ("./t.sh".into(), Story::default());
             let mut out = Vec::new();
-            write(&Page { report, test: &test, build: None, story: &story, explanation: None }, &mut out).unwrap();
+            write(&Page { report, test: &test, build: None, story: &story, explanations: &[] }, &mut out).unwrap();
             let page = String::from_utf8(out).unwrap();
             assert!(page.contains("<h1>") && page.ends_with("</html>\n"), "{:?}", report.status);
         }
@@ -503,7 +511,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_links_lead_somewhere() {
-        let page = written(&samples::explained(), Some(&samples::explanation()));
+        let page = written(&samples::explained(), &samples::explanations());
         let all = |begin: &str| {
             let found = page.split(begin).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
             found.collect::<Vec<_>>()

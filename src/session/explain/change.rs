@@ -1,5 +1,6 @@
 //! The lines of the failing version that its change touches, and its sources.
 
+use crate::report::chain::Part;
 use crate::revision::TreeId;
 use crate::session::certificate;
 use crate::session::explain::model::Pair;
@@ -114,8 +115,8 @@ impl Sources {
         touched.range(line..=end).next().copied().unwrap_or(line)
     }
 
-    /// Which part of the head of a `for` stands at a column of a line, `start`, `condition` or `increment`, where the head is in one line.
-    pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<&'static str> {
+    /// The part of the head of a `for` at a column of a line; `None` if the head is not on one line.
+    pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<Part> {
         let text = self.file(name)?.1.get((line as usize).checked_sub(1)?)?;
         part_of_for(text, (column as usize).checked_sub(1)?)
     }
@@ -128,7 +129,7 @@ impl Sources {
 
 /// The part of the head of a `for` that contains the byte `at` of a line; of nested heads, the innermost. `None` if no head
 /// contains it, or if the head does not end on this line.
-fn part_of_for(text: &str, at: usize) -> Option<&'static str> {
+fn part_of_for(text: &str, at: usize) -> Option<Part> {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let bytes = text.as_bytes();
     let is_keyword =
@@ -137,13 +138,13 @@ fn part_of_for(text: &str, at: usize) -> Option<&'static str> {
     // What decides stands at the word.
     let part = |begin: usize| match at.checked_sub(begin + 3) {
         Some(at) => part_of_head(&bytes[begin + 3..], at),
-        None => (at == begin).then_some("condition"),
+        None => (at == begin).then_some(Part::Condition),
     };
     heads.filter_map(part).last()
 }
 
 /// The same for the text behind the word.
-fn part_of_head(head: &[u8], at: usize) -> Option<&'static str> {
+fn part_of_head(head: &[u8], at: usize) -> Option<Part> {
     let (mut depth, mut n_parts, mut found) = (0_u32, 0, None);
     let mut quote = None;
     for (index, byte) in head.iter().enumerate() {
@@ -158,9 +159,9 @@ fn part_of_head(head: &[u8], at: usize) -> Option<&'static str> {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 {
                     return match (n_parts, found?) {
-                        (2, 0) => Some("start"),
-                        (2, 1) => Some("condition"),
-                        (2, 2) => Some("increment"),
+                        (2, 0) => Some(Part::Start),
+                        (2, 1) => Some(Part::Condition),
+                        (2, 2) => Some(Part::Increment),
                         _ => None,
                     };
                 }
@@ -192,12 +193,12 @@ mod tests {
     fn the_parts_of_a_head_are_told_apart() {
         let text = "    for (int i = f(a, ';'); i < n && a[i]; i += g(2)) sum += i; for (;;) {";
         let part = |what: &str| part_of_for(text, text.find(what).unwrap());
-        assert_eq!(part("i = f"), Some("start"));
-        assert_eq!(part("i < n"), Some("condition"));
-        assert_eq!(part("a[i]"), Some("condition"));
-        assert_eq!(part("i += g"), Some("increment"));
-        assert_eq!(part("g(2)"), Some("increment"));
-        assert_eq!(part("for (int"), Some("condition"));
+        assert_eq!(part("i = f"), Some(Part::Start));
+        assert_eq!(part("i < n"), Some(Part::Condition));
+        assert_eq!(part("a[i]"), Some(Part::Condition));
+        assert_eq!(part("i += g"), Some(Part::Increment));
+        assert_eq!(part("g(2)"), Some(Part::Increment));
+        assert_eq!(part("for (int"), Some(Part::Condition));
         assert_eq!(part("sum"), None);
         assert_eq!(part_of_for("    before(i; j; k)", 11), None);
         assert_eq!(part_of_for("    for (i = 0; i < n;", 9), None, "the head goes on in the next line");

@@ -8,6 +8,7 @@ use crate::explain::native::origin::Origin;
 use crate::explain::native::story::Link;
 use crate::explain::native::story::Standing;
 use crate::report::Status;
+use crate::report::chain;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::context::Context;
@@ -21,7 +22,6 @@ use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
-use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
@@ -104,9 +104,7 @@ pub struct Figures {
 /// An explanation, and what it is printed from.
 pub struct Explained {
     /// The explanation.
-    pub explanation: Explanation,
-    /// The same for programs.
-    pub value: Value,
+    pub chain: chain::Chain,
     /// The sources of the failing version.
     pub sources: change::Sources,
 }

@@ -232,11 +232,21 @@ fn an_explanation_is_kept_beside_its_hunt_and_one_that_cannot_be_read_is_reporte
     let world = World::with_culprit();
     let id = ended(&world, order(), None);
     let report = Report::new(Status::Found, "x");
-    assert_eq!(explanation(world.location(), &id, &report), Ok(None));
-    keep_explanation(world.location(), &id, (world.trees[2], world.commits[2]), &json!({"links": 3})).unwrap();
-    let unusable = explanation(world.location(), &id, &report).unwrap_err();
-    assert!(unusable.starts_with("The explanation in `") && unusable.contains("` is left out: "), "{unusable}");
-    assert_eq!(explanation(world.location(), "../x", &report), Ok(None));
+    let nothing = (Vec::new(), Vec::new());
+    assert_eq!(explanations(world.location(), &id, &report), nothing);
+    let stored = json!({
+        "hunt": id, "commit": world.commits[2], "tree": world.trees[2],
+        "explanation": {
+            "schema": "git-idd explanation 1", "bad": "b", "good": "a", "switched": null, "chain": [], "end": "start",
+            "beginning": null, "failure": { "what": "w", "file": null, "line": null, "in_change": false }, "remarks": [],
+        },
+    });
+    keep_explanation(world.location(), &serde_json::from_value(stored).unwrap()).unwrap();
+    let (found, complaints) = explanations(world.location(), &id, &report);
+    let [unusable] = &complaints[..] else { panic!("{complaints:?}") };
+    assert!(found.is_empty());
+    assert!(unusable.ends_with("` is left out: it explains something else than the finding."), "{unusable}");
+    assert_eq!(explanations(world.location(), "../x", &report), nothing);
 }
 
 #[test]

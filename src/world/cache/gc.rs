@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::time::SystemTime;
 
 use crate::world::journal;
+use crate::world::journal::ExplanationKind;
 use crate::world::journal::FileLock;
 use crate::world::journal::JournalError;
 use crate::world::journal::Replay;
@@ -54,7 +55,7 @@ pub(super) fn collect(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Res
     let mut n_bytes: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     for candidate in candidates {
         if (candidate.age > keep.max_age || n_bytes > keep.max_bytes) && remove_ended(&candidate.path)? {
-            freed.bytes += remove_explanation(&candidate.path)?;
+            freed.bytes += remove_explanations(&candidate.path)?;
             n_bytes -= candidate.bytes;
             freed.bytes += candidate.bytes;
             freed.segments += 1;
@@ -98,12 +99,16 @@ fn remove_ended(path: &Path) -> Result<bool, CacheError> {
     }
 }
 
-/// Removes the file beside a segment that has its explanation; returns its size.
-fn remove_explanation(segment: &Path) -> Result<u64, CacheError> {
-    let path = journal::explanation_of(segment);
-    let Some(metadata) = metadata(&path)? else { return Ok(0) };
-    fs::remove_file(&path).map_err(CacheError::io("remove", &path))?;
-    Ok(metadata.len())
+/// Removes the files beside a segment that have its explanations; returns their size.
+fn remove_explanations(segment: &Path) -> Result<u64, CacheError> {
+    let mut n_bytes = 0;
+    for path in ExplanationKind::ALL.map(|kind| journal::explanation_of(segment, kind)) {
+        if let Some(metadata) = metadata(&path)? {
+            fs::remove_file(&path).map_err(CacheError::io("remove", &path))?;
+            n_bytes += metadata.len();
+        }
+    }
+    Ok(n_bytes)
 }
 
 /// Removes files and directories `*.damaged-<n>` that are older than `max_age`; returns their size.
@@ -203,15 +208,19 @@ mod tests {
         drop(start(idd, "recent", 29, true));
         for hunt in ["ended", "recent"] {
             let segment = journal::segment_path(idd, hunt).unwrap();
-            fs::write(journal::explanation_of(&segment), "12345").unwrap();
+            for kind in ExplanationKind::ALL {
+                fs::write(journal::explanation_of(&segment, kind), "12345").unwrap();
+            }
         }
         drop(start(idd, "resumable", 99, false));
         let (_running, _) = start(idd, "running", 99, true);
         let keep = Keep { max_age: DAY * 30, max_bytes: u64::MAX };
-        assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: bytes + 5, segments: 1 });
+        assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: bytes + 10, segments: 1 });
         assert_eq!(hunts(idd), ["recent", "resumable", "running"]);
-        let explanation = |hunt: &str| journal::explanation_of(&journal::segment_path(idd, hunt).unwrap());
-        assert!(!explanation("ended").exists() && explanation("recent").exists());
+        for kind in ExplanationKind::ALL {
+            let explanation = |hunt: &str| journal::explanation_of(&journal::segment_path(idd, hunt).unwrap(), kind);
+            assert!(!explanation("ended").exists() && explanation("recent").exists());
+        }
     }
 
     #[test]

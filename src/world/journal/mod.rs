@@ -118,9 +118,26 @@ pub fn segment_path(idd_directory: &Path, id: &str) -> Result<PathBuf, JournalEr
     }
 }
 
-/// The place of the explanation of a segment's hunt. It is removed together with the segment.
-pub fn explanation_of(segment: &Path) -> PathBuf {
-    segment.with_extension("explanation.json")
+/// A kind of explanation that is stored beside a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplanationKind {
+    /// A chain of faulty values.
+    Chain,
+    /// A chop.
+    Chop,
+}
+
+impl ExplanationKind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Self; 2] = [Self::Chain, Self::Chop];
+}
+
+/// The place of an explanation of a segment's hunt. It is removed together with the segment.
+pub fn explanation_of(segment: &Path, kind: ExplanationKind) -> PathBuf {
+    segment.with_extension(match kind {
+        ExplanationKind::Chain => "explanation.json",
+        ExplanationKind::Chop => "chop.json",
+    })
 }
 
 /// All segments inside `idd_directory` as (hunt id, path), ordered by id; empty if the directory does not exist yet.

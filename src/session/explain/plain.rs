@@ -1,0 +1,149 @@
+//! A chain as plain data: what is printed, stored and reported.
+
+use crate::explain::chain::End;
+use crate::explain::native::instances::Instance;
+use crate::explain::native::story;
+use crate::explain::native::story::Did;
+use crate::report::Untrusted;
+use crate::report::chain;
+use crate::report::chain::Chain;
+use crate::report::chain::Failure;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
+use crate::report::chain::Set;
+use crate::report::chain::Switched;
+use crate::report::chain::Text;
+use crate::report::chain::Which;
+use crate::session::explain::change::Sources;
+use crate::session::explain::model::Explanation;
+use crate::session::explain::words;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// The chain of an explanation.
+pub fn chain(explanation: &Explanation, sources: &mut Sources) -> Chain {
+    let Explanation { links, sets, failure: (failure, shown), pair, figures, switched, remarks, .. } = explanation;
+    let (bad, good) = &pair.names;
+    let at = At::new(shown.place.as_ref(), shown.instance, (explanation, sources));
+    let failure = Failure {
+        what: words::failure(explanation).into(),
+        file: at.file,
+        line: at.line,
+        step: failure.step.0,
+        in_change: at.in_change,
+        which: at.which,
+    };
+    Chain {
+        bad: text(bad),
+        good: text(good),
+        switched: switched.as_ref().map(|switched| {
+            let At { file, line, which, .. } =
+                At::new(switched.place.as_ref(), switched.instance, (explanation, sources));
+            Switched {
+                file,
+                line,
+                which,
+                step: switched.step.0,
+                outcome: switched.outcome.as_deref().map(Untrusted::from),
+                reference: switched.reference.as_deref().map(Untrusted::from),
+                n_forks: switched.n_tried.0,
+                n_runs: switched.n_tried.1,
+            }
+        }),
+        links: links
+            .iter()
+            .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (explanation, sources))))
+            .collect(),
+        sets: sets.iter().map(set).collect(),
+        end: match explanation.chain.end {
+            End::Benign => chain::End::Benign,
+            End::Start => chain::End::Start,
+            End::Stuck => chain::End::Stuck,
+            End::Unfinished => chain::End::Unfinished,
+        },
+        beginning: Some(words::beginning(explanation, sources).into()),
+        failure,
+        figures: chain::Figures {
+            n_steps: figures.n_steps.0,
+            n_reference_steps: figures.n_steps.1,
+            n_aligned: figures.n_aligned,
+            n_tests: figures.n_tests,
+            n_forks: figures.n_forks,
+            n_states: figures.n_states,
+            build_seconds: figures.seconds.0,
+            seconds: figures.seconds.1,
+        },
+        remarks: remarks.iter().map(|remark| text(remark)).collect(),
+    }
+}
+
+fn text(text: &str) -> Untrusted {
+    text.into()
+}
+
+fn set((step, variables): &(Step, Vec<String>)) -> Set {
+    Set { before_step: step.0, variables: variables.iter().map(|name| text(name)).collect() }
+}
+
+/// Where a step stands in the sources.
+struct At {
+    file: Option<Untrusted>,
+    line: Option<u64>,
+    in_change: bool,
+    which: Which,
+}
+
+impl At {
+    fn new(
+        place: Option<&Place>,
+        instance: Option<Instance>,
+        (explanation, sources): (&Explanation, &mut Sources),
+    ) -> Self {
+        let path = place.map(|place| sources.path(&place.file));
+        let is_changed = |(path, place): (&String, &Place)| {
+            explanation.changed.get(path).is_some_and(|lines| lines.contains(&place.line))
+        };
+        Self {
+            in_change: path.as_ref().zip(place).is_some_and(is_changed),
+            file: path.map(Untrusted::from),
+            line: place.map(|place| place.line.into()),
+            which: Which {
+                part: place.and_then(|place| sources.part(&place.file, place.line, place.column)),
+                instance: instance.map(|instance| instance.nth.into()),
+                of: instance.map(|instance| instance.of.into()),
+            },
+        }
+    }
+}
+
+fn of_link(link: &story::Link, at: At) -> Link {
+    let (kind, variable, value, reference) = match &link.did {
+        Did::Gave { variable, value, reference, .. } => {
+            (Kind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())
+        }
+        Did::Returned { function, value, reference } => {
+            (Kind::Return, Some(&**function), value.as_str(), reference.as_str())
+        }
+        Did::Decided { outcome, reference } => (Kind::Decision, None, outcome.as_str(), reference.as_str()),
+        Did::Differs => (Kind::Change, None, "that of the failing version", "that of the reference"),
+    };
+    Link {
+        kind,
+        file: at.file,
+        line: at.line,
+        function: link.function.as_deref().map(text),
+        variable: variable.map(text),
+        value: text(value),
+        reference: text(reference),
+        step: link.step.0,
+        reference_step: link.reference.map(|step| step.0),
+        in_change: at.in_change,
+        kept: matches!(link.did, Did::Gave { is_kept: true, .. }),
+        which: at.which,
+        text: link.text.as_ref().map(|found| Text {
+            variable: text(&found.variable),
+            value: text(&found.value),
+            reference: text(&found.reference),
+        }),
+    }
+}
