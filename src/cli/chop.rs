@@ -67,6 +67,12 @@ fn text(chop: &Chop, sources: &mut Sources) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     line(format!("failure:  {} (the test ended with {})", chop.failure, chop.ending));
+    line(format!(
+        "program:  {} in {}, of which {} ran",
+        count(chop.program.n_statements, "statement"),
+        count(chop.program.n_lines, "line"),
+        chop.run.n_statements
+    ));
     if !chop.inputs.is_empty() {
         line(format!("input:    {}", safe(&chop.inputs.join(", "))));
         line(format!("forward slice of the input:      {}", share(chop.forward, chop.run)));
@@ -121,6 +127,7 @@ fn value(chop: &Chop, sources: &mut Sources) -> Value {
         "ending": chop.ending,
         "failure": chop.failure,
         "inputs": chop.inputs,
+        "program": sized(chop.program),
         "run": sized(chop.run),
         "forward": sized(chop.forward),
         "backward": sized(chop.backward),

@@ -29,16 +29,19 @@ use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Detail;
+use crate::trace::native::initial::Initial;
+use crate::trace::native::initial::initial;
 use crate::trace::native::input;
 use crate::trace::native::input::Entry;
 use crate::trace::native::input::Source;
 use crate::trace::native::play::Player;
+use crate::trace::native::relevant::dependences;
 use crate::trace::native::statements::statements;
-use crate::trace::native::uses::dependences;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::ffi::OsString;
 
@@ -90,7 +93,9 @@ pub struct Chop {
     pub failure: String,
     /// The names of the inputs.
     pub inputs: Vec<String>,
-    /// The executed part of the program.
+    /// The instrumented part of the program; steps are not counted.
+    pub program: Size,
+    /// The executed part of it.
     pub run: Size,
     /// The forward slice of the inputs.
     pub forward: Size,
@@ -103,7 +108,7 @@ pub struct Chop {
     pub lines: Vec<Ranked>,
     /// The part of the backward slice that depends on no input.
     pub constants: Size,
-    /// Its lines, in the same order.
+    /// Its lines, in the same order, and then the declarations of global variables whose initial values were used.
     pub constant_lines: Vec<Ranked>,
     /// Remarks for the user.
     pub remarks: Vec<String>,
@@ -149,8 +154,9 @@ pub fn run(
     let (asked, others) = inputs(player, order, &sources)?;
     let names = names(&asked);
 
-    let graph = dependences(player, Step(u32::MAX)).map_err(|error| failed(&error))?;
-    let criteria = failure.criteria(&graph);
+    let (graph, skipped) = dependences(player, failure.steps()).map_err(|error| failed(&error))?;
+    let mut criteria = failure.criteria(&graph);
+    criteria.extend(skipped.into_iter().map(|decision| (decision, failure.steps().0)));
     let backward = slice::backward(&graph, &criteria, order.kinds);
     let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
     let forward = slice::forward(&graph, &steps(&asked), order.kinds);
@@ -163,6 +169,8 @@ pub fn run(
     let sets = [&forward, &backward, &chop, &constants];
     let all = statements(player, &sets, &distances).map_err(|error| failed(&error))?;
     drop(distances);
+    let initial = initial(player, &backward).map_err(|error| failed(&error))?;
+    let program = program(player)?;
     if names.is_empty() {
         remarks.push(
             "The program read no input, so there is no chop; the statements are the backward slice of the failure."
@@ -207,11 +215,30 @@ pub fn run(
             chop: size(&all, |statement| statement.inside[2].0),
             lines: ranked(2)?,
             constants: size(&all, |statement| statement.inside[3].0),
-            constant_lines: ranked(3)?,
+            constant_lines: [ranked(3)?, initial.into_iter().map(|initial| declared(initial, &is_changed)).collect()]
+                .concat(),
+            program,
             remarks,
         },
         sources,
     ))
+}
+
+/// All statements of the program.
+fn program(player: &mut Player) -> Result<Size, Failure> {
+    let shapes = player.program().map_err(|error| failed(&error))?;
+    let statements = || shapes.iter().flat_map(|shape| shape.statements.iter().skip(1));
+    let lines: BTreeSet<_> =
+        statements().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
+    Ok(Size { n_statements: statements().count(), n_lines: lines.len(), n_steps: 0 })
+}
+
+/// The line of a declaration.
+fn declared(initial: Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked {
+    let Initial { name, place, n_reads, last } = initial;
+    let (file, function) = (place.file.to_string(), format!("initial value of {name}"));
+    let line = Line { file, line: place.line, function, n_steps: n_reads, n_run: n_reads, last };
+    Ranked { is_changed: is_changed(&line), distance: u32::MAX, values: Vec::new(), line }
 }
 
 /// The entries of the inputs that were asked for, and all others that come from outside of the process.

@@ -10,6 +10,7 @@ use crate::session::recorded::failed;
 use crate::session::slice::criterion::Criterion;
 use crate::session::slice::criterion::Found;
 use crate::session::sources::Sources;
+use crate::trace::native::relevant;
 use crate::trace::native::statements::Statement;
 use crate::trace::native::statements::statements;
 use crate::trace::native::uses::dependences;
@@ -101,7 +102,12 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<Slice, Failure> {
     if steps.is_empty() {
         return Err(Failure::new(Status::Error, format!("the run has no step of {words}")));
     }
-    let graph = dependences(player, Step(u32::MAX)).map_err(|error| failed(&error))?;
+    let graph = if order.kinds.potential {
+        relevant::dependences(player, (Step::START, Step::START)).map(|(graph, _)| graph)
+    } else {
+        dependences(player, Step(u32::MAX))
+    };
+    let graph = graph.map_err(|error| failed(&error))?;
     let members = match order.direction {
         Direction::Backward => slice::backward(&graph, &steps, order.kinds),
         Direction::Forward => {

@@ -28,6 +28,8 @@ pub enum Kind {
     Address = 1,
     /// Control: the other step is the decision because of which it runs, or the call of its function.
     Control = 2,
+    /// Potential: the other step is a decision that could have led to another value of a variable that this step uses.
+    Potential = 3,
 }
 
 impl Kind {
@@ -36,13 +38,14 @@ impl Kind {
         match code & 3 {
             0 => Self::Data,
             1 => Self::Address,
-            _ => Self::Control,
+            2 => Self::Control,
+            _ => Self::Potential,
         }
     }
 
     /// Whether a value flows between the steps: [`Data`](Self::Data) and [`Address`](Self::Address).
     pub fn is_flow(self) -> bool {
-        self != Self::Control
+        matches!(self, Self::Data | Self::Address)
     }
 }
 

@@ -19,17 +19,20 @@ pub struct Kinds {
     pub address: bool,
     /// Whether it follows decisions and calls.
     pub control: bool,
+    /// Whether it follows decisions that could have led to other values: a *relevant* slice, if the graph has such edges.
+    pub potential: bool,
 }
 
 impl Kinds {
     /// All kinds.
-    pub const ALL: Self = Self { address: true, control: true };
+    pub const ALL: Self = Self { address: true, control: true, potential: true };
 
     fn has(self, kind: Kind) -> bool {
         match kind {
             Kind::Data => true,
             Kind::Address => self.address,
             Kind::Control => self.control,
+            Kind::Potential => self.potential,
         }
     }
 }
@@ -174,7 +177,7 @@ mod tests {
         #[test]
         fn slices_are_those_of_brute_force(run in run(), address: bool, control: bool) {
             let (graph, edges) = noted(&run);
-            let kinds = Kinds { address, control };
+            let kinds = Kinds { address, control, potential: true };
             let steps: Vec<Step> = (1..=graph.n_steps()).map(Step).collect();
             let backward: Vec<Steps> = steps.iter().map(|step| backward(&graph, &[(*step, Step(u32::MAX))], kinds)).collect();
             for from in &steps {

@@ -24,7 +24,6 @@ parser = argparse.ArgumentParser(prog="bench chop", description=__doc__, formatt
 parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
 parser.add_argument("--runs", type=int, default=1, help="failing tests of each fault")
 parser.add_argument("--seconds", type=float, default=60, help="time of one chop")
-parser.add_argument("--address", action="store_true", help="slices follow addresses, too")
 parser.add_argument("--fault", action="append", help="only this fault; repeatable")
 parser.add_argument("names", nargs="*", help="only these programs")
 options = parser.parse_args()
@@ -32,8 +31,7 @@ options = parser.parse_args()
 
 def chop(binary, repo, program, test):
     """The report of `git idd chop`, with `wall`; or `error` and `wall`."""
-    flags = ["--address"] if options.address else []
-    arguments = ["chop", "--json", "--once", *flags, "--expected", f"tests/{test.name}.out", "--build", program.build, "--", test.command()]
+    arguments = ["chop", "--json", "--once", "--expected", f"tests/{test.name}.out", "--build", program.build, "--", test.command()]
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as stderr:
         stdout, code, wall = run([str(binary), *arguments], repo, environment(home), options.seconds, stderr)
         stderr.seek(0)
@@ -58,17 +56,19 @@ def rows(binary):
                 for test in [test for test in program.tests if test.name in fault.fails][: options.runs]:
                     found = chop(binary, repo, program, test)
                     yield {"program": name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "test": test.name,
-                           "how": fault.fails[test.name], "wall": found["wall"], **measures(fault, found)}
+                           "how": fault.fails[test.name], "wall": found["wall"], **measures(fault, fault.apply(good).split("\n"), found)}
 
 
-def measures(fault, found):
+def measures(fault, source, found):
     """What counts of a report."""
     if "error" in found:
         return {"error": found["error"]}
     faulty = {(fault.file, line) for line in fault.lines() or [fault.line, fault.line - 1]}
-    is_in = lambda lines: any((line["file"].removeprefix("./"), line["line"]) in faulty for line in lines)
+    # A declaration may have several lines.
+    ends = lambda line: next(n for n in range(line["line"], len(source) + 1) if source[n - 1].rstrip().endswith(";")) if line["function"].startswith("initial") else line["line"]
+    is_in = lambda lines: any((line["file"].removeprefix("./"), n) in faulty for line in lines for n in range(line["line"], ends(line) + 1))
     ranks = [rank for rank, line in enumerate(found["lines"], 1) if is_in([line])]
-    sizes = {part: found[part]["n_statements"] for part in ("run", "forward", "backward", "chop", "constants")}
+    sizes = {part: found[part]["n_statements"] for part in ("program", "run", "forward", "backward", "chop", "constants")}
     in_chop = is_in(found["lines"])
     return {**sizes, "n_steps": found["run"]["n_steps"], "inside": in_chop, "with_constants": in_chop or is_in(found["constant_lines"]),
             "rank": ranks[0] if ranks else None, "failure": found["failure"]}
@@ -80,9 +80,9 @@ def summary(of, name):
     median = lambda values: f"{statistics.median(values):.0f}" if values else "-"
     share = lambda values: f"{100 * statistics.median(values):.0f} %" if values else "-"
     ratio = [row["chop"] / row["backward"] for row in fine if row["backward"]]
-    return [name, f"{len(fine)} of {len(of)}", *(median([row[part] for row in fine]) for part in ("run", "forward", "backward", "chop", "constants")),
+    return [name, f"{len(fine)} of {len(of)}", *(median([row[part] for row in fine]) for part in ("program", "run", "forward", "backward", "chop", "constants")),
             f"{sum(row['inside'] for row in fine)}", f"{sum(row['with_constants'] for row in fine)}",
-            share([row["chop"] / row["run"] for row in fine]), f"{sum(value <= 0.5 for value in ratio)}",
+            share([row["chop"] / row["program"] for row in fine]), f"{sum(value <= 0.5 for value in ratio)}",
             median([row["rank"] for row in fine if row["rank"]]), f"{statistics.median(row['wall'] for row in of):.1f}"]
 
 
@@ -98,7 +98,7 @@ def main():
         print(f"{row['fault']} {row['test']} ({row['how']}): {seen}", file=sys.stderr, flush=True)
     if not found:
         parser.error("nothing to measure")
-    head = ["program", "chops", "executed", "forward", "backward", "chop", "constants", "inside", "with constants", "chop / executed",
+    head = ["program", "chops", "program", "executed", "forward", "backward", "chop", "constants", "inside", "with constants", "chop / program",
             "chop at most half of backward", "rank", "s"]
     names = sorted({row["program"] for row in found})
     print(table(head, [*(summary([row for row in found if row["program"] == name], name) for name in names), summary(found, "all")]))

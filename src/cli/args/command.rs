@@ -143,6 +143,10 @@ pub struct SliceCommand {
     #[arg(long)]
     pub address: bool,
 
+    /// Follow decisions that skipped an assignment of a used variable, too (relevant slice).
+    #[arg(long, conflicts_with = "data")]
+    pub potential: bool,
+
     #[command(flatten)]
     pub which: Which,
 }
@@ -174,10 +178,6 @@ pub struct ChopCommand {
     /// Follow values only, not the decisions because of which a statement runs.
     #[arg(long)]
     pub data: bool,
-
-    /// Follow values that are used only to compute an address, too: pointers and indices.
-    #[arg(long)]
-    pub address: bool,
 
     #[command(flatten)]
     pub record: Record,

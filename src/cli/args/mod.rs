@@ -318,7 +318,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Chop(chop_args(*args)?), output)
         }
         Some(Subcommand::Slice(args)) => {
-            let SliceCommand { backward, forward, data, address, which } = *args;
+            let SliceCommand { backward, forward, data, address, potential, which } = *args;
             let (direction, criterion) = match (backward, forward) {
                 (Some(criterion), _) => (Direction::Backward, criterion),
                 (None, Some(criterion)) => (Direction::Forward, criterion),
@@ -326,7 +326,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             };
             let output = which.output;
             let which = Which { recording: which.recording, process: which.process };
-            let kinds = Kinds { address, control: !data };
+            let kinds = Kinds { address, control: !data, potential };
             (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
         }
         Some(Subcommand::Trace { command }) => {
@@ -374,7 +374,7 @@ fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Compl
 }
 
 fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
-    let ChopCommand { words, input, expected, good, hunt, data, address, record, .. } = args;
+    let ChopCommand { words, input, expected, good, hunt, data, record, .. } = args;
     let command = TestCommand::from_words(words.clone());
     if command.is_none() && !words.is_empty() {
         return Err(("the test command is empty", "give the command that fails: git idd chop -- ./test.sh"));
@@ -387,7 +387,7 @@ fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
     }
     // Without a command, that of the hunt takes its place.
     let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
-    let (record, kinds) = (record_args(words, record)?, Kinds { address, control: !data });
+    let (record, kinds) = (record_args(words, record)?, Kinds { address: true, control: !data, potential: !data });
     Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds })
 }
 

@@ -28,6 +28,8 @@ const BY_SIGNAL: u32 = 256;
 pub struct Failed {
     /// The step.
     step: Step,
+    /// The last step before it that printed.
+    previous: Step,
     /// Whether the address that it used is wrong.
     is_crash: bool,
     /// The failure in words.
@@ -35,6 +37,11 @@ pub struct Failed {
 }
 
 impl Failed {
+    /// The step, and the last step before it that printed.
+    pub fn steps(&self) -> (Step, Step) {
+        (self.step, self.previous)
+    }
+
     /// The criteria of the backward slice: the step, and for a crash also the steps that computed the address.
     pub fn criteria(&self, graph: &Dependences) -> Vec<(Step, Step)> {
         let end = Step(u32::MAX);
@@ -67,7 +74,11 @@ pub fn printed(name: &str, location: &Location) -> Result<Option<Vec<u8>>, Failu
 pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) -> Result<Failed, Failure> {
     let outputs = output::outputs(player).map_err(|error| failed(&error))?;
     let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
-    let found = |step: Step, words: String| Failed { step, is_crash: false, words };
+    let found = |step: Step, words: String| {
+        let before = outputs.written.iter().rev().find(|written| written.step < step && written.length != Some(0));
+        let previous = before.map_or(Step::START, |written| written.step);
+        Failed { step, previous, is_crash: false, words }
+    };
     if let Some(step) = outputs.crash {
         return Ok(Failed { is_crash: true, ..found(step, format!("the crash at step {}", step.0)) });
     }
@@ -94,22 +105,42 @@ pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) ->
 }
 
 /// The step of the first byte of standard output that differs, and the difference in words.
+///
+/// What a call printed may be unknown, but its length is known as a rule. Then it counts as right, if a later call prints
+/// something that is wrong for certain.
 fn first_wrong(outputs: &Outputs, expected: &[u8]) -> Option<(Step, String)> {
-    let (text, is_all) = outputs.text(Stream::Output);
-    let n_same = text.iter().zip(expected).take_while(|(one, other)| one == other).count();
-    let line = expected[..n_same].split(|byte| *byte == b'\n').count();
-    if n_same < text.len() {
-        let step = outputs.byte(Stream::Output, n_same as u64).ok()?;
-        return Some((step, format!("byte {n_same} of standard output (line {line}), which step {} printed", step.0)));
+    let line = |at: usize| expected[..at.min(expected.len())].split(|byte| *byte == b'\n').count();
+    let (mut at, mut unknown) = (0_usize, None);
+    for written in outputs.written.iter().filter(|written| written.stream == Stream::Output) {
+        let step = written.step;
+        if let Some(bytes) = &written.bytes {
+            let rest = expected.get(at..).unwrap_or_default();
+            let n_same = bytes.iter().zip(rest).take_while(|(one, other)| one == other).count();
+            if n_same < bytes.len() {
+                let (at, line) = (at + n_same, line(at + n_same));
+                return Some((
+                    step,
+                    format!("byte {at} of standard output (line {line}), which step {} printed", step.0),
+                ));
+            }
+        } else {
+            unknown.get_or_insert(step);
+        }
+        let Some(length) = written.length.and_then(|length| usize::try_from(length).ok()) else { break };
+        at = at.saturating_add(length);
+        if at > expected.len() {
+            let line = line(expected.len());
+            return Some((
+                step,
+                format!("the output after line {line}, where step {} printed more than expected", step.0),
+            ));
+        }
     }
-    if is_all && n_same < expected.len() {
-        let last = outputs.last?;
-        return Some((last, format!("the end of the output at byte {n_same} (line {line}), where more is expected")));
+    if let Some(step) = unknown {
+        return Some((step, format!("what step {} printed, which is not known", step.0)));
     }
-    // What a call printed is not known from here on.
-    let mut written = outputs.written.iter().filter(|written| written.stream == Stream::Output);
-    let unknown = written.find(|written| written.bytes.is_none())?;
-    Some((unknown.step, format!("what step {} printed, which is not known", unknown.step.0)))
+    let last = outputs.last.filter(|_| at < expected.len())?;
+    Some((last, format!("the end of the output at byte {at} (line {}), where more is expected", line(at))))
 }
 
 #[cfg(test)]
@@ -140,6 +171,10 @@ mod tests {
         assert_eq!(step(wrong(&[Some("a\n")], "a\nb\n")), Some(99), "less than expected");
         assert_eq!(step(wrong(&[Some("a\n")], "a\n")), None);
         assert_eq!(step(wrong(&[Some("a\n"), None, Some("x")], "a\nb\n")), Some(20), "not known");
+        let mut unknown = outputs(&[Some("a\n"), None, Some("x")]);
+        unknown.written[1].length = Some(2);
+        assert_eq!(step(first_wrong(&unknown, b"a\nb\ny")), Some(30), "the unknown part is as long as expected");
+        assert_eq!(step(first_wrong(&unknown, b"a\nb\nx")), Some(20), "all that is known is right");
         assert_eq!(step(wrong(&[], "a")), Some(99));
     }
 }

@@ -48,6 +48,8 @@ pub struct Globals {
     contents: Vec<(u64, Vec<u8>)>,
     /// The standard streams of the C library: names, and addresses of the pointers to them.
     streams: Vec<(Arc<str>, u64)>,
+    /// The units of the program.
+    maps: Vec<Arc<Map>>,
 }
 
 impl Globals {
@@ -80,6 +82,7 @@ impl Globals {
             let streams = map.module.streams.iter().zip(&addresses[map.module.globals.len()..]);
             globals.streams.extend(streams.map(|(name, address)| (Arc::clone(name), *address)));
         }
+        globals.maps = found.iter().map(|(map, _)| Arc::clone(map)).collect();
         globals.all.sort_by_key(|global| global.address);
         Ok(globals)
     }
@@ -145,6 +148,11 @@ impl Globals {
         let behind = self.all.partition_point(|global| global.address <= address);
         // Several may have the same address if some are empty.
         self.all[..behind].iter().rev().take(4).find(|global| address - global.address < global.size)
+    }
+
+    /// The units of the program.
+    pub fn maps(&self) -> &[Arc<Map>] {
+        &self.maps
     }
 
     /// The address of the pointer to a standard stream: `stdin`, `stdout`, `stderr`.

@@ -135,6 +135,20 @@ impl Player {
         Ok(())
     }
 
+    /// All functions of the program, also those that did not run.
+    ///
+    /// Cost: the text of each is parsed.
+    pub fn program(&mut self) -> Result<Vec<Arc<Shape>>, TraceError> {
+        let mut all = Vec::new();
+        for map in self.globals.maps().to_vec() {
+            for firsts in map.firsts.windows(2).filter(|firsts| firsts[0] < firsts[1]) {
+                let entry = self.units.entry(firsts[0])?;
+                all.push(shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body)?);
+            }
+        }
+        Ok(all)
+    }
+
     /// A function that need not have run, by its unit's source file and its name.
     pub fn function(&mut self, file: &str, name: &str) -> Result<Option<Arc<Shape>>, TraceError> {
         let Some(segment) = self.units.find(file, name)? else { return Ok(None) };

@@ -23,7 +23,7 @@ const MAX_SAID: u64 = 1 << 16;
 const LOWEST_POINTER: u64 = 1 << 16;
 
 /// Functions that say something to the outside.
-const OUTPUTS: [&str; 32] = [
+pub const OUTPUTS: [&str; 32] = [
     "printf",
     "puts",
     "putchar",

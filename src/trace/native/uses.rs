@@ -10,6 +10,11 @@ use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 
+/// The kind of dependence that a use is.
+pub fn kind_of(what: What) -> Kind {
+    if matches!(what, What::Address(..)) { Kind::Address } else { Kind::Data }
+}
+
 /// Adds the uses of each step to the graph.
 pub struct Uses {
     notes: Notes,
@@ -45,8 +50,7 @@ impl Watch for Uses {
 
     fn uses(&mut self, user: Step, maker: Step, what: What) {
         if !self.is_over {
-            let kind = if matches!(what, What::Address(..)) { Kind::Address } else { Kind::Data };
-            self.notes.uses(user, maker, kind);
+            self.notes.uses(user, maker, kind_of(what));
         }
     }
 
