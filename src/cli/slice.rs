@@ -3,13 +3,13 @@
 use crate::cli::console::Console;
 use crate::cli::trace::json_line;
 use crate::plural::count;
+use crate::report::chop::Size;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::session;
 use crate::session::failure::Failure;
 use crate::session::slice::Direction;
 use crate::session::slice::Line;
-use crate::session::slice::Size;
 use crate::session::slice::Slice;
 use crate::session::slice::SliceOrder;
 use crate::session::sources::Sources;
@@ -71,11 +71,6 @@ fn text(slice: &Slice, sources: &mut Sources) -> String {
     format!("{head}\n{}", listing(&slice.lines, sources))
 }
 
-/// The size of a slice.
-pub fn sized(size: Size) -> Value {
-    json!({ "n_statements": size.n_statements, "n_lines": size.n_lines, "n_steps": size.n_steps })
-}
-
 fn value(slice: &Slice, sources: &mut Sources) -> Value {
     let line = |line: &Line| {
         json!({
@@ -98,8 +93,8 @@ fn value(slice: &Slice, sources: &mut Sources) -> Value {
         },
         "criterion": slice.criterion,
         "n_criteria": slice.n_criteria,
-        "slice": sized(slice.size),
-        "run": sized(slice.run),
+        "slice": slice.size,
+        "run": slice.run,
         "lines": slice.lines.iter().map(line).collect::<Vec<_>>(),
     })
 }

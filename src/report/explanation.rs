@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::report::Report;
 use crate::report::certificate::proven;
 use crate::report::chain::Chain;
+use crate::report::chop::Chop;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
@@ -33,6 +34,9 @@ pub enum Explanation {
     /// The chain of faulty values between two versions.
     #[serde(rename = "git-idd explanation 1")]
     Chain(Chain),
+    /// The statements between the input of a run and its failure.
+    #[serde(rename = "git-idd/chop/1")]
+    Chop(Chop),
 }
 
 /// An explanation of the finding of a hunt.
@@ -70,6 +74,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explained, ExplanationError
     }
     let explanation = match explanation {
         Explanation::Chain(chain) => Explanation::Chain(chain.bounded()),
+        Explanation::Chop(chop) => Explanation::Chop(chop.bounded()),
     };
     Ok(Explained { hunt, commit, tree, explanation })
 }
@@ -109,6 +114,13 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_explanation_is_read_as_it_was_stored() {
+        for explained in samples::explanations() {
+            assert_eq!(read(&bytes(&explained).unwrap(), &samples::explained()).unwrap(), explained);
+        }
+    }
+
+    #[test]
     fn what_no_report_needs_may_be_missing() {
         let mut told = samples::told();
         let fields = told.as_object_mut().unwrap();
@@ -116,7 +128,8 @@ mod tests {
         fields["failure"].as_object_mut().unwrap().remove("step");
         let link = fields["chain"][0].as_object_mut().unwrap();
         link.retain(|name, _| !["kept", "step", "reference_step", "text", "part"].contains(&name.as_str()));
-        let Explanation::Chain(chain) = read(&stored(&told), &samples::explained()).unwrap().explanation;
+        let read = read(&stored(&told), &samples::explained()).unwrap();
+        let Explanation::Chain(chain) = read.explanation else { panic!("this is a chain") };
         assert_eq!((chain.links.len(), chain.beginning), (3, None));
     }
 

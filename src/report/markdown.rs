@@ -14,10 +14,14 @@ use crate::report::Untrusted;
 use crate::report::chain::Chain;
 use crate::report::chain::Switched;
 use crate::report::chain::Which;
+use crate::report::chop::Chop;
 use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+
+/// The maximum number of printed lines of a chop.
+const MAX_LINES: usize = 20;
 
 /// Writes `report`; `test` is the test command of the hunt.
 ///
@@ -38,6 +42,7 @@ pub fn write(report: &Report, test: &Untrusted, explanations: &[Explained], out:
     for explained in explanations {
         match &explained.explanation {
             Explanation::Chain(chain) => why(chain, out)?,
+            Explanation::Chop(chop) => leading(chop, out)?,
         }
     }
     if let Some(fix) = &report.fix {
@@ -144,6 +149,26 @@ fn why(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
     chain.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
 }
 
+/// The most suspicious lines of a chop, then those of its constants.
+fn leading(chop: &Chop, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "**What leads to the failure**: {}\n", Markdown.code(&chop.failure))?;
+    let constants = chop.constant_lines.iter().map(|line| (line, "depends on no input, "));
+    let lines: Vec<_> = chop.lines.iter().map(|line| (line, "")).chain(constants).collect();
+    for (number, (line, kind)) in (1..=MAX_LINES).zip(&lines) {
+        let mark = if line.is_changed { "**in the change**, " } else { "" };
+        let source = line.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
+        let values: Vec<String> = line.values.iter().map(|value| Markdown.code(value)).collect();
+        let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        let place = place(&line.file, Some(line.line.into()));
+        writeln!(out, "{number}. {mark}{kind}{place} in {}{source}{values}", Markdown.code(&line.function))?;
+    }
+    writeln!(out)?;
+    if let Some(n_more @ 1..) = lines.len().checked_sub(MAX_LINES) {
+        writeln!(out, "... and {}\n", count(n_more, "more line"))?;
+    }
+    chop.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+}
+
 fn place(file: &Untrusted, line: Option<u64>) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into())
@@ -193,9 +218,25 @@ mod tests {
 
     #[test]
     fn a_chain_tells_why_it_fails() {
-        let written = explained(&samples::found(), &samples::explanations());
+        let written = explained(&samples::found(), &samples::explanations()[..1]);
         let (_, why) = written.split_once("**Why it fails**").unwrap();
         insta::assert_snapshot!(why.split("**Fix for").next().unwrap());
+    }
+
+    #[test]
+    fn a_chop_is_a_short_list_of_its_most_suspicious_lines() {
+        let mut chop = samples::chop();
+        let list = |chop: &Chop| {
+            let explanations = [samples::of_hunt(Explanation::Chop(chop.clone()))];
+            let written = explained(&samples::found(), &explanations);
+            let (_, list) = written.split_once("**What leads to the failure**").unwrap();
+            list.split("**Fix for").next().unwrap().to_owned()
+        };
+        insta::assert_snapshot!(list(&chop));
+        chop.lines = vec![chop.lines[2].clone(); 30];
+        let list = list(&chop);
+        assert_eq!(list.matches("` in `parse`: ").count(), MAX_LINES);
+        assert!(list.contains("\n20. ") && list.contains("\n... and 11 more lines\n"), "{list}");
     }
 
     #[test]

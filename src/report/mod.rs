@@ -12,6 +12,8 @@ mod base64;
 
 pub mod chain;
 
+pub mod chop;
+
 pub mod commit;
 
 pub mod explanation;

@@ -32,6 +32,9 @@ use crate::report::chain::Figures;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
 use crate::report::chain::Which;
+use crate::report::chop;
+use crate::report::chop::Chop;
+use crate::report::chop::Size;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
 use crate::revision::CommitId;
@@ -294,6 +297,45 @@ pub fn chain() -> Chain {
     }
 }
 
+/// A chop of three lines, one of them changed, and a constant.
+pub fn chop() -> Chop {
+    let line =
+        |(file, function): (&str, &str), line: u32, is_changed, source: Option<&str>, values: &[&str]| chop::Line {
+            file: file.into(),
+            line,
+            function: function.into(),
+            source: source.map(Untrusted::from),
+            is_changed,
+            distance: Some(line / 2),
+            n_steps: 2,
+            n_run: 5,
+            last: 30 - line,
+            values: values.iter().map(|value| Untrusted::from(*value)).collect(),
+        };
+    let parse = ("src/parse.c", "parse");
+    let size = |n_lines| Size { n_statements: n_lines + 1, n_lines, n_steps: 5 * n_lines as u64 };
+    Chop {
+        recording: "20260301-093100".into(),
+        commit: "33".repeat(20).into(),
+        ending: "exit code 1".into(),
+        failure: "byte 3 of standard output (line 1), which step 27 printed".into(),
+        inputs: vec!["in.txt".into(), "standard input".into()],
+        program: Size { n_steps: 0, ..size(12) },
+        run: size(9),
+        forward: size(5),
+        backward: size(4),
+        chop: size(3),
+        lines: vec![
+            line(parse, 8, true, Some("while (n <= max)"), &["n = 5", "max = 4"]),
+            line(("src/main.c", "main"), 3, false, None, &[]),
+            line(parse, 7, false, Some("int n = <b>`x`|</b>;"), &["n = 0"]),
+        ],
+        constants: size(1),
+        constant_lines: vec![line(parse, 5, false, Some("int max = 4;"), &["max = 4"])],
+        remarks: vec!["A second run took another path: the failure may be another one there.".into()],
+    }
+}
+
 /// An explanation of the hunt of [`explained`].
 pub fn of_hunt(explanation: Explanation) -> Explained {
     Explained {
@@ -306,5 +348,5 @@ pub fn of_hunt(explanation: Explanation) -> Explained {
 
 /// The explanations of the hunt of [`explained`], one of each kind.
 pub fn explanations() -> Vec<Explained> {
-    vec![of_hunt(Explanation::Chain(chain()))]
+    vec![of_hunt(Explanation::Chain(chain())), of_hunt(Explanation::Chop(chop()))]
 }

@@ -20,6 +20,8 @@ use crate::report::chain::Chain;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
 use crate::report::chain::Which;
+use crate::report::chop;
+use crate::report::chop::Chop;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
@@ -52,10 +54,11 @@ pub fn write(
     if let (Some(first), Some(fix)) = (results.first_mut(), fix(&places)) {
         first["fixes"] = json!([fix]);
     }
+    let code_flows: Vec<Value> = explanations.iter().filter_map(code_flow).collect();
     if let Some(first) = results.first_mut()
-        && !explanations.is_empty()
+        && !code_flows.is_empty()
     {
-        first["codeFlows"] = explanations.iter().map(code_flow).collect();
+        first["codeFlows"] = code_flows.into();
     }
     let mut run = json!({
         "tool": { "driver": {
@@ -111,19 +114,23 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
     })
 }
 
-/// The statements of an explanation in the order of their execution.
-fn code_flow(explained: &Explained) -> Value {
+/// The statements of an explanation in the order of their execution; `None` if it has no statement.
+fn code_flow(explained: &Explained) -> Option<Value> {
     let (sentence, mut locations) = match &explained.explanation {
         Explanation::Chain(chain) => of_chain(chain),
+        Explanation::Chop(chop) => of_chop(chop),
     };
+    if locations.is_empty() {
+        return None;
+    }
     for (nth, location) in locations.iter_mut().enumerate() {
         location["executionOrder"] = json!(nth + 1);
     }
-    json!({
+    Some(json!({
         "message": { "text": sentence },
         "threadFlows": [{ "locations": locations }],
         "properties": { "commit": explained.commit.to_string() },
-    })
+    }))
 }
 
 /// A sentence, and the chain from the change to the failure with the values of each statement.
@@ -134,6 +141,27 @@ fn of_chain(chain: &Chain) -> (String, Vec<Value>) {
     locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
     let (bad, good) = (Terminal.line(&chain.bad), Terminal.line(&chain.good));
     (format!("How the change leads to the failure: {bad} compared with {good}."), locations)
+}
+
+/// A sentence, and the lines of a chop and of its constants in the order of their last steps.
+fn of_chop(chop: &Chop) -> (String, Vec<Value>) {
+    let constants = chop.constant_lines.iter().map(|line| (line, ", depends on no input"));
+    let mut lines: Vec<_> = chop.lines.iter().map(|line| (line, "")).chain(constants).collect();
+    lines.sort_by_key(|(line, _)| line.last);
+    let sentence = format!("The statements that lead to the failure: {}.", Terminal.line(&chop.failure));
+    (sentence, lines.into_iter().map(|(line, kind)| of_line(line, kind)).collect())
+}
+
+fn of_line(line: &chop::Line, kind: &str) -> Value {
+    let source = line.source.as_ref().map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
+    let values: Vec<String> = line.values.iter().map(|value| Terminal.line(value)).collect();
+    let shown = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+    let place = (Some(&line.file), Some(u64::from(line.line)).filter(|line| *line > 0));
+    let mut location = flow_location(place, &format!("{source}{shown}{kind}"), line.is_changed);
+    location["location"]["logicalLocations"] = json!([{ "name": Terminal.line(&line.function), "kind": "function" }]);
+    let state = values.iter().filter_map(|value| value.split_once(" = "));
+    location["state"] = state.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect();
+    location
 }
 
 fn which(which: Which) -> String {
@@ -274,8 +302,18 @@ mod tests {
 
     #[test]
     fn a_chain_is_a_code_flow_of_the_first_result() {
-        let log = explained(&samples::found(), &samples::explanations());
+        let log = explained(&samples::found(), &samples::explanations()[..1]);
         insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"][0]["codeFlows"]).unwrap());
+    }
+
+    #[test]
+    fn a_chop_is_a_code_flow_in_the_order_of_the_last_steps() {
+        let explanations = |chop| [samples::of_hunt(Explanation::Chop(chop))];
+        let log = explained(&samples::found(), &explanations(samples::chop()));
+        insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"][0]["codeFlows"]).unwrap());
+        let empty = Chop { lines: Vec::new(), constant_lines: Vec::new(), ..samples::chop() };
+        let log = explained(&samples::found(), &explanations(empty));
+        assert_eq!(log["runs"][0]["results"][0].get("codeFlows"), None);
     }
 
     #[test]

@@ -11,8 +11,14 @@ mod failure;
 mod subject;
 
 use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::chop;
+use crate::report::chop::Chop;
+use crate::report::chop::Size;
+use crate::report::explanation::Explanation;
 use crate::session::chop::subject::Subject;
 use crate::session::context::Context;
+use crate::session::explain;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
@@ -21,7 +27,6 @@ use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::slice::Line;
-use crate::session::slice::Size;
 use crate::session::slice::criterion::is_named;
 use crate::session::slice::lines;
 use crate::session::slice::size;
@@ -67,61 +72,36 @@ pub struct ChopOrder {
     pub kinds: Kinds,
 }
 
-/// A line of a chop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ranked {
-    /// The line.
-    pub line: Line,
-    /// Whether a change that is known to break the test touches it.
-    pub is_changed: bool,
-    /// The number of dependences from it to the failure.
-    pub distance: u32,
+/// A line of a chop without its source.
+struct Ranked {
+    line: Line,
+    is_changed: bool,
+    distance: u32,
     /// Variables with their values at the last step: what it wrote, or what it read if it wrote nothing.
-    pub values: Vec<String>,
+    values: Vec<String>,
 }
 
-/// A chop of a failing run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Chop {
-    /// The recording.
-    pub recording: String,
-    /// The revision.
-    pub commit: String,
-    /// How the test ended.
-    pub ending: String,
-    /// The first wrong value, in words.
-    pub failure: String,
-    /// The names of the inputs.
-    pub inputs: Vec<String>,
-    /// The instrumented part of the program; steps are not counted.
-    pub program: Size,
-    /// The executed part of it.
-    pub run: Size,
-    /// The forward slice of the inputs.
-    pub forward: Size,
-    /// The backward slice of the failure.
-    pub backward: Size,
-    /// The chop.
-    pub chop: Size,
-    /// The lines of the chop, the most suspicious first: changed ones, then the nearest to the failure, then those that
-    /// ran least often.
-    pub lines: Vec<Ranked>,
-    /// The part of the backward slice that depends on no input.
-    pub constants: Size,
-    /// Its lines, in the same order, and then the declarations of global variables whose initial values were used.
-    pub constant_lines: Vec<Ranked>,
-    /// Remarks for the user.
-    pub remarks: Vec<String>,
+impl Ranked {
+    fn with_source(self, sources: &mut Sources) -> chop::Line {
+        let Line { file, line, function, n_steps, n_run, last } = self.line;
+        chop::Line {
+            source: sources.line(&file, line).map(Untrusted::from),
+            file: file.into(),
+            line,
+            function: function.into(),
+            is_changed: self.is_changed,
+            distance: Some(self.distance).filter(|distance| *distance != u32::MAX),
+            n_steps,
+            n_run,
+            last: last.0,
+            values: self.values.into_iter().map(Untrusted::from).collect(),
+        }
+    }
 }
 
-/// Records the failing run, and intersects its slices.
-pub fn run(
-    order: &ChopOrder,
-    location: &Location,
-    context: &Context,
-    talk: &mut dyn Talk,
-) -> Result<(Chop, Sources), Failure> {
-    let Subject { failing, reference, record, changed } = subject::find(order, location, context, talk)?;
+/// Records the failing run, and intersects its slices. The chop of a hunt is stored beside it, for its reports.
+pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut dyn Talk) -> Result<Chop, Failure> {
+    let Subject { failing, reference, record, changed, hunt } = subject::find(order, location, context, talk)?;
     let expected = match (&order.expected, reference) {
         (Some(file), _) => Some(failure::expected(file)?),
         (None, Some(reference)) => {
@@ -143,7 +123,7 @@ pub fn run(
     }
     let mut recorded = recorded::open(&Which { recording: Some(name), process: None }, location)?;
     let traced = recorded.traced().clone();
-    let sources = Sources::new(location, &recorded.recording.commit);
+    let mut sources = Sources::new(location, &recorded.recording.commit);
     talk.say("Computing the slices.");
     let player = &mut recorded.player;
     let failure = failure::find(player, traced.end, expected.as_deref())?;
@@ -190,7 +170,7 @@ pub fn run(
         }
         nearest
     });
-    let mut ranked = |set: usize| -> Result<Vec<Ranked>, Failure> {
+    let mut ranked = |set: usize| -> Result<Vec<chop::Line>, Failure> {
         let ranked = |line: Line| Ranked {
             is_changed: is_changed(&line),
             distance: nearest.get(&(line.file.as_str(), line.line)).copied().unwrap_or(u32::MAX),
@@ -200,28 +180,28 @@ pub fn run(
         let mut ranked: Vec<Ranked> = lines(&all, set).into_iter().map(ranked).collect();
         ranked.sort_by_key(|one| (!one.is_changed, one.distance, one.line.n_run, one.line.last));
         values(player, &mut ranked)?;
-        Ok(ranked)
+        Ok(ranked.into_iter().map(|one| one.with_source(&mut sources)).collect())
     };
-    Ok((
-        Chop {
-            recording: recorded.name.clone(),
-            commit: recorded.recording.commit.clone(),
-            ending: recording.ending,
-            failure: failure.words,
-            inputs: names,
-            run: size(&all, |statement| statement.n_steps),
-            forward: size(&all, |statement| statement.inside[0].0),
-            backward: size(&all, |statement| statement.inside[1].0),
-            chop: size(&all, |statement| statement.inside[2].0),
-            lines: ranked(2)?,
-            constants: size(&all, |statement| statement.inside[3].0),
-            constant_lines: [ranked(3)?, initial.into_iter().map(|initial| declared(initial, &is_changed)).collect()]
-                .concat(),
-            program,
-            remarks,
-        },
-        sources,
-    ))
+    let (lines, mut constant_lines) = (ranked(2)?, ranked(3)?);
+    constant_lines.extend(initial.into_iter().map(|it| declared(it, &is_changed).with_source(&mut sources)));
+    let chop = Chop {
+        recording: recorded.name.as_str().into(),
+        commit: recorded.recording.commit.as_str().into(),
+        ending: recording.ending.into(),
+        failure: failure.words.into(),
+        inputs: names.into_iter().map(Untrusted::from).collect(),
+        program,
+        run: size(&all, |statement| statement.n_steps),
+        forward: size(&all, |statement| statement.inside[0].0),
+        backward: size(&all, |statement| statement.inside[1].0),
+        chop: size(&all, |statement| statement.inside[2].0),
+        lines,
+        constants: size(&all, |statement| statement.inside[3].0),
+        constant_lines,
+        remarks: remarks.into_iter().map(Untrusted::from).collect(),
+    };
+    explain::keep(hunt, failing, || Explanation::Chop(chop.clone()), (location, talk));
+    Ok(chop)
 }
 
 /// All statements of the program.

@@ -458,6 +458,7 @@ pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace
 pub fn keep_explanation(location: &Location, explained: &Explained) -> Result<(), Failure> {
     let kind = match explained.explanation {
         Explanation::Chain(_) => ExplanationKind::Chain,
+        Explanation::Chop(_) => ExplanationKind::Chop,
     };
     let path = journal::explanation_of(&segment_path(location, &explained.hunt)?, kind);
     files::replace(&path, &explanation::bytes(explained)?)

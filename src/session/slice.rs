@@ -3,6 +3,7 @@
 pub mod criterion;
 
 use crate::report::Status;
+use crate::report::chop::Size;
 use crate::session::failure::Failure;
 use crate::session::recorded;
 use crate::session::recorded::Which;
@@ -40,17 +41,6 @@ pub struct SliceOrder {
     pub criterion: Criterion,
     /// The dependences that it follows.
     pub kinds: Kinds,
-}
-
-/// The size of a slice, or of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Size {
-    /// Executed statements of the source.
-    pub n_statements: usize,
-    /// Lines of the source that have one of them.
-    pub n_lines: usize,
-    /// Steps.
-    pub n_steps: u64,
 }
 
 /// A line of the source that is in a slice.

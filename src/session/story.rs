@@ -280,7 +280,7 @@ fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untr
 
 /// The sources around the lines that an explanation names: from the tree that was run, else from its commit.
 fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) -> Vec<Source> {
-    let Explanation::Chain(chain) = &explained.explanation;
+    let Explanation::Chain(chain) = &explained.explanation else { return Vec::new() };
     let mut wanted: BTreeMap<&Untrusted, BTreeSet<u64>> = BTreeMap::new();
     let links = chain.links.iter().map(|link| (&link.file, link.line));
     let places = links.chain([(&chain.failure.file, chain.failure.line)]);

@@ -35,9 +35,8 @@ fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
 
 fn explanation(fixture: &Fixture) -> PathBuf {
     let entries = fs::read_dir(fixture.repo().join(".git/idd/segments")).unwrap();
-    let mut found =
-        entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|it| it == "json"));
-    found.next().unwrap()
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    paths.find(|path| path.to_str().unwrap().ends_with(".explanation.json")).unwrap()
 }
 
 #[test]
@@ -60,6 +59,18 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
     let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
     assert!(page.contains("id=\"step-1\"") && page.contains("    int n = 3;"), "{page}");
     assert!(page.contains("see it in the diff"), "{page}");
+    // A chop of the hunt is stored, too; one of a test command is not.
+    run(&fixture, &["chop", "--once", "--expected", "log", "--build", "cc -o a a.c", "--", "test $(./a) = 4"], 0);
+    assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
+    run(&fixture, &["chop", "--once"], 0);
+    let (markdown, _) = run(&fixture, &["report"], 0);
+    assert!(markdown.contains("**What leads to the failure**: `byte 0 of standard output"), "{markdown}");
+    assert!(
+        markdown.contains("1. **in the change**, depends on no input, `a.c:4` in `main`: `int n = 3;`"),
+        "{markdown}"
+    );
+    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    assert!(page.contains("★ <code>int n = 3;</code>") && page.contains("id=\"step-1\""), "{page}");
     // What gc removes is not needed for it.
     run(&fixture, &["gc"], 0);
     let (_, said) = run(&fixture, &["explain"], 1);

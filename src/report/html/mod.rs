@@ -7,6 +7,7 @@
 mod answers;
 mod chain;
 mod chart;
+mod chop;
 mod diff;
 mod history;
 mod markup;
@@ -153,6 +154,9 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
         match &explained.explanation {
             Explanation::Chain(chain) => {
                 section("why", "Why it fails", &mut |out| chain::write(chain, &story.sources, (patch, CULPRIT), out));
+            }
+            Explanation::Chop(found) => {
+                section("chop", "What leads to the failure", &mut |out| chop::write(found, out));
             }
         }
     }
@@ -317,6 +321,7 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     let targets = of_culprit
         .flat_map(|explained| match &explained.explanation {
             Explanation::Chain(chain) => chain::targets(chain, culprit),
+            Explanation::Chop(_) => BTreeSet::new(),
         })
         .collect();
     diff::write(culprit, CULPRIT, &targets, out);
@@ -478,7 +483,12 @@ mod tests {
         (link.variable, link.value, link.file) = (Some(evil()), evil(), Some(evil()));
         chain.failure.what = evil();
         chain.remarks = vec![evil()];
-        let page = written(&report, &[samples::of_hunt(Explanation::Chain(chain))]);
+        let mut chop = samples::chop();
+        let first = &mut chop.lines[0];
+        (first.file, first.function, first.source, first.values) = (evil(), evil(), Some(evil()), vec![evil()]);
+        (chop.failure, chop.ending, chop.inputs, chop.remarks) = (evil(), evil(), vec![evil()], vec![evil()]);
+        let explanations = [Explanation::Chain(chain), Explanation::Chop(chop)].map(samples::of_hunt);
+        let page = written(&report, &explanations);
         let page = page.replacen(STYLE, "", 1).replacen(SCRIPT, "", 1);
         for wrong in [
             "<script>a",

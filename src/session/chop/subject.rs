@@ -30,6 +30,8 @@ pub struct Subject {
     pub record: RecordOrder,
     /// The lines of the failing tree that differ from the passing one.
     pub changed: Lines,
+    /// The hunt, if it found them.
+    pub hunt: Option<String>,
 }
 
 /// Finds the versions: those of the order, or those of a hunt if the order has no command.
@@ -61,10 +63,10 @@ pub fn find(
     let (Some(command), good) = (&order.command, &order.good) else {
         let (pair, completed) = pair::find(&asked(None, order.good.clone()), location, &user, talk)?;
         let changed = change::lines(location, &pair)?;
-        let Pair { failing, reference, .. } = pair;
+        let Pair { failing, reference, hunt, .. } = pair;
         let command = completed.command.unwrap_or_else(|| record.command.clone());
         let record = RecordOrder { command, build: completed.build, timeout: completed.timeout, ..record.clone() };
-        return Ok(Subject { failing, reference: Some(reference), record, changed });
+        return Ok(Subject { failing, reference: Some(reference), record, changed, hunt });
     };
     let bad = graph::resolve(&user, &record.at)?;
     drop(saved::make_private(location, &user, bad)?);
@@ -86,5 +88,5 @@ pub fn find(
         }
         None => Lines::new(),
     };
-    Ok(Subject { failing, reference, record: RecordOrder { build, ..record.clone() }, changed })
+    Ok(Subject { failing, reference, record: RecordOrder { build, ..record.clone() }, changed, hunt: None })
 }

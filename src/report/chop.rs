@@ -1,0 +1,144 @@
+//! The failure-inducing chop of a run: an [explanation](crate::report::explanation) of a finding.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::plural::count;
+use crate::report::Untrusted;
+use crate::report::chain::MAX_TEXT;
+
+/// The maximum number of printed lines of a chop, and of its constants.
+const MAX_LINES: usize = 400;
+
+/// The maximum number of printed values of a line, and of inputs and remarks.
+const MAX_VALUES: usize = 20;
+
+/// The statements that depend on the input of a failing run and on which its failure depends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chop {
+    /// The recording of the run.
+    pub recording: Untrusted,
+    /// The revision.
+    pub commit: Untrusted,
+    /// How the test ended.
+    pub ending: Untrusted,
+    /// The first wrong value, in words.
+    pub failure: Untrusted,
+    /// The names of the inputs.
+    pub inputs: Vec<Untrusted>,
+    /// The instrumented part of the program; steps are not counted.
+    pub program: Size,
+    /// The executed part of it.
+    pub run: Size,
+    /// The forward slice of the inputs.
+    pub forward: Size,
+    /// The backward slice of the failure.
+    pub backward: Size,
+    /// The chop.
+    pub chop: Size,
+    /// The lines of the chop, the most suspicious first: changed ones, then the nearest to the failure, then those that
+    /// ran least often.
+    pub lines: Vec<Line>,
+    /// The part of the backward slice that depends on no input.
+    pub constants: Size,
+    /// Its lines, in the same order, and then the declarations of global variables whose initial values were used.
+    pub constant_lines: Vec<Line>,
+    /// Notes: limits of the chop, and omitted parts.
+    pub remarks: Vec<Untrusted>,
+}
+
+/// The size of a part of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// The number of executed statements of the source.
+    pub n_statements: usize,
+    /// The number of lines of the source that have one of them.
+    pub n_lines: usize,
+    /// The number of steps.
+    pub n_steps: u64,
+}
+
+/// A line of the source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The file, as the compiler was given it.
+    pub file: Untrusted,
+    /// The line, from 1.
+    pub line: u32,
+    /// The function.
+    pub function: Untrusted,
+    /// The text of the line without the space around it, if it is known.
+    pub source: Option<Untrusted>,
+    /// Whether the change that breaks the test touches the line.
+    pub is_changed: bool,
+    /// The number of dependences from the line to the failure, if it is known.
+    pub distance: Option<u32>,
+    /// The number of steps of the line in the slice.
+    pub n_steps: u64,
+    /// The number of all steps of the line.
+    pub n_run: u64,
+    /// The last step of the line in the slice.
+    pub last: u32,
+    /// Variables with their values at the last step, such as `n = 3`.
+    pub values: Vec<Untrusted>,
+}
+
+impl Chop {
+    /// The same with a limited number of lines, and with short texts.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let mut remarks = texts(&self.remarks);
+        for (lines, what) in [(&self.lines, "line"), (&self.constant_lines, "constant line")] {
+            if lines.len() > MAX_LINES {
+                let all = count(lines.len(), what);
+                remarks.push(format!("of {all} the first {MAX_LINES} are shown").into());
+            }
+        }
+        Self {
+            recording: self.recording.cut(MAX_TEXT),
+            commit: self.commit.cut(MAX_TEXT),
+            ending: self.ending.cut(MAX_TEXT),
+            failure: self.failure.cut(MAX_TEXT),
+            inputs: texts(&self.inputs),
+            lines: self.lines.iter().take(MAX_LINES).map(Line::bounded).collect(),
+            constant_lines: self.constant_lines.iter().take(MAX_LINES).map(Line::bounded).collect(),
+            remarks,
+            ..self
+        }
+    }
+}
+
+impl Line {
+    fn bounded(&self) -> Self {
+        Self {
+            file: self.file.cut(MAX_TEXT),
+            function: self.function.cut(MAX_TEXT),
+            source: self.source.as_ref().map(|source| source.cut(MAX_TEXT)),
+            values: texts(&self.values),
+            ..*self
+        }
+    }
+}
+
+fn texts(texts: &[Untrusted]) -> Vec<Untrusted> {
+    texts.iter().take(MAX_VALUES).map(|text| text.cut(MAX_TEXT)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn of_too_many_lines_the_first_are_shown_and_long_texts_are_cut() {
+        let mut chop = samples::chop();
+        chop.lines = vec![chop.lines[0].clone(); MAX_LINES + 9];
+        chop.lines[0].source = Some("x".repeat(MAX_TEXT + 1).into());
+        chop.lines[0].values = vec!["n = 1".into(); 1000];
+        let chop = chop.bounded();
+        assert_eq!((chop.lines.len(), chop.lines[0].values.len()), (MAX_LINES, MAX_VALUES));
+        assert_eq!(chop.lines[0].source, Some(format!("{}…", "x".repeat(MAX_TEXT)).into()));
+        assert_eq!(chop.remarks.last().unwrap(), &"of 409 lines the first 400 are shown".into());
+        assert_eq!(samples::chop().bounded(), samples::chop());
+    }
+}
