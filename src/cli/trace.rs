@@ -11,12 +11,12 @@ use crate::session::failure::Failure;
 use crate::session::recorded;
 use crate::session::recorded::Recorded;
 use crate::session::recorded::failed;
+use crate::session::slice::criterion::not_visible;
 use crate::session::sources::Sources;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Answer;
 use crate::trace::native::input;
 use crate::trace::native::input::Entry;
-use crate::trace::native::input::Source;
 use crate::trace::native::play::Player;
 use crate::trace::native::tree;
 use crate::trace::native::tree::Limits;
@@ -107,16 +107,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                     })
                 }
                 Answer::NoStep => Err(no_step(player)),
-                Answer::NoVariable(names) => {
-                    let names: Vec<String> = names.iter().map(|name| safe(name)).collect();
-                    let message = format!("no variable `{}` is visible at step {}", safe(variable), step.0);
-                    let failure = Failure::new(Status::Error, message);
-                    Err(if names.is_empty() {
-                        failure.with_hint("the names of global variables can be given, too")
-                    } else {
-                        failure.with_hint(format!("these are: {}", names.join(", ")))
-                    })
-                }
+                Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
             }
         }
     }
@@ -124,11 +115,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
 
 /// What the program read.
 fn entries(player: &mut Player, until: Step, sources: &Sources) -> Result<Vec<Entry>, Failure> {
-    let mut contents = |source: &Source| match source {
-        Source::File(file) => sources.content(file),
-        _ => None,
-    };
-    input::inputs(player, until, &mut contents).map_err(|error| failed(&error))
+    input::inputs(player, until, &mut |source| sources.input(source)).map_err(|error| failed(&error))
 }
 
 /// All recordings.

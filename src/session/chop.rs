@@ -226,8 +226,8 @@ fn inputs(player: &mut Player, order: &ChopOrder, sources: &Sources) -> Result<(
     let is_named = |source: &Source| order.inputs.iter().any(|name| is_named(source, name));
     let read = |player: &mut Player, standard: Option<&String>| {
         let mut contents = |source: &Source| match (source, standard) {
-            (Source::File(file), _) | (Source::Standard, Some(file)) => sources.content(file),
-            _ => None,
+            (Source::Standard, Some(file)) => sources.content(file),
+            _ => sources.input(source),
         };
         input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
     };

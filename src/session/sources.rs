@@ -1,6 +1,7 @@
 //! The files of a recorded revision.
 
 use crate::revision::CommitId;
+use crate::trace::native::input::Source;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
@@ -38,5 +39,13 @@ impl Sources {
     /// A file, by the name that a program or a compiler was given; `None` if it is not in the commit.
     pub fn content(&self, file: &str) -> Option<Vec<u8>> {
         source::find(self.repository.as_ref()?, self.commit?, file)
+    }
+
+    /// The content of an input that is a file; `None` if it is not in the commit.
+    pub fn input(&self, source: &Source) -> Option<Vec<u8>> {
+        match source {
+            Source::File(file) => self.content(file),
+            _ => None,
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::session::failure::Failure;
 use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
+use crate::session::slice::criterion::BY_SIGNAL;
 use crate::trace::dependence::Dependences;
 use crate::trace::native::output;
 use crate::trace::native::output::Outputs;
@@ -20,9 +21,6 @@ use std::path::Path;
 
 /// The largest file of expected output.
 const MAX_EXPECTED: u64 = 1 << 30;
-
-/// The end of a process by a signal, see [`container`](crate::trace::container).
-const BY_SIGNAL: u32 = 256;
 
 /// Where the failure shows.
 pub struct Failed {
@@ -82,7 +80,7 @@ pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) ->
     if let Some(step) = outputs.crash {
         return Ok(Failed { is_crash: true, ..found(step, format!("the crash at step {}", step.0)) });
     }
-    if let Some(signal @ 1..) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
+    if let Some(signal @ 1..BY_SIGNAL) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
         return Ok(found(last, format!("the end by signal {signal} at step {}", last.0)));
     }
     if let Some(expected) = expected

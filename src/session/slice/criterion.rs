@@ -21,6 +21,7 @@ use crate::trace::native::output::Stream;
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a slice begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub struct Found {
 const SIGABRT: u32 = 6;
 
 /// The end of a process by a signal, see [`container`](crate::trace::container).
-const BY_SIGNAL: u32 = 256;
+pub const BY_SIGNAL: u32 = 256;
 
 fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
@@ -149,16 +150,19 @@ fn variable(player: &mut Player, step: Step, variable: &str) -> Result<Vec<(Step
             Ok(makers.map(|maker| (maker, step)).collect())
         }
         Answer::NoStep => Err(no_step(n_steps(player)?)),
-        Answer::NoVariable(names) => {
-            let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
-            let message = format!("no variable `{}` is visible at step {}", shown(variable), step.0);
-            let failure = Failure::new(Status::Error, message);
-            Err(if names.is_empty() {
-                failure.with_hint("the names of global variables can be given, too")
-            } else {
-                failure.with_hint(format!("these are: {}", names.join(", ")))
-            })
-        }
+        Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
+    }
+}
+
+/// A variable that does not exist at a step, with the names of those that do.
+pub fn not_visible(names: &[Arc<str>], variable: &str, step: Step) -> Failure {
+    let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+    let failure =
+        Failure::new(Status::Error, format!("no variable `{}` is visible at step {}", shown(variable), step.0));
+    if names.is_empty() {
+        failure.with_hint("the names of global variables can be given, too")
+    } else {
+        failure.with_hint(format!("these are: {}", names.join(", ")))
     }
 }
 
@@ -196,11 +200,8 @@ pub fn is_named(source: &Source, name: &str) -> bool {
 
 /// The steps with which an input enters.
 fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources: &Sources) -> Result<Found, Failure> {
-    let mut contents = |source: &Source| match source {
-        Source::File(file) => sources.content(file),
-        _ => None,
-    };
-    let entries = input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))?;
+    let entries =
+        input::inputs(player, Step(u32::MAX), &mut |source| sources.input(source)).map_err(|error| failed(&error))?;
     let named: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
     if named.is_empty() {
         let mut known: Vec<String> = entries.iter().map(|entry| shown(&entry.source.to_string())).collect();
