@@ -68,7 +68,7 @@ def measures(fault, source, found):
     ends = lambda line: next(n for n in range(line["line"], len(source) + 1) if source[n - 1].rstrip().endswith(";")) if line["function"].startswith("initial") else line["line"]
     is_in = lambda lines: any((line["file"].removeprefix("./"), n) in faulty for line in lines for n in range(line["line"], ends(line) + 1))
     ranks = [rank for rank, line in enumerate(found["lines"], 1) if is_in([line])]
-    sizes = {part: found[part]["n_statements"] for part in ("program", "run", "forward", "backward", "chop", "constants")}
+    sizes = {"source" if part == "program" else part: found[part]["n_statements"] for part in ("program", "run", "forward", "backward", "chop", "constants")}
     in_chop = is_in(found["lines"])
     return {**sizes, "n_steps": found["run"]["n_steps"], "inside": in_chop, "with_constants": in_chop or is_in(found["constant_lines"]),
             "rank": ranks[0] if ranks else None, "failure": found["failure"]}
@@ -80,9 +80,9 @@ def summary(of, name):
     median = lambda values: f"{statistics.median(values):.0f}" if values else "-"
     share = lambda values: f"{100 * statistics.median(values):.0f} %" if values else "-"
     ratio = [row["chop"] / row["backward"] for row in fine if row["backward"]]
-    return [name, f"{len(fine)} of {len(of)}", *(median([row[part] for row in fine]) for part in ("program", "run", "forward", "backward", "chop", "constants")),
+    return [name, f"{len(fine)} of {len(of)}", *(median([row[part] for row in fine]) for part in ("source", "run", "forward", "backward", "chop", "constants")),
             f"{sum(row['inside'] for row in fine)}", f"{sum(row['with_constants'] for row in fine)}",
-            share([row["chop"] / row["program"] for row in fine]), f"{sum(value <= 0.5 for value in ratio)}",
+            share([row["chop"] / row["source"] for row in fine]), f"{sum(value <= 0.5 for value in ratio)}",
             median([row["rank"] for row in fine if row["rank"]]), f"{statistics.median(row['wall'] for row in of):.1f}"]
 
 
