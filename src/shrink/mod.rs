@@ -3,7 +3,7 @@
 //! [`shrink`] takes an input of one or several parts (files, lists of words) and asks about smaller ones. It knows no
 //! files and no tests: the answer to a [`Candidate`] is an [`Outcome`]. A [`views`] of the bytes divides them into
 //! units (lines, brackets, tags, syntax, tokens, bytes); a [`plan`] decides which units to remove next; [`words`] makes
-//! words shorter; [`isolate`] moves a passing and a failing input towards each other.
+//! words shorter; [`mod@isolate`] moves a passing and a failing input towards each other.
 
 mod candidate;
 mod isolate;
