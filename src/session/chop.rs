@@ -32,6 +32,7 @@ use crate::session::slice::lines;
 use crate::session::slice::size;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
+use crate::trace::dependence::Dependences;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Detail;
 use crate::trace::native::initial::Initial;
@@ -46,6 +47,7 @@ use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -136,7 +138,7 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
 
     let (graph, skipped) = dependences(player, failure.steps()).map_err(|error| failed(&error))?;
     let mut criteria = failure.criteria(&graph);
-    criteria.extend(skipped.into_iter().map(|decision| (decision, failure.steps().0)));
+    criteria.extend(skipped.iter().map(|decision| (*decision, failure.steps().0)));
     let backward = slice::backward(&graph, &criteria, order.kinds);
     let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
     let forward = slice::forward(&graph, &steps(&asked), order.kinds);
@@ -144,7 +146,7 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
     let everything = [steps(&asked), steps(&others)].concat();
     let constants = backward.difference(&slice::forward(&graph, &everything, order.kinds));
     let chop = forward.intersection(&backward);
-    let distances = graph.distances(&criteria.iter().map(|(step, _)| *step).collect::<Vec<_>>());
+    let distances = distances(&graph, failure.steps().0, &skipped);
     drop(graph);
     let sets = [&forward, &backward, &chop, &constants];
     let all = statements(player, &sets, &distances).map_err(|error| failed(&error))?;
@@ -178,7 +180,7 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
             line,
         };
         let mut ranked: Vec<Ranked> = lines(&all, set).into_iter().map(ranked).collect();
-        ranked.sort_by_key(|one| (!one.is_changed, one.distance, one.line.n_run, one.line.last));
+        ranked.sort_by_key(|one| (!one.is_changed, one.distance, one.line.n_run, Reverse(one.line.last)));
         values(player, &mut ranked)?;
         Ok(ranked.into_iter().map(|one| one.with_source(&mut sources)).collect())
     };
@@ -202,6 +204,15 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
     };
     explain::keep(hunt, failing, || Explanation::Chop(chop.clone()), (location, talk));
     Ok(chop)
+}
+
+/// For each step the number of dependences from it to the failure. A skipped decision is next to the failure.
+fn distances(graph: &Dependences, failure: Step, skipped: &[Step]) -> Vec<u32> {
+    let mut distances = graph.distances(&[failure]);
+    for (distance, of_skipped) in distances.iter_mut().zip(graph.distances(skipped)) {
+        *distance = (*distance).min(of_skipped.saturating_add(1));
+    }
+    distances
 }
 
 /// All statements of the program.
@@ -275,7 +286,9 @@ fn values(player: &mut Player, ranked: &mut [Ranked]) -> Result<(), Failure> {
         let Some(detail) = details.get(&one.line.last) else { continue };
         let accesses = if detail.writes.is_empty() { &detail.reads } else { &detail.writes };
         let shown = |access: &detail::Access| Some(format!("{} = {}", access.named.name, access.named.value.as_ref()?));
-        one.values = accesses.iter().filter_map(shown).take(3).collect();
+        // A temporary of the compiler, such as the one for the result, has no name in the source.
+        let named = accesses.iter().filter(|access| !access.named.name.starts_with("temporary of "));
+        one.values = named.filter_map(shown).take(3).collect();
     }
     Ok(())
 }

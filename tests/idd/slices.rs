@@ -70,6 +70,8 @@ fn a_chop_has_what_leads_from_the_input_to_the_first_wrong_output() {
     assert_eq!(lines(&chop["lines"]), [7, 8, 9, 15, 16, 17, 19, 22, 25]);
     assert_eq!(lines(&chop["constant_lines"]), [4, 14]);
     assert_eq!(chop["constant_lines"][1]["function"], "initial value of limit");
+    // The nearest to the failure is the failure itself.
+    assert_eq!(chop["lines"][0]["line"], 25);
     let last = |line: u64| chop["lines"].as_array().unwrap().iter().find(|one| one["line"] == line).unwrap().clone();
     assert_eq!(last(8)["values"], serde_json::json!(["value = 9"]));
     assert_eq!(last(8)["source"], "value = limit - 1;");

@@ -26,7 +26,7 @@ const MAX_EXPECTED: u64 = 1 << 30;
 pub struct Failed {
     /// The step.
     step: Step,
-    /// The last step before it that printed.
+    /// For a wrong output: the last step before it that printed; else the step itself.
     previous: Step,
     /// Whether the address that it used is wrong.
     is_crash: bool,
@@ -35,7 +35,7 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// The step, and the last step before it that printed.
+    /// The step, and the last step before it that printed something else.
     pub fn steps(&self) -> (Step, Step) {
         (self.step, self.previous)
     }
@@ -72,11 +72,7 @@ pub fn printed(name: &str, location: &Location) -> Result<Option<Vec<u8>>, Failu
 pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) -> Result<Failed, Failure> {
     let outputs = output::outputs(player).map_err(|error| failed(&error))?;
     let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
-    let found = |step: Step, words: String| {
-        let before = outputs.written.iter().rev().find(|written| written.step < step && written.length != Some(0));
-        let previous = before.map_or(Step::START, |written| written.step);
-        Failed { step, previous, is_crash: false, words }
-    };
+    let found = |step: Step, words: String| Failed { step, previous: step, is_crash: false, words };
     if let Some(step) = outputs.crash {
         return Ok(Failed { is_crash: true, ..found(step, format!("the crash at step {}", step.0)) });
     }
@@ -86,7 +82,8 @@ pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) ->
     if let Some(expected) = expected
         && let Some((step, words)) = first_wrong(&outputs, expected)
     {
-        return Ok(found(step, words));
+        let before = outputs.written.iter().rev().find(|written| written.step < step && written.length != Some(0));
+        return Ok(Failed { previous: before.map_or(Step::START, |written| written.step), ..found(step, words) });
     }
     match ended {
         Some(code @ 1..BY_SIGNAL) => Ok(found(last, format!("the exit with code {code} after step {}", last.0))),
