@@ -26,7 +26,7 @@ pub(super) fn render(ours: &Version, patched: &Version, out: &[Out]) -> Vec<u8> 
             text.extend_from_slice(&one.lead.bytes);
         }
         let word = &version(side).text[version(side).tokens[at].text.clone()];
-        if at == 0 || last != Some((side, at - 1)) {
+        if last != at.checked_sub(1).map(|before| (side, before)) {
             keep_apart(&mut text, word);
         }
         text.extend_from_slice(word);

@@ -308,6 +308,11 @@ fn a_statement_wrapped_by_the_patch_keeps_the_edit_of_ours() {
 }
 
 #[test]
+fn a_directive_stays_behind_the_comment_that_begins_the_file() {
+    assert_eq!(merge("c", "", "/**/#a", "").map(|(text, _)| text), Some("/**/#a".to_owned()));
+}
+
+#[test]
 fn deep_and_huge_texts_are_conflicts_and_nothing_worse() {
     let c = Language::named("c").unwrap();
     let deep = format!("int x = {}1{};\n", "(".repeat(50_000), ")".repeat(50_000)).into_bytes();
