@@ -2,7 +2,7 @@
 //!
 //! `dependence <recording directory> <variable>...` plays the failing process of a recording, packs its graph, and asks
 //! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
-//! checkpoint before it. Prints JSON.
+//! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
 use git_idd::trace::native::detail::Answer;
 use git_idd::trace::native::detail::detail;
@@ -13,6 +13,8 @@ use git_idd::trace::native::machine::Watch;
 use git_idd::trace::native::machine::What;
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::uses::dependences;
+use git_idd::trace::slice;
+use git_idd::trace::slice::Kinds;
 use git_idd::trace::step::Step;
 use git_idd::world::record::store;
 use std::collections::BTreeSet;
@@ -89,8 +91,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let graph = dependences(&mut player, Step(u32::MAX))?;
     let packed = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    graph.users(Step::START);
-    let turned = begin.elapsed().as_secs_f64();
+    let backward = slice::backward(&graph, &[(Step(n_steps), Step(u32::MAX))], Kinds::ALL).len();
+    let backward_time = begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    let forward = slice::forward(&graph, &[Step(2)], Kinds::ALL).len();
+    let forward_time = begin.elapsed().as_secs_f64();
     let at = Step(n_steps);
     let mut rows = Vec::new();
     for (variable, limit) in variables.iter().flat_map(|variable| LIMITS.map(|limit| (variable, limit))) {
@@ -109,7 +114,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let result = serde_json::json!({
         "n_steps": n_steps, "play": play, "pairs": sorted, "pair_bytes": n_pairs * size_of::<(Step, Step)>(),
-        "pack": packed, "turn": turned, "bytes": graph.n_bytes(), "whys": rows,
+        "pack": packed, "bytes": graph.n_bytes(), "is_on_disk": graph.is_on_disk(), "whys": rows,
+        "backward": backward_time, "backward_steps": backward, "forward": forward_time, "forward_steps": forward,
     });
     writeln!(io::stdout(), "{result}")?;
     Ok(())

@@ -6,13 +6,14 @@ use crate::cli::trace::json_line;
 use crate::plural::count;
 use crate::report::chop::Chop;
 use crate::report::chop::Line;
+use crate::report::chop::Reduced;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::report::explanation::Explanation;
 use crate::session;
-use crate::session::chop::ChopOrder;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
+use crate::session::order::ChopOrder;
 use crate::world::repo::locate::Location;
 use std::fmt::Write as _;
 
@@ -42,12 +43,14 @@ fn cut(text: &Untrusted) -> String {
 }
 
 /// Lines by rank: place, number of steps, source, values.
-fn ranked(lines: &[Line], text: &mut String) {
+fn ranked(lines: &[Line], n_passing: u32, text: &mut String) {
     for line in lines.iter().take(N_SHOWN) {
         let mark = if line.is_changed { "*" } else { " " };
         let place = format!("{}:{}", safe(&line.file), line.line);
         let source = line.source.as_ref().map_or_else(|| "?".to_owned(), safe);
-        writeln!(text, "{mark} {place:<24} {:<20} {source}", safe(&line.function)).expect("a string takes all");
+        let passing = if n_passing == 0 { String::new() } else { format!("[{}] ", line.n_passing) };
+        writeln!(text, "{mark} {passing}{place:<24} {:<20} {source}", safe(&line.function))
+            .expect("a string takes all");
         if !line.values.is_empty() {
             let values: Vec<String> = line.values.iter().map(cut).collect();
             writeln!(text, "      #{}: {}", line.last, values.join(", ")).expect("a string takes all");
@@ -56,6 +59,14 @@ fn ranked(lines: &[Line], text: &mut String) {
     if let Some(n_more @ 1..) = lines.len().checked_sub(N_SHOWN) {
         writeln!(text, "  ... {}; `--json` prints all", count(n_more, "more line")).expect("a string takes all");
     }
+}
+
+/// `in.txt was shrunk from 63 bytes to 2: 4;`.
+fn reduced(file: &Reduced) -> String {
+    let (name, before) = (safe(&file.name), count(file.n_bytes_before, "byte"));
+    let changed = if file.n_bytes < file.n_bytes_before { "shrunk" } else { "changed" };
+    let text = file.text.as_ref().map(|text| format!(": {}", cut(text))).unwrap_or_default();
+    format!("          {name} was {changed} from {before} to {}{text}", file.n_bytes)
 }
 
 fn text(chop: &Chop) -> String {
@@ -70,6 +81,7 @@ fn text(chop: &Chop) -> String {
     ));
     if !chop.inputs.is_empty() {
         line(format!("input:    {}", chop.inputs.iter().map(safe).collect::<Vec<_>>().join(", ")));
+        chop.reduced.iter().for_each(|file| line(reduced(file)));
         line(format!("forward slice of the input:      {}", share(chop.forward, chop.run)));
     }
     line(format!("backward slice of the failure:   {}", share(chop.backward, chop.run)));
@@ -78,15 +90,23 @@ fn text(chop: &Chop) -> String {
     }
     let is_marked = |lines: &[Line]| lines.iter().any(|one| one.is_changed);
     if is_marked(&chop.lines) || is_marked(&chop.constant_lines) {
-        line("`*` marks a line of the change that breaks the test.".to_owned());
+        line("`*` marks a line that the change from the passing version touches.".to_owned());
     }
+    let n_passing = if chop.tells_apart() { chop.n_passing } else { 0 };
     if !chop.lines.is_empty() {
-        line("\nThe chop, the nearest to the failure first:".to_owned());
-        ranked(&chop.lines, &mut text);
+        line(match n_passing {
+            0 => "\nThe chop, the nearest to the failure first:".to_owned(),
+            n => format!(
+                "\nThe chop, ranked by how many of {} with similar inputs ran a line (in brackets: fewer is more suspicious), \
+                 then by the distance to the failure:",
+                count(n as usize, "passing run")
+            ),
+        });
+        ranked(&chop.lines, n_passing, &mut text);
     }
     if !chop.constant_lines.is_empty() {
         text.push_str("\nThe failure also depends on these statements, which depend on no input:\n");
-        ranked(&chop.constant_lines, &mut text);
+        ranked(&chop.constant_lines, 0, &mut text);
     }
     for remark in &chop.remarks {
         writeln!(text, "\n{}", safe(remark)).expect("a string takes all");

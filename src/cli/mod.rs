@@ -11,6 +11,7 @@ pub mod chop;
 pub mod commands;
 mod completions;
 pub mod console;
+mod crash;
 mod explain;
 pub mod failure;
 mod list;
@@ -58,12 +59,15 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
     // The error was printed when it occurred (a thread that could not be started, for example).
     ExitCode::from(code.unwrap_or_else(|_| {
         let failure = Failure::new(Status::Error, "the program cannot go on; the reason is printed above")
-            .with_hint("what was learned is kept; `git idd resume` goes on from there");
+            .with_hint("what was learned is kept; the same command goes on from there");
         fail(&failure, Console { is_json: is_json.load(Ordering::Relaxed), ..Console::plain() })
     }))
 }
 
 fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &AtomicBool) -> u8 {
+    if args.get(1).is_some_and(|word| word == crash::NAME) {
+        return crash::run(&args[2..]);
+    }
     let context = match Context::new(environment) {
         Ok(context) => context,
         Err(failure) => return fail(&failure, Console::plain()),

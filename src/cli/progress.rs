@@ -151,12 +151,11 @@ impl Talk for Progress {
     }
 
     fn shrinking(&mut self, units: &str, n_bytes: usize, n_bytes_before: usize) {
-        let text = format!("Removing {units}: {n_bytes} of {} left", count(n_bytes_before, "byte"));
-        if self.is_terminal {
-            self.transient(&text);
-        } else if self.volume == Volume::Verbose {
-            self.line(&text);
-        }
+        self.step(&format!("Removing {units}: {n_bytes} of {} left", count(n_bytes_before, "byte")));
+    }
+
+    fn isolating(&mut self, units: &str) {
+        self.step(&format!("Isolating the difference in {units}"));
     }
 
     fn finish(&mut self) {
@@ -183,6 +182,15 @@ impl Progress {
         let clear = if self.has_transient { "\r\x1b[K" } else { "" };
         self.has_transient = false;
         let _: io::Result<()> = writeln!(self.out, "{clear}{line}");
+    }
+
+    /// What is done now, for a terminal; else it is printed only with every probe.
+    fn step(&mut self, text: &str) {
+        if self.is_terminal {
+            self.transient(text);
+        } else if self.volume == Volume::Verbose {
+            self.line(text);
+        }
     }
 
     fn transient(&mut self, text: &str) {

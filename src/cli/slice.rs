@@ -23,8 +23,7 @@ const SCHEMA: &str = "git-idd/slice/1";
 
 /// Computes a slice; the result is the printed text.
 pub fn run(order: &SliceOrder, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
-    let slice = session::slice::run(order, location)?;
-    let mut sources = Sources::new(location, &slice.commit);
+    let (slice, mut sources) = session::slice::run(order, location)?;
     Ok(if console.is_json { json_line(&value(&slice, &mut sources)) } else { text(&slice, &mut sources).into_bytes() })
 }
 
@@ -68,7 +67,11 @@ fn text(slice: &Slice, sources: &mut Sources) -> String {
         Direction::Forward => "Forward slice of",
     };
     let head = format!("{direction} {}: {}", slice.criterion, share(slice.size, slice.run));
-    format!("{head}\n{}", listing(&slice.lines, sources))
+    let mut text = format!("{head}\n{}", listing(&slice.lines, sources));
+    for remark in &slice.remarks {
+        writeln!(text, "\n{}", safe(remark)).expect("a string takes all");
+    }
+    text
 }
 
 fn value(slice: &Slice, sources: &mut Sources) -> Value {
@@ -95,6 +98,7 @@ fn value(slice: &Slice, sources: &mut Sources) -> Value {
         "n_criteria": slice.n_criteria,
         "slice": slice.size,
         "run": slice.run,
+        "remarks": slice.remarks,
         "lines": slice.lines.iter().map(line).collect::<Vec<_>>(),
     })
 }

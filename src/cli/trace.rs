@@ -45,7 +45,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
     let mut recorded = recorded::open(&args.which, location)?;
     let traced = recorded.traced().clone();
     let Recorded { name, recording, player, .. } = &mut recorded;
-    let mut sources = Sources::new(location, &recording.commit);
+    let mut sources = Sources::new(location, recording);
     match &args.shown {
         Shown::List => Ok(Vec::new()),
         Shown::Stat => {

@@ -41,6 +41,9 @@ impl Probe {
 pub enum Question {
     /// The outcome of the test; it fails if the failure has the signature of the hunt.
     Test,
+    /// The result of the test in a version that others are compared with. These trees have workers of their own, so
+    /// that build products fit.
+    Reference,
     /// The outcome of the test; it fails if the failure is exactly that of the newer end, and every printed line is one
     /// that either end prints.
     Exact(Ends),
@@ -56,7 +59,7 @@ pub enum Question {
 impl Question {
     /// Whether the test answers it.
     pub fn is_of_test(self) -> bool {
-        matches!(self, Self::Test | Self::Exact(_))
+        matches!(self, Self::Test | Self::Reference | Self::Exact(_))
     }
 }
 

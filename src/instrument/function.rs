@@ -24,8 +24,8 @@ pub struct Parameter {
     pub value: ValueId,
     /// Its type.
     pub ty: Type,
-    /// For a structure that is passed (`byval`) or returned (`sret`) in memory: its type; the parameter is its address.
-    pub in_memory: Option<Type>,
+    /// For a structure that is passed in memory (`byval`): its type; the parameter is the address of the copy.
+    pub copied: Option<Type>,
 }
 
 /// A straight run of instructions, the last of which says where it goes on.
@@ -233,20 +233,9 @@ fn signature(line: &str, names: &mut Interned) -> Result<(Type, Vec<Parameter>),
             continue;
         }
         let ty = cursor.ty()?;
-        let mut in_memory = None;
-        while !cursor.is_at_value() {
-            let word = cursor.peek_word();
-            if matches!(word, "byval" | "sret") {
-                cursor.word()?;
-                cursor.expect("(")?;
-                in_memory = Some(cursor.ty()?);
-                cursor.expect(")")?;
-            } else {
-                cursor.skip_attribute()?;
-            }
-        }
+        let copied = cursor.passed()?;
         let name = cursor.name('%')?;
-        parameters.push(Parameter { value: names.value(name), ty, in_memory });
+        parameters.push(Parameter { value: names.value(name), ty, copied });
         cursor.eat(",");
     }
     Ok((return_type, parameters))
@@ -305,7 +294,7 @@ fn declaration(
 
 /// Whether the function that an instruction calls may return twice.
 pub fn returns_twice(instruction: &Instruction, is_marked: impl Fn(u32) -> bool) -> bool {
-    let Op::Call(_, attributes, _) = &instruction.op else { return false };
+    let Op::Call(_, attributes, ..) = &instruction.op else { return false };
     attributes.is_some_and(is_marked)
         || matches!(
             instruction.called(),

@@ -85,8 +85,8 @@ pub enum Op {
     /// Nothing that is seen.
     Fence,
     /// A call; the operands are the arguments. The first number is that of the attributes at the call, the second, for a variadic function, that of its
-    /// parameters with a name.
-    Call(Box<Callee>, Option<u32>, Option<u32>),
+    /// parameters with a name. Last are the arguments of which the function gets a copy in memory (`byval`), by their index, with the type of the copy.
+    Call(Box<Callee>, Option<u32>, Option<u32>, Box<[(usize, Type)]>),
     /// The end of the function, with the operand if there is one.
     Return,
     /// Goes on there.
@@ -479,13 +479,15 @@ impl Reader<'_, '_> {
             Callee::Value(self.value(&Type::Ptr)?)
         };
         self.cursor.expect("(")?;
+        let mut copied = Vec::new();
         while !self.cursor.eat(")") {
             let ty = self.cursor.ty()?;
             if ty == Type::Metadata {
                 let text = self.cursor.part()?;
                 self.operands.push(Operand { ty, value: Value::Constant(text.into()) });
             } else {
-                self.cursor.skip_attributes()?;
+                let copy = self.cursor.passed()?;
+                copied.extend(copy.map(|copy| (self.operands.len(), copy)));
                 let value = self.value(&ty)?;
                 self.operands.push(Operand { ty, value });
             }
@@ -504,7 +506,7 @@ impl Reader<'_, '_> {
                 _ => self.cursor.skip_attribute()?,
             }
         }
-        Ok((Op::Call(Box::new(callee), attributes, n_named), ty))
+        Ok((Op::Call(Box::new(callee), attributes, n_named, copied.into()), ty))
     }
 
     fn skip_flags(&mut self) -> Result<(), Unsupported> {

@@ -1,6 +1,7 @@
 //! A place in a line of IR text, and how to step over what stands there.
 
 use crate::instrument::Unsupported;
+use crate::instrument::types::Type;
 
 /// A place in a text; every step checks bounds, so a text cut short is [`Unsupported`] and never a panic.
 #[derive(Debug, Clone, Copy)]
@@ -191,6 +192,22 @@ impl<'t> Cursor<'t> {
             self.skip_attribute()?;
         }
         Ok(())
+    }
+
+    /// Steps over the attributes of a parameter or an argument; returns the type of the copy that the function gets of it in memory (`byval`).
+    pub fn passed(&mut self) -> Result<Option<Type>, Unsupported> {
+        let mut copied = None;
+        while !self.is_at_value() && !self.peek_word().is_empty() {
+            if self.peek_word() == "byval" {
+                self.word()?;
+                self.expect("(")?;
+                copied = Some(self.ty()?);
+                self.expect(")")?;
+            } else {
+                self.skip_attribute()?;
+            }
+        }
+        Ok(copied)
     }
 
     /// Steps over one attribute.

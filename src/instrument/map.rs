@@ -32,7 +32,7 @@ use crate::instrument::segment::Grain;
 use crate::instrument::segment::Segments;
 
 /// The version of the form, and of the rules by which segments are cut.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A text longer than this is taken for damage.
 const MAX_TEXT: u64 = 4 << 30;

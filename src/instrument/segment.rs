@@ -20,6 +20,7 @@
 //! | `llvm.memcpy`, `memmove`, `memset` | destination, source or byte, length, each unless known |
 //! | `llvm.va_start`, `va_copy` | each list unless known |
 //! | call of a function that the unit does not define, or that is variadic | each argument unless known |
+//! | call of another function | the address of each structure that is passed in memory, unless known |
 //! | after a call | the frame as above; the result |
 //!
 //! Items are written as LLVM stores a value of the type, without alignment, in the order of the machine (little-endian); `i1` is one byte.
@@ -392,7 +393,7 @@ impl Cutter<'_> {
                 self.result(index, instruction)?;
             }
             Op::Select if instruction.operands[0].ty == Type::Int(1) => self.operand(index, instruction, 0)?,
-            Op::Call(_, _, n_named) => self.call(index, instruction, n_named.is_some())?,
+            Op::Call(_, _, n_named, copied) => self.call(index, instruction, n_named.is_some(), copied)?,
             _ => {}
         }
         Ok(())
@@ -403,7 +404,13 @@ impl Cutter<'_> {
         self.item(What::Result, index, size)
     }
 
-    fn call(&mut self, index: usize, instruction: &Instruction, is_variadic: bool) -> Result<(), Unsupported> {
+    fn call(
+        &mut self,
+        index: usize,
+        instruction: &Instruction,
+        is_variadic: bool,
+        copied: &[(usize, Type)],
+    ) -> Result<(), Unsupported> {
         let n_recorded = match instruction.called() {
             Some(name) if is_memory_intrinsic(name) => 3,
             Some(name) if name.starts_with("llvm.eh.") => {
@@ -414,8 +421,9 @@ impl Cutter<'_> {
             None if splits(instruction) => instruction.operands.len(),
             _ => 0,
         };
-        for operand in 0..n_recorded.min(instruction.operands.len()) {
-            if self.scalar_size(&instruction.operands[operand].ty)?.is_some() {
+        for (operand, argument) in instruction.operands.iter().enumerate() {
+            let is_recorded = operand < n_recorded || copied.iter().any(|(copied, _)| *copied == operand);
+            if is_recorded && self.scalar_size(&argument.ty)?.is_some() {
                 self.operand(index, instruction, operand)?;
             }
         }

@@ -26,6 +26,12 @@ pub struct Chop {
     pub failure: Untrusted,
     /// The names of the inputs.
     pub inputs: Vec<Untrusted>,
+    /// The inputs that were reduced before the run.
+    #[serde(default)]
+    pub reduced: Vec<Reduced>,
+    /// The number of passing runs with similar inputs that the run is compared with.
+    #[serde(default)]
+    pub n_passing: u32,
     /// The instrumented part of the program; steps are not counted.
     pub program: Size,
     /// The executed part of it.
@@ -36,8 +42,8 @@ pub struct Chop {
     pub backward: Size,
     /// The chop.
     pub chop: Size,
-    /// The lines of the chop, the most suspicious first: changed ones, then the nearest to the failure, then those that
-    /// ran least often.
+    /// The lines of the chop, the most suspicious first: changed ones, then those that fewer of the passing runs ran,
+    /// then the nearest to the failure, then those that ran least often.
     pub lines: Vec<Line>,
     /// The part of the backward slice that depends on no input.
     pub constants: Size,
@@ -45,6 +51,19 @@ pub struct Chop {
     pub constant_lines: Vec<Line>,
     /// Notes: limits of the chop, and omitted parts.
     pub remarks: Vec<Untrusted>,
+}
+
+/// A reduced input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reduced {
+    /// The name of the file.
+    pub name: Untrusted,
+    /// Its size before, in bytes.
+    pub n_bytes_before: usize,
+    /// Its size, in bytes.
+    pub n_bytes: usize,
+    /// Its content, if that is a short text.
+    pub text: Option<Untrusted>,
 }
 
 /// The size of a part of a run.
@@ -73,6 +92,9 @@ pub struct Line {
     pub is_changed: bool,
     /// The number of dependences from the line to the failure, if it is known.
     pub distance: Option<u32>,
+    /// The number of the compared passing runs that ran the line.
+    #[serde(default)]
+    pub n_passing: u32,
     /// The number of steps of the line in the slice.
     pub n_steps: u64,
     /// The number of all steps of the line.
@@ -84,6 +106,11 @@ pub struct Line {
 }
 
 impl Chop {
+    /// Whether the passing runs distinguish the lines.
+    pub fn tells_apart(&self) -> bool {
+        self.lines.iter().any(|line| line.n_passing < self.n_passing)
+    }
+
     /// The same with a limited number of lines, and with short texts.
     #[must_use]
     pub fn bounded(self) -> Self {
@@ -100,11 +127,19 @@ impl Chop {
             ending: self.ending.cut(MAX_TEXT),
             failure: self.failure.cut(MAX_TEXT),
             inputs: texts(&self.inputs),
+            reduced: self.reduced.iter().take(MAX_VALUES).map(Reduced::bounded).collect(),
             lines: self.lines.iter().take(MAX_LINES).map(Line::bounded).collect(),
             constant_lines: self.constant_lines.iter().take(MAX_LINES).map(Line::bounded).collect(),
             remarks,
             ..self
         }
+    }
+}
+
+impl Reduced {
+    fn bounded(&self) -> Self {
+        let text = self.text.as_ref().map(|text| text.cut(MAX_TEXT));
+        Self { name: self.name.cut(MAX_TEXT), text, ..*self }
     }
 }
 

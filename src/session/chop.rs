@@ -5,205 +5,370 @@
 //! Statements of the backward slice that depend on no input are listed apart: the paper adds them, because a wrong
 //! constant is in no forward slice.
 //!
-//! [`subject`] finds the versions, [`failure`] the first wrong value.
+//! [`subject`] finds the versions, [`reduced`] makes the input smaller, [`failure`] finds the first wrong value, [`lines`]
+//! ranks what is left. Beyond the paper, lines that passing runs with similar inputs ran come last.
 
 mod failure;
+mod input;
+mod lines;
+mod reduced;
 mod subject;
 
+use crate::outcome::Ending;
 use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::chop;
 use crate::report::chop::Chop;
-use crate::report::chop::Size;
 use crate::report::explanation::Explanation;
+use crate::revision::TreeId;
+use crate::session::chop::lines::Ranked;
+use crate::session::chop::reduced::Reduced;
 use crate::session::chop::subject::Subject;
 use crate::session::context::Context;
 use crate::session::explain;
 use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
+use crate::session::order::ChopOrder;
 use crate::session::order::RecordOrder;
-use crate::session::order::TestCommand;
+use crate::session::order::Reduction;
 use crate::session::record;
+use crate::session::record::Others;
 use crate::session::recorded;
+use crate::session::recorded::Recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
+use crate::session::remark;
 use crate::session::slice::Line;
-use crate::session::slice::criterion::is_named;
-use crate::session::slice::lines;
 use crate::session::slice::size;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::dependence::Dependences;
-use crate::trace::native::detail;
-use crate::trace::native::detail::Detail;
-use crate::trace::native::initial::Initial;
 use crate::trace::native::initial::initial;
-use crate::trace::native::input;
 use crate::trace::native::input::Entry;
-use crate::trace::native::input::Source;
 use crate::trace::native::play::Player;
 use crate::trace::native::relevant::dependences;
 use crate::trace::native::statements::statements;
 use crate::trace::slice;
-use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
+use crate::world::record::store::Recording;
 use crate::world::repo::locate::Location;
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::ffi::OsString;
 
-/// The number of lines whose values are looked up.
-const MAX_VALUES: usize = 200;
+/// The number of inputs that a remark names.
+const MAX_NAMED: usize = 5;
 
-/// A chop.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChopOrder {
-    /// How the run is recorded. The revision counts only with a command.
-    pub record: RecordOrder,
-    /// The test; that of the newest finding if it is `None`.
-    pub command: Option<TestCommand>,
-    /// The hunt, if it is not the newest finding.
-    pub hunt: Option<String>,
-    /// A revision at which the test passes.
-    pub good: Option<String>,
-    /// A file with the output that is right.
-    pub expected: Option<OsString>,
-    /// The inputs, by names; all that the program reads if there is none.
-    pub inputs: Vec<String>,
-    /// The dependences that the slices follow.
-    pub kinds: Kinds,
+/// A recorded failing run.
+struct Run {
+    name: String,
+    recording: Recording,
+    /// The right output, if there is one to compare with.
+    expected: Option<Vec<failure::Symbol>>,
+    /// The lines that each passing run with a similar input ran.
+    passing: Vec<BTreeSet<(String, u32)>>,
 }
 
-/// A line of a chop without its source.
-struct Ranked {
-    line: Line,
-    is_changed: bool,
-    distance: u32,
-    /// Variables with their values at the last step: what it wrote, or what it read if it wrote nothing.
-    values: Vec<String>,
-}
+impl Run {
+    /// Whether the test ended without an error, and no right output is known.
+    fn passes(&self) -> bool {
+        self.expected.is_none() && self.recording.ending == Ending::Exit(0).to_string()
+    }
 
-impl Ranked {
-    fn with_source(self, sources: &mut Sources) -> chop::Line {
-        let Line { file, line, function, n_steps, n_run, last } = self.line;
-        chop::Line {
-            source: sources.line(&file, line).map(Untrusted::from),
-            file: file.into(),
-            line,
-            function: function.into(),
-            is_changed: self.is_changed,
-            distance: Some(self.distance).filter(|distance| *distance != u32::MAX),
-            n_steps,
-            n_run,
-            last: last.0,
-            values: self.values.into_iter().map(Untrusted::from).collect(),
-        }
+    /// The error if it passes.
+    fn refusal(&self) -> Failure {
+        passes(match &self.recording.reference {
+            Some(ending) if *ending == self.recording.ending => "the test passes, so there is no failure to explain",
+            _ => "the test passes under instrumentation, so there is no failure to explain",
+        })
     }
 }
 
-/// Records the failing run, and intersects its slices. The chop of a hunt is stored beside it, for its reports.
+/// Reduces the input of the failing run, records the run, and intersects its slices. The chop of a hunt is stored
+/// beside it, for its reports.
+///
+/// Errors: the test passes; an input that was asked for is not read.
+///
+/// Cost: a reduction, see [`shrink`](crate::session::shrink::run), and two to four runs with instrumentation.
 pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut dyn Talk) -> Result<Chop, Failure> {
-    let Subject { failing, reference, record, changed, hunt } = subject::find(order, location, context, talk)?;
-    let expected = match (&order.expected, reference) {
-        (Some(file), _) => Some(failure::expected(file)?),
-        (None, Some(reference)) => {
-            talk.say("Recording the run of the passing version.");
-            let once = RecordOrder { once: true, ..record.clone() };
-            let (name, _) = record::of_tree(&once, (reference, failing.1), location, context, talk)?;
-            failure::printed(&name, location)?
-        }
-        (None, None) => None,
-    };
-    talk.say("Recording the failing run.");
-    let (name, recording) = record::of_tree(&record, failing, location, context, talk)?;
-    if recording.ending == crate::outcome::Ending::Exit(0).to_string() {
-        return Err(Failure::new(
-            Status::Error,
-            "the test passes under instrumentation, so there is no failure to explain",
-        )
-        .with_hint("`git idd chop` takes a test that fails; `git idd record` shows what it does"));
+    let mut chopping = Chopping { order, location, context, interrupt: Interrupt::register()?, talk };
+    input::refuse_directories(&order.inputs, context)?;
+    let subject = subject::find(order, location, context, chopping.talk)?;
+    let (run, reduced) = chopping.recorded(&subject)?;
+    // Nothing is left to clean up: from now on a signal ends the program at once.
+    chopping.interrupt.end_at_once()?;
+    let chop = chopping.chop(run, reduced, &subject)?;
+    // The reports of the hunt know the version that it found, not one with a smaller input.
+    explain::keep(subject.hunt, subject.failing, || Explanation::Chop(chop.clone()), (location, talk));
+    Ok(chop)
+}
+
+struct Chopping<'c> {
+    order: &'c ChopOrder,
+    location: &'c Location,
+    context: &'c Context,
+    interrupt: Interrupt,
+    talk: &'c mut dyn Talk,
+}
+
+impl Chopping<'_> {
+    /// The recorded run, on a reduced input where that is possible.
+    fn recorded(&mut self, subject: &Subject) -> Result<(Run, Reduced), Failure> {
+        let named = input::named_files(&self.order.inputs, self.context);
+        if named.is_empty() { self.on_found_files(subject) } else { self.on_named_files(subject, &named) }
     }
-    let mut recorded = recorded::open(&Which { recording: Some(name), process: None }, location)?;
-    let traced = recorded.traced().clone();
-    let mut sources = Sources::new(location, &recorded.recording.commit);
-    talk.say("Computing the slices.");
-    let player = &mut recorded.player;
-    let failure = failure::find(player, traced.end, expected.as_deref())?;
+
+    /// The run as it is; or, if the user names no input, on those files reduced that it has read.
+    fn on_found_files(&mut self, subject: &Subject) -> Result<(Run, Reduced), Failure> {
+        let run = self.record(subject, &[])?;
+        if run.passes() {
+            return Err(run.refusal());
+        }
+        let names = self.order.inputs.clone();
+        let whole = Reduced { subject: subject.clone(), names, files: Vec::new(), passing: Vec::new(), remark: None };
+        let reduction = self.order.reduction.as_ref();
+        let reduction = reduction.filter(|_| self.order.inputs.is_empty() && self.order.expected.is_none());
+        let Some(reduction) = reduction else { return Ok((run, whole)) };
+        let mut recorded = open(&run.name, self.location)?;
+        let sources = Sources::new(self.location, &recorded.recording);
+        let files = input::read_files(&mut recorded.player, &sources, &subject.record.command, self.location)?;
+        if files.is_empty() {
+            return Ok((run, whole));
+        }
+        Ok(match self.reduced_run(subject, &files, reduction)? {
+            Ok((run, reduced)) => (run, Reduced { names: Vec::new(), ..reduced }),
+            Err(remark) => (run, Reduced { remark: Some(remark), ..whole }),
+        })
+    }
+
+    /// The run on the files that the user names, reduced if that is possible, else as they are on disk.
+    fn on_named_files(&mut self, subject: &Subject, files: &[OsString]) -> Result<(Run, Reduced), Failure> {
+        let whole = reduced::place(subject, files, (self.location, self.context))?;
+        let others = self.order.inputs.iter().filter(|name| !files.contains(&OsString::from(name))).cloned();
+        let names: Vec<String> = whole.names.iter().cloned().chain(others).collect();
+        let remark = match (&self.order.reduction, &self.order.expected) {
+            (None, _) => None,
+            (_, Some(_)) => {
+                Some("The input is not shrunk: the file of `--expected` belongs to the whole input.".to_owned())
+            }
+            (Some(reduction), None) => match self.reduced_run(subject, files, reduction)? {
+                Ok((run, reduced)) => return Ok((run, Reduced { names, ..reduced })),
+                Err(remark) => Some(remark),
+            },
+        };
+        let run = self.record(&whole.subject, &[])?;
+        Ok((run, Reduced { names, remark, ..whole }))
+    }
+
+    /// The recorded run on reduced files; or why there is none.
+    fn reduced_run(
+        &mut self,
+        subject: &Subject,
+        files: &[OsString],
+        reduction: &Reduction,
+    ) -> Result<Result<(Run, Reduced), String>, Failure> {
+        self.talk.say("Shrinking the input.");
+        let place = (self.location, self.context);
+        let reduced = reduced::reduce((subject, files), reduction, place, &self.interrupt, self.talk);
+        let why = match reduced {
+            Ok(reduced) => {
+                let run = self.record(&reduced.subject, &reduced.passing)?;
+                if self.fails(&run)? {
+                    return Ok(Ok((run, reduced)));
+                }
+                "under instrumentation, the failure does not occur with the smaller input".to_owned()
+            }
+            Err(failure) if failure.status == Status::Interrupted => return Err(failure),
+            // Files that were found here are no mistake of the user.
+            Err(failure) if failure.status == Status::Usage && !self.order.inputs.is_empty() => return Err(failure),
+            Err(failure) if failure.status == Status::BadPasses && subject.reference.is_none() => {
+                return Err(passes("the test passes, so there is no failure to explain"));
+            }
+            Err(failure) => String::from_utf8_lossy(failure.message.as_bytes()).into_owned(),
+        };
+        Ok(Err(format!("The input is not shrunk: {why}.")))
+    }
+
+    /// Whether a recorded run shows a failure.
+    fn fails(&self, run: &Run) -> Result<bool, Failure> {
+        if run.expected.is_none() {
+            return Ok(!run.passes());
+        }
+        let mut recorded = open(&run.name, self.location)?;
+        let ended = recorded.traced().end;
+        match failure::find(&mut recorded.player, ended, &run.recording.ending, run.expected.as_deref()) {
+            Err(failure) if failure.status == Status::BadPasses => Ok(false),
+            found => found.map(|_| true),
+        }
+    }
+
+    /// Records the run of the passing version, if its output is needed, and the failing run.
+    ///
+    /// - `passing`: versions of the failing one with which the test passes.
+    fn record(&mut self, subject: &Subject, passing: &[TreeId]) -> Result<Run, Failure> {
+        let Subject { failing, reference, record, .. } = subject;
+        let (location, context) = (self.location, self.context);
+        let expected = match (&self.order.expected, reference) {
+            (Some(file), _) => Some(failure::expected(file)?),
+            (None, Some(reference)) => {
+                self.interrupt.check("stopped before the failing run was recorded")?;
+                self.talk.say("Recording the run of the passing version.");
+                let once = RecordOrder { once: true, ..record.clone() };
+                let recorded = record::of_tree(&once, (*reference, failing.1), location, context, self.talk);
+                let (name, _) = recorded.map_err(|failure| Failure {
+                    message: [b"at the passing version: ", failure.message.as_bytes()].concat().into(),
+                    ..failure
+                })?;
+                Some(failure::printed(&name, location)?)
+            }
+            (None, None) => None,
+        };
+        self.interrupt.check("stopped before the failing run was recorded")?;
+        self.talk.say("Recording the failing run.");
+        let mut lines = Vec::new();
+        let mut take = |_, mut player: Player| lines.extend(places(&mut player).ok());
+        let mut others = Others { trees: passing, take: &mut take };
+        let (name, recording) = record::of_trees(record, *failing, &mut others, (location, context), self.talk)?;
+        Ok(Run { name, recording, expected, passing: lines })
+    }
+
+    /// Intersects the slices of a run.
+    fn chop(&mut self, run: Run, reduced: Reduced, original: &Subject) -> Result<Chop, Failure> {
+        if run.passes() {
+            return Err(run.refusal());
+        }
+        let order = self.order;
+        let Run { name, recording, expected, passing } = run;
+        let mut recorded = open(&name, self.location)?;
+        let traced = recorded.traced().clone();
+        let mut sources = Sources::new(self.location, &recorded.recording);
+        self.talk.say("Computing the slices.");
+        let player = &mut recorded.player;
+        let failure = failure::find(player, traced.end, &recording.ending, expected.as_deref())?;
+        let (asked, others) = input::inputs(player, &reduced.names, &sources)?;
+        let names = input::names(&asked);
+        let mut remarks = remarks(&recording, names.is_empty());
+        remarks.extend(reduced.remark);
+        remarks.extend(left_out(&others));
+
+        let (graph, mut skipped) = dependences(player, failure.steps()).map_err(|error| failed(&error))?;
+        skipped.extend(failure.text_before);
+        let backward = failure.slice(&graph, &skipped, order.kinds);
+        let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
+        let forward = slice::forward(&graph, &steps(&asked), order.kinds);
+        // What depends on another input is no constant.
+        let everything = [steps(&asked), steps(&others)].concat();
+        let constants = backward.difference(&slice::forward(&graph, &everything, order.kinds));
+        let chop = forward.intersection(&backward);
+        let distances = distances(&graph, failure.steps().0, &skipped);
+        remarks.extend(remark::large(&graph));
+        drop(graph);
+        let sets = [&forward, &backward, &chop, &constants];
+        let (all, unknown) = statements(player, &sets, &distances).map_err(|error| failed(&error))?;
+        remarks.extend(remark::unknown(&unknown));
+        drop(distances);
+        let initial = initial(player, &backward).map_err(|error| failed(&error))?;
+        let program = lines::program(player)?;
+        let is_changed = |line: &Line| {
+            original.changed.iter().any(|(path, lines)| {
+                let before = line.file.strip_suffix(path.as_str());
+                lines.contains(&line.line) && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            })
+        };
+        let nearest: HashMap<(&str, u32), u32> = all.iter().fold(HashMap::new(), |mut nearest, statement| {
+            if let Some(place) = &statement.place {
+                let distance = nearest.entry((&*place.file, place.line)).or_insert(u32::MAX);
+                *distance = statement.nearest.min(*distance);
+            }
+            nearest
+        });
+        let mut ranked = |set: usize| -> Result<Vec<chop::Line>, Failure> {
+            let ranked = |line: Line| {
+                let key = (line.file.clone(), line.line);
+                let n_passing = passing.iter().filter(|lines| lines.contains(&key)).count();
+                Ranked {
+                    is_changed: is_changed(&line),
+                    distance: nearest.get(&(line.file.as_str(), line.line)).copied().unwrap_or(u32::MAX),
+                    n_passing: u32::try_from(n_passing).unwrap_or(u32::MAX),
+                    values: Vec::new(),
+                    line,
+                }
+            };
+            let mut ranked: Vec<Ranked> = crate::session::slice::lines(&all, set).into_iter().map(ranked).collect();
+            ranked.retain(|one| one.has_text(&mut sources));
+            ranked.sort_by_key(Ranked::rank);
+            lines::values(player, &mut ranked)?;
+            Ok(ranked.into_iter().map(|one| one.with_source(&mut sources)).collect())
+        };
+        let (lines, mut constant_lines) = (ranked(2)?, ranked(3)?);
+        constant_lines.extend(initial.into_iter().map(|it| lines::declared(it, &is_changed).with_source(&mut sources)));
+        Ok(Chop {
+            recording: recorded.name.as_str().into(),
+            commit: recorded.recording.commit.as_str().into(),
+            ending: recording.ending.into(),
+            failure: failure.described(player)?.into(),
+            inputs: names.into_iter().map(Untrusted::from).collect(),
+            reduced: reduced.files,
+            n_passing: u32::try_from(passing.len()).unwrap_or(u32::MAX),
+            program,
+            run: size(&all, |statement| statement.n_steps),
+            forward: size(&all, |statement| statement.inside[0].0),
+            backward: size(&all, |statement| statement.inside[1].0),
+            chop: size(&all, |statement| statement.inside[2].0),
+            lines,
+            constants: size(&all, |statement| statement.inside[3].0),
+            constant_lines,
+            remarks: remarks.into_iter().map(Untrusted::from).collect(),
+        })
+    }
+}
+
+fn open(name: &str, location: &Location) -> Result<Recorded, Failure> {
+    recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)
+}
+
+/// The lines that a run ran.
+fn places(player: &mut Player) -> Result<BTreeSet<(String, u32)>, Failure> {
+    let (all, _) = statements(player, &[], &[]).map_err(|error| failed(&error))?;
+    Ok(all.into_iter().filter_map(|statement| statement.place).map(|it| (it.file.to_string(), it.line)).collect())
+}
+
+/// The error if the test passes.
+fn passes(message: &str) -> Failure {
+    Failure::new(Status::BadPasses, message).with_hint(
+        "a test that prints a wrong output and exits with code 0 needs `--expected <file>` or `--good <rev>`",
+    )
+}
+
+/// The inputs that do not count, because `--input` names others.
+fn left_out(others: &[Entry]) -> Option<String> {
+    let others: Vec<Entry> = others.iter().filter(|entry| input::is_outside(entry)).cloned().collect();
+    let names = input::names(&others);
+    let shown = names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > MAX_NAMED { ", ..." } else { "" };
+    (!names.is_empty()).then(|| format!("`--input` leaves out other inputs of the program: {shown}{more}."))
+}
+
+/// What the recording says about how certain the chop is.
+fn remarks(recording: &Recording, is_without_input: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if recording.is_repeatable == Some(false) {
         remarks.push("A second run took another path: the failure may be another one there.".to_owned());
     }
-    let (asked, others) = inputs(player, order, &sources)?;
-    let names = names(&asked);
-
-    let (graph, skipped) = dependences(player, failure.steps()).map_err(|error| failed(&error))?;
-    let mut criteria = failure.criteria(&graph);
-    criteria.extend(skipped.iter().map(|decision| (*decision, failure.steps().0)));
-    let backward = slice::backward(&graph, &criteria, order.kinds);
-    let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
-    let forward = slice::forward(&graph, &steps(&asked), order.kinds);
-    // What depends on another input is no constant.
-    let everything = [steps(&asked), steps(&others)].concat();
-    let constants = backward.difference(&slice::forward(&graph, &everything, order.kinds));
-    let chop = forward.intersection(&backward);
-    let distances = distances(&graph, failure.steps().0, &skipped);
-    drop(graph);
-    let sets = [&forward, &backward, &chop, &constants];
-    let all = statements(player, &sets, &distances).map_err(|error| failed(&error))?;
-    drop(distances);
-    let initial = initial(player, &backward).map_err(|error| failed(&error))?;
-    let program = program(player)?;
-    if names.is_empty() {
+    if let Some(ending) = recording.reference.as_ref().filter(|ending| **ending != recording.ending) {
+        remarks.push(format!(
+            "Without instrumentation the test ends with {ending}, in the recorded run with {}: it may fail in another \
+             way.",
+            recording.ending
+        ));
+    }
+    if is_without_input {
         remarks.push(
             "The program read no input, so there is no chop; the statements are the backward slice of the failure."
                 .to_owned(),
         );
     }
-    let is_changed = |line: &Line| {
-        changed.iter().any(|(path, lines)| {
-            let before = line.file.strip_suffix(path.as_str());
-            lines.contains(&line.line) && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
-        })
-    };
-    let nearest: HashMap<(&str, u32), u32> = all.iter().fold(HashMap::new(), |mut nearest, statement| {
-        if let Some(place) = &statement.place {
-            let distance = nearest.entry((&*place.file, place.line)).or_insert(u32::MAX);
-            *distance = statement.nearest.min(*distance);
-        }
-        nearest
-    });
-    let mut ranked = |set: usize| -> Result<Vec<chop::Line>, Failure> {
-        let ranked = |line: Line| Ranked {
-            is_changed: is_changed(&line),
-            distance: nearest.get(&(line.file.as_str(), line.line)).copied().unwrap_or(u32::MAX),
-            values: Vec::new(),
-            line,
-        };
-        let mut ranked: Vec<Ranked> = lines(&all, set).into_iter().map(ranked).collect();
-        ranked.sort_by_key(|one| (!one.is_changed, one.distance, one.line.n_run, Reverse(one.line.last)));
-        values(player, &mut ranked)?;
-        Ok(ranked.into_iter().map(|one| one.with_source(&mut sources)).collect())
-    };
-    let (lines, mut constant_lines) = (ranked(2)?, ranked(3)?);
-    constant_lines.extend(initial.into_iter().map(|it| declared(it, &is_changed).with_source(&mut sources)));
-    let chop = Chop {
-        recording: recorded.name.as_str().into(),
-        commit: recorded.recording.commit.as_str().into(),
-        ending: recording.ending.into(),
-        failure: failure.words.into(),
-        inputs: names.into_iter().map(Untrusted::from).collect(),
-        program,
-        run: size(&all, |statement| statement.n_steps),
-        forward: size(&all, |statement| statement.inside[0].0),
-        backward: size(&all, |statement| statement.inside[1].0),
-        chop: size(&all, |statement| statement.inside[2].0),
-        lines,
-        constants: size(&all, |statement| statement.inside[3].0),
-        constant_lines,
-        remarks: remarks.into_iter().map(Untrusted::from).collect(),
-    };
-    explain::keep(hunt, failing, || Explanation::Chop(chop.clone()), (location, talk));
-    Ok(chop)
+    remarks
 }
 
 /// For each step the number of dependences from it to the failure. A skipped decision is next to the failure.
@@ -213,82 +378,4 @@ fn distances(graph: &Dependences, failure: Step, skipped: &[Step]) -> Vec<u32> {
         *distance = (*distance).min(of_skipped.saturating_add(1));
     }
     distances
-}
-
-/// All statements of the program.
-fn program(player: &mut Player) -> Result<Size, Failure> {
-    let shapes = player.program().map_err(|error| failed(&error))?;
-    let statements = || shapes.iter().flat_map(|shape| shape.statements.iter().skip(1));
-    let lines: BTreeSet<_> =
-        statements().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
-    Ok(Size { n_statements: statements().count(), n_lines: lines.len(), n_steps: 0 })
-}
-
-/// The line of a declaration.
-fn declared(initial: Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked {
-    let Initial { name, place, n_reads, last } = initial;
-    let (file, function) = (place.file.to_string(), format!("initial value of {name}"));
-    let line = Line { file, line: place.line, function, n_steps: n_reads, n_run: n_reads, last };
-    Ranked { is_changed: is_changed(&line), distance: u32::MAX, values: Vec::new(), line }
-}
-
-/// The entries of the inputs that were asked for, and all others that come from outside of the process.
-fn inputs(player: &mut Player, order: &ChopOrder, sources: &Sources) -> Result<(Vec<Entry>, Vec<Entry>), Failure> {
-    let is_named = |source: &Source| order.inputs.iter().any(|name| is_named(source, name));
-    let read = |player: &mut Player, standard: Option<&String>| {
-        let mut contents = |source: &Source| match (source, standard) {
-            (Source::Standard, Some(file)) => sources.content(file),
-            _ => sources.input(source),
-        };
-        input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
-    };
-    let entries = read(player, None)?;
-    let is_outside = |entry: &Entry| !matches!(entry.source, Source::System(_));
-    if order.inputs.is_empty() {
-        return Ok(entries.into_iter().partition(is_outside));
-    }
-    if entries.iter().any(|entry| is_named(&entry.source)) {
-        return Ok(entries.into_iter().partition(|entry| is_named(&entry.source)));
-    }
-    // A test may redirect its file to the program.
-    if entries.iter().any(|entry| entry.source == Source::Standard) {
-        let entries = read(player, order.inputs.first())?;
-        return Ok(entries.into_iter().partition(|entry| entry.source == Source::Standard));
-    }
-    let (known, asked) = (names(&entries).join(", "), order.inputs.join("`, `"));
-    let failure = Failure::new(Status::Error, format!("the program did not read `{asked}`"));
-    Err(if known.is_empty() {
-        failure.with_hint("it read no input; `--program` names another program that the test runs")
-    } else {
-        failure.with_hint(format!("its inputs are: {known} (`-` is standard input)"))
-    })
-}
-
-/// The sources of entries, each once.
-fn names(entries: &[Entry]) -> Vec<String> {
-    let mut names: Vec<String> = entries.iter().map(|entry| entry.source.to_string()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// Looks up the values at the last step of each line.
-///
-/// Cost: one pass over the trace.
-fn values(player: &mut Player, ranked: &mut [Ranked]) -> Result<(), Failure> {
-    let mut steps: Vec<Step> = ranked.iter().take(MAX_VALUES).map(|one| one.line.last).collect();
-    steps.sort_unstable();
-    steps.dedup();
-    player.seek(0).map_err(|error| failed(&error))?;
-    let details = detail::details(player, &steps, Step(u32::MAX)).map_err(|error| failed(&error))?;
-    let details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
-    for one in ranked {
-        let Some(detail) = details.get(&one.line.last) else { continue };
-        let accesses = if detail.writes.is_empty() { &detail.reads } else { &detail.writes };
-        let shown = |access: &detail::Access| Some(format!("{} = {}", access.named.name, access.named.value.as_ref()?));
-        // A temporary of the compiler, such as the one for the result, has no name in the source.
-        let named = accesses.iter().filter(|access| !access.named.name.starts_with("temporary of "));
-        one.values = named.filter_map(shown).take(3).collect();
-    }
-    Ok(())
 }

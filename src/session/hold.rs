@@ -171,7 +171,7 @@ pub fn program(command: &TestCommand, location: &Location) -> Option<Vec<u8>> {
 }
 
 /// The script of a command, as written: the program itself if it is a path, or an interpreter's script.
-fn script(command: &TestCommand) -> Option<OsString> {
+pub fn script(command: &TestCommand) -> Option<OsString> {
     let words: Vec<OsString> = match command {
         TestCommand::Argv(words) => words.clone(),
         TestCommand::Shell(line) => simple_words(line)?,

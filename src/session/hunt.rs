@@ -22,6 +22,7 @@ use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::text;
 use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::session::announce::Announcing;
 use crate::session::audit::Audit;
 use crate::session::context::Context;
@@ -175,6 +176,8 @@ pub(super) struct Hunt<'h> {
     pub(super) history: Rc<History>,
     pub(super) runner: Runner<'h>,
     pub(super) signature: Option<Signature>,
+    /// The tree whose failure is reproduced, if that is the only task; else that of the bad revision.
+    pub(super) subject: Option<TreeId>,
     /// The note about a fetched history.
     fetched: Option<String>,
     /// Whether the command cannot be run at all, so that there is no hunt to continue.
@@ -250,6 +253,7 @@ impl<'h> Hunt<'h> {
             history: Rc::default(),
             runner: Runner::new(start, criteria, limit),
             signature: None,
+            subject: None,
             fetched: None,
             is_hopeless: false,
             kept,

@@ -1,5 +1,6 @@
 //! The flag that is set by signals that ask the program to end.
 
+use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::world::process::ProcessGroup;
 use crate::world::process::Watch;
@@ -11,6 +12,9 @@ use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
+
+/// The signals.
+const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// Set by the first such signal.
 #[derive(Debug, Clone)]
@@ -25,12 +29,25 @@ impl Interrupt {
         // reported.
         let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         handled?;
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        for signal in SIGNALS {
             let conditional = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt));
             conditional?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
         }
         Ok(Self(interrupt))
+    }
+
+    /// An error with this message if a signal has asked the program to end.
+    pub fn check(&self, message: &str) -> Result<(), Failure> {
+        if self.is_interrupted() { Err(Failure::new(Status::Interrupted, message)) } else { Ok(()) }
+    }
+
+    /// From now on, signals end the program at once; an error if one has arrived already.
+    pub fn end_at_once(&self) -> Result<(), Failure> {
+        for signal in SIGNALS {
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::new(AtomicBool::new(true)))?;
+        }
+        self.check("stopped")
     }
 }
 

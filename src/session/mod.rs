@@ -28,6 +28,7 @@ pub mod plan;
 pub mod precheck;
 pub mod record;
 pub mod recorded;
+pub mod remark;
 mod reproduce;
 pub mod runner;
 pub mod sandboxes;

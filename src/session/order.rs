@@ -10,6 +10,7 @@ pub use crate::hunt::finding::Stage as Until;
 use crate::session::share::Flaky;
 use crate::session::share::Share;
 use crate::session::share::default_confidence;
+use crate::trace::slice::Kinds;
 use crate::world::process::shell;
 pub use crate::world::run::SignatureMode;
 use serde::Deserialize;
@@ -237,10 +238,44 @@ pub struct ShrinkOrder {
     pub env: Vec<String>,
     /// The revision that is built and run.
     pub at: String,
+    /// A revision that behaves otherwise with the input; the difference is what counts as the failure.
+    pub good: Option<String>,
     /// The commands, and the meaning of their results.
     pub test: Test,
     /// The amount of work.
     pub effort: Effort,
+}
+
+/// A chop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChopOrder {
+    /// How the run is recorded. The revision counts only with a command.
+    pub record: RecordOrder,
+    /// The test; that of the newest finding if it is `None`.
+    pub command: Option<TestCommand>,
+    /// The hunt, if it is not the newest finding.
+    pub hunt: Option<String>,
+    /// A revision at which the test passes.
+    pub good: Option<String>,
+    /// A file with the output that is right.
+    pub expected: Option<OsString>,
+    /// The inputs, by names; all that the program reads if there is none.
+    pub inputs: Vec<String>,
+    /// The dependences that the slices follow.
+    pub kinds: Kinds,
+    /// How the input is reduced first; `None` if it is not.
+    pub reduction: Option<Reduction>,
+}
+
+/// The reduction of the input of a run that is examined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reduction {
+    /// A file with which the test passes; the only input and this one are moved towards each other.
+    pub passing: Option<OsString>,
+    /// Its time limit.
+    pub budget: Duration,
+    /// Number of tests that run at once, 1 to 1000; `None` for the default.
+    pub jobs: Option<u32>,
 }
 
 /// An explanation.

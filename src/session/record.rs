@@ -17,10 +17,12 @@ use crate::session::interrupt::Interrupt;
 use crate::session::order;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
+use crate::session::recorded;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::talk::Talk;
 use crate::trace::native::digest;
+use crate::trace::native::play::Player;
 use crate::world::files;
 use crate::world::process::Words;
 use crate::world::record::RecordError;
@@ -93,18 +95,45 @@ pub fn run(
     of_tree(order, (tree, commit), location, context, talk)
 }
 
+/// Versions of the recorded tree whose runs are recorded, examined, and not stored.
+pub struct Others<'o> {
+    /// The trees. They differ from the recorded one only in files that the build does not read: they are run with its
+    /// products.
+    pub trees: &'o [TreeId],
+    /// Takes each run: its position among the trees, and its default process. A run of which nothing can be read is
+    /// left out.
+    pub take: &'o mut dyn FnMut(usize, Player),
+}
+
 /// Records the test in a tree of the private repository; the revision of the order is not used.
 ///
 /// - `commit`: the revision of which the tree is a version.
 pub fn of_tree(
     order: &RecordOrder,
-    (tree, commit): (TreeId, CommitId),
+    version: (TreeId, CommitId),
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
+    of_trees(order, version, &mut Others { trees: &[], take: &mut |_, _| {} }, (location, context), talk)
+}
+
+/// The same, and then records the test in other trees.
+///
+/// Cost: a run for each other tree.
+pub fn of_trees(
+    order: &RecordOrder,
+    (tree, commit): (TreeId, CommitId),
+    others: &mut Others<'_>,
+    (location, context): (&Location, &Context),
+    talk: &mut dyn Talk,
+) -> Result<(String, Recording), Failure> {
     let clang = clang(context)?;
     let private = private::private_directory(&location.idd_directory());
+    let kept = |path: &Path| {
+        let path = path.to_owned();
+        |source| Failure::from_error(&RecordError::Keep { path, source })
+    };
 
     let _lock = saved::lock(location)?;
     saved::sign_recorder(location)?;
@@ -113,6 +142,9 @@ pub fn of_tree(
     let root = sandboxes(context, location, &format!("record-{name}"))?;
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, commit)?;
+        if !others.trees.is_empty() {
+            sandbox.keep_products();
+        }
         let program = files::this_program()?;
         let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
         let build = build?;
@@ -136,28 +168,20 @@ pub fn of_tree(
             None
         } else {
             talk.say("Building and running the test as it is.");
-            let seen = observe(&job, &plain_commands(order, location, context), None)?;
-            if seen.stage == Stage::Build {
-                let message =
-                    format!("the build fails, also without the instrumenting compiler: {}", missed::said(&seen));
-                return Err(Failure::new(Status::Error, message)
-                    .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
-            }
-            Some(seen)
+            Some(plain(observe(&job, &plain_commands(order, location, context), None)?)?)
         };
-        let run = |job: &Job, place: &Path, observe: &mut Observe<'_>| {
+        let run = |job: &Job, place: &Path, is_built: bool, observe: &mut Observe<'_>| {
             let socket = root.join("trace");
             let variables = vec![variable(listen::VARIABLE, &socket)];
-            let commands = commands(order, location, context, &build, variables);
+            let mut commands = commands(order, location, context, &build, variables);
+            commands.build = commands.build.filter(|_| is_built);
             let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
             let seen = observe(job, &commands, Some(&listener));
             let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
-            let kept = |source| Failure::from_error(&RecordError::Keep { path: place.to_owned(), source });
-            Ok::<_, Failure>((seen?, taken.map_err(kept)?))
+            Ok::<_, Failure>((seen?, taken.map_err(kept(place))?))
         };
         talk.say("Building and running the test under the instrumenting compiler.");
-        let (seen, taken) = run(&job, &place, &mut observe)?;
-        let kept = |source| Failure::from_error(&RecordError::Keep { path: place.clone(), source });
+        let (seen, taken) = run(&job, &place, true, &mut observe)?;
         let logged = build.logged();
         if missed::is_bypassed(&seen, &logged, &taken) {
             talk.say("Nothing was recorded: building again to see which compiler the build calls.");
@@ -166,26 +190,38 @@ pub fn of_tree(
             observe(&job, &watched, None)?;
         }
         missed::complain(&seen, &build, &taken)?;
-        let mut recording = recording::recording(order, &commit.to_string(), &seen, (&logged, taken))?;
+        let mut recording = recording::recording(order, (tree, commit), &seen, (&logged, taken))?;
         if let Some(reference) = &reference {
             recording.reference = Some(reference.ending.to_string());
             recording.is_same_output = Some(reference.output == seen.output);
             // Where two runs are cut by the clock says nothing about either.
             if seen.ending == Ending::Timeout {
-                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+                recording.units = store::take_maps(&build.path, &place).map_err(kept(&place))?;
             } else {
                 talk.say("Running the test again.");
                 let again = root.join("again");
-                let (seen_again, taken_again) = run(&Job { is_clean: false, ..job }, &again, &mut observe)?;
-                recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+                let (seen_again, taken_again) =
+                    run(&Job { is_clean: !others.trees.is_empty(), ..job.clone() }, &again, true, &mut observe)?;
+                recording.units = store::take_maps(&build.path, &place).map_err(kept(&place))?;
                 let is_same = seen_again.ending == seen.ending
                     && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
                 recording.is_repeatable = Some(is_same);
             }
         } else {
-            recording.units = store::take_maps(&build.path, &place).map_err(kept)?;
+            recording.units = store::take_maps(&build.path, &place).map_err(kept(&place))?;
         }
-        store::write(&place, &recording).map_err(kept)?;
+        for (index, tree) in others.trees.iter().enumerate() {
+            let at = root.join("other");
+            let (seen, taken) = run(&Job { tree: *tree, is_clean: false, ..job.clone() }, &at, false, &mut observe)?;
+            let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
+            let units = store::take_maps(&build.path, &at).map_err(kept(&at))?;
+            let other = other.ok().map(|other| Recording { units, ..other });
+            if let Some(player) = other.and_then(|other| recorded::player(&at, &other, other.chosen?).ok()) {
+                (others.take)(index, player);
+            }
+            files::remove(&at).map_err(kept(&at))?;
+        }
+        store::write(&place, &recording).map_err(kept(&place))?;
         Ok(recording)
     })();
     sandbox::remove(&root, &private);
@@ -194,6 +230,20 @@ pub fn of_tree(
         let _ = files::remove(&store::directory(&location.session_directory()).join(&name));
     }
     done.map(|recording| (name, recording))
+}
+
+/// A run without instrumentation; an error if its build failed.
+fn plain(seen: Observation) -> Result<Observation, Failure> {
+    if seen.stage == Stage::Build {
+        let said = match missed::said(&seen) {
+            said if said.is_empty() => format!("it ended with {}, and printed nothing", seen.ending),
+            said => said,
+        };
+        let message = format!("the build fails, also without the instrumenting compiler: {said}");
+        return Err(Failure::new(Status::Error, message)
+            .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
+    }
+    Ok(seen)
 }
 
 /// Whether a second run went through the same segments, process by process; `None` if other parts of them were kept.

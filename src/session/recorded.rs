@@ -10,6 +10,8 @@ use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use crate::world::repo::locate::Location;
+use crate::world::spool;
+use std::path::Path;
 
 /// Which process of which recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,17 +65,27 @@ pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
         Failure::new(Status::Error, "there is no such process in the recording")
             .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
     })?;
-    let trace = store::trace(&place, &recording, &recording.processes[process]);
-    let player = trace.and_then(|trace| Player::new(trace, store::units(&place, &recording)));
-    let player = player.map_err(|error| failed(&error))?;
+    let player = player(&place, &recording, process).map_err(|error| failed(&error))?;
     Ok(Recorded { name, recording, process, player })
+}
+
+/// The run of a process of a recording that is stored at a place.
+pub fn player(place: &Path, recording: &Recording, process: usize) -> Result<Player, TraceError> {
+    let trace = store::trace(place, recording, &recording.processes[process])?;
+    let mut player = Player::new(trace, store::units(place, recording))?;
+    player.spool = Some(spool::spool(place));
+    Ok(player)
 }
 
 /// A recording that cannot be read, with advice.
 pub fn failed(error: &TraceError) -> Failure {
     let failure = Failure::from_error(error);
     match error {
-        TraceError::Version | TraceError::Damaged(_) => failure.with_hint("record it again with `git idd record`"),
-        _ => failure,
+        TraceError::Version | TraceError::Damaged(_) | TraceError::Program(_) => {
+            failure.with_hint("record it again with `git idd record`")
+        }
+        TraceError::Io(_) => failure.with_hint(
+            "`git idd trace list` shows the recordings; record the test again with `git idd record` if a file is gone",
+        ),
     }
 }

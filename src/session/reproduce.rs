@@ -51,11 +51,19 @@ const MAX_REPRODUCTION_RUNS: u32 = 40;
 /// A command that keeps more processors busy than this runs in parallel by itself.
 const MAX_BUSY_OF_ONE: f64 = 1.3;
 
+/// The time limit of commands after runs of which the longest took this time.
+pub fn measured_limit(longest: Duration) -> Duration {
+    (LIMIT_FACTOR * longest).max(LIMIT_FLOOR)
+}
+
 impl Hunt<'_> {
     /// Runs the test at the bad revision twice, and computes the signature.
     pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
         use crate::change::trees::Trees;
-        let tree = graph::tree_of(store.repository(), self.plan.bad)?;
+        let tree = match self.subject {
+            Some(tree) => tree,
+            None => graph::tree_of(store.repository(), self.plan.bad)?,
+        };
         let tree = store.view(tree)?;
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         self.runner.criteria = criteria(self.plan, None)?;
@@ -97,8 +105,10 @@ impl Hunt<'_> {
         }
         if failing.is_empty() || (failing.len() < seen.len() && !is_noisy) {
             return Ok(match shown[0] {
-                Shown::Passes | Shown::Fails => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
-                _ if !is_alike => Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))),
+                Shown::Passes | Shown::Fails => {
+                    Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen)))
+                }
+                _ if !is_alike => Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))),
                 Shown::BuildFails => self.untestable(Reason::Build, &seen[0]),
                 Shown::Skipped => self.untestable(Reason::Skip, &seen[0]),
                 Shown::FailsOtherwise => self.untestable(Reason::Other, &seen[0]),
@@ -111,7 +121,7 @@ impl Hunt<'_> {
         let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { self.plan.order.test.signature };
         let second = failing.get(1).copied().unwrap_or(failing[0]);
         let Some(found) = signature(failing[0], second, mode) else {
-            return Ok(Reproduced::No(Conclusion::NotReproducible, Some(disagreement(&seen))));
+            return Ok(Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))));
         };
         self.runner.criteria = Criteria {
             mode,
@@ -120,7 +130,7 @@ impl Hunt<'_> {
         };
         if self.plan.order.test.timeout.is_none() {
             let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
-            self.runner.limit = (LIMIT_FACTOR * longest).max(LIMIT_FLOOR);
+            self.runner.limit = measured_limit(longest);
         }
         let is_known = |known: &Signature| (known.ending, &known.line) == (found.ending, &found.line);
         if !self.signature.as_ref().is_some_and(is_known) {
@@ -198,9 +208,11 @@ impl Hunt<'_> {
 
     fn untestable(&self, reason: Reason, seen: &Observation) -> Reproduced {
         let has_build = self.plan.commands.build.is_some();
-        let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let message = format!("the test gives no verdict at the bad revision ({reason}): {last}");
-        let hint = Some(Untrusted::from(finding::hint_for(reason, has_build)));
+        let revision = if self.subject.is_some() { "the revision" } else { "the bad revision" };
+        let message = with_last_line(format!("the test gives no verdict at {revision} ({reason})"), seen);
+        let hint = finding::hint_for(reason, has_build).replace("the bad revision", revision);
+        let hint =
+            Some(Untrusted::from(hint.replace("`--bad`", if self.subject.is_some() { "`--at`" } else { "`--bad`" })));
         Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: Untrusted::from(message), hint }))
     }
 
@@ -212,14 +224,21 @@ impl Hunt<'_> {
     fn is_bogus(&mut self, seen: &Observation, store: &TreeStore) -> Result<Option<Failure>, Failure> {
         use crate::change::trees::Trees;
         let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };
-        self.know_history()?;
-        let bad = store.view(self.history.get(self.plan.bad).tree)?;
+        let bad = match self.subject {
+            Some(tree) => tree,
+            None => graph::tree_of(store.repository(), self.plan.bad)?,
+        };
+        let bad = store.view(bad)?;
         if let Some(script) = &self.plan.program {
             let file = store.file(bad, script)?;
             if matches!(file, Some((Mode::Executable, _))) {
                 return Ok(None);
             }
         }
+        if self.subject.is_some() {
+            return Ok(Some(self.bogus(code, seen)));
+        }
+        self.know_history()?;
         let parent = self.history.get(self.plan.bad).parents.first().copied();
         let Some(other) = self.plan.goods.first().copied().or(parent) else {
             return Ok(Some(self.bogus(code, seen)));
@@ -231,23 +250,41 @@ impl Hunt<'_> {
         Ok(is_same.then(|| self.bogus(code, seen)))
     }
 
-    fn bogus(&mut self, code: i32, seen: &Observation) -> Failure {
+    fn disagreement(&self, seen: &[Observation]) -> ErrorReport {
+        let endings: Vec<String> = seen.iter().map(|seen| seen.ending.to_string()).collect();
+        let (revision, hint) = if self.subject.is_some() {
+            ("the revision", "make the test repeatable; `--signature exit` compares only exit codes and signals")
+        } else {
+            (
+                "the bad revision",
+                "make the test repeatable; one that only fails now and then is searched by probability with `--flaky`",
+            )
+        };
+        ErrorReport {
+            message: Untrusted::from(format!("the runs at {revision} disagree: {}", endings.join(", then "))),
+            hint: Some(Untrusted::from(hint)),
+        }
+    }
+
+    /// The failure of a test command that cannot be run.
+    pub(super) fn bogus(&mut self, code: i32, seen: &Observation) -> Failure {
         self.is_hopeless = true;
         let what = if code == 127 { "was not found" } else { "cannot be executed" };
-        let last = seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let hint = "the command runs in a checkout of each revision: `--hold <path>` puts a file of your working tree \
-                    there; use an absolute path for a file outside the repository";
-        Failure::new(Status::Error, format!("the test command {what} (exit code {code}): {last}")).with_hint(hint)
+        let checkout = if self.subject.is_some() { "the revision" } else { "each revision" };
+        let hint = format!(
+            "the command runs in a checkout of {checkout}: `--hold <path>` puts a file of your working tree there; use \
+             an absolute path for a file outside the repository"
+        );
+        let message = with_last_line(format!("the test command {what} (exit code {code})"), seen);
+        Failure::new(Status::Error, message).with_hint(hint)
     }
 }
 
-fn disagreement(seen: &[Observation]) -> ErrorReport {
-    let endings: Vec<String> = seen.iter().map(|seen| seen.ending.to_string()).collect();
-    ErrorReport {
-        message: Untrusted::from(format!("the runs at the bad revision disagree: {}", endings.join(", then "))),
-        hint: Some(Untrusted::from(
-            "make the test repeatable; one that only fails now and then is searched by probability with `--flaky`",
-        )),
+/// A message with the last line of the output after it, if there is one.
+fn with_last_line(message: String, seen: &Observation) -> String {
+    match seen.output.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(last) => format!("{message}: {last}"),
+        None => message,
     }
 }
 

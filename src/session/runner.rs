@@ -127,7 +127,7 @@ pub struct Noticed {
 
 impl From<RunnerError> for Failure {
     fn from(error: RunnerError) -> Self {
-        Self::from_error(&error).with_hint("what was learned is kept; `git idd resume` goes on from there")
+        Self::from_error(&error).with_hint("what was learned is kept; the same command goes on from there")
     }
 }
 
@@ -147,6 +147,8 @@ pub struct Runner<'p> {
     unconsumed: HashMap<Key, u64>,
     next_sequence: u64,
     crew: Crew,
+    /// The workers for [`Question::Reference`](crate::hunt::probe::Question::Reference).
+    of_reference: HashSet<usize>,
     flights: Vec<Flight>,
     root: PathBuf,
     interrupt: Arc<AtomicBool>,
@@ -250,6 +252,7 @@ impl<'p> Runner<'p> {
             unconsumed: HashMap::new(),
             next_sequence,
             crew: Crew::default(),
+            of_reference: HashSet::new(),
             flights: Vec::new(),
             root,
             interrupt,
@@ -386,6 +389,13 @@ impl<'p> Runner<'p> {
         self.tally.n_prechecked += 1;
         self.noticed.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
         Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
+    }
+
+    /// Runs another test from now on.
+    pub fn use_test(&mut self, test: Words) {
+        let commands = Commands { test, ..(*self.commands).clone() };
+        let plan = Plan { commands: commands.clone(), ..self.plan.clone() };
+        (self.commands, self.plan_digest) = (Arc::new(commands), plan.probe_plan().digest());
     }
 
     fn observe_commands(

@@ -8,6 +8,7 @@ use crate::session::failure::Failure;
 use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
+use crate::session::remark;
 use crate::session::slice::criterion::Criterion;
 use crate::session::slice::criterion::Found;
 use crate::session::sources::Sources;
@@ -79,16 +80,18 @@ pub struct Slice {
     pub run: Size,
     /// Its lines, by file and number.
     pub lines: Vec<Line>,
+    /// Notes: limits of the slice.
+    pub remarks: Vec<String>,
 }
 
-/// Computes a slice of a recorded run.
-pub fn run(order: &SliceOrder, location: &Location) -> Result<Slice, Failure> {
+/// Computes a slice of a recorded run; with the sources of the run.
+pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), Failure> {
     let mut recorded = recorded::open(&order.which, location)?;
-    let sources = Sources::new(location, &recorded.recording.commit);
+    let sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let player = &mut recorded.player;
     let found = order.criterion.find(player, ended, order.direction, &sources)?;
-    let Found { steps, words } = found;
+    let Found { steps, words, part } = found;
     if steps.is_empty() {
         return Err(Failure::new(Status::Error, format!("the run has no step of {words}")));
     }
@@ -99,15 +102,27 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<Slice, Failure> {
     };
     let graph = graph.map_err(|error| failed(&error))?;
     let members = match order.direction {
-        Direction::Backward => slice::backward(&graph, &steps, order.kinds),
+        Direction::Backward => match &part {
+            Some(part) => {
+                let mut members = slice::backward(&graph, &part.criteria(&graph, order.kinds), order.kinds);
+                members.insert(part.step);
+                members
+            }
+            None => slice::backward(&graph, &steps, order.kinds),
+        },
         Direction::Forward => {
             let steps: Vec<Step> = steps.iter().map(|(step, _)| *step).collect();
             slice::forward(&graph, &steps, order.kinds)
         }
     };
+    let mut remarks: Vec<String> = remark::large(&graph).into_iter().collect();
+    if order.direction == Direction::Backward && !order.kinds.address && part.is_none() {
+        remarks.extend(remark::addresses(&graph, &steps));
+    }
     drop(graph);
-    let all = statements(player, &[&members], &[]).map_err(|error| failed(&error))?;
-    Ok(Slice {
+    let (all, unknown) = statements(player, &[&members], &[]).map_err(|error| failed(&error))?;
+    remarks.extend(remark::unknown(&unknown));
+    let slice = Slice {
         recording: recorded.name,
         commit: recorded.recording.commit,
         direction: order.direction,
@@ -116,7 +131,9 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<Slice, Failure> {
         size: size(&all, |statement| statement.inside[0].0),
         run: size(&all, |statement| statement.n_steps),
         lines: lines(&all, 0),
-    })
+        remarks,
+    };
+    Ok((slice, sources))
 }
 
 /// The size of what `n_steps` counts of each statement.

@@ -1,7 +1,8 @@
-//! The files of a recorded revision.
+//! The files of a recorded version.
 
-use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::trace::native::input::Source;
+use crate::world::record::store::Recording;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
@@ -12,19 +13,29 @@ use std::collections::HashMap;
 /// The lines of the recorded sources.
 pub struct Sources {
     repository: Option<Repository>,
-    commit: Option<CommitId>,
+    tree: Option<TreeId>,
     files: HashMap<String, Option<Vec<String>>>,
 }
 
 impl Sources {
-    /// - `commit`: the recorded revision.
-    pub fn new(location: &Location, commit: &str) -> Self {
-        let repository = private::open(&location.git_directory).ok();
-        let commit = repository.as_ref().and_then(|repository| graph::resolve(repository, commit).ok());
-        Self { repository, commit, files: HashMap::new() }
+    /// Those of the recorded tree. If the tree no longer exists, those of its revision.
+    pub fn new(location: &Location, recording: &Recording) -> Self {
+        let private = || {
+            let repository = private::open(&private::private_directory(&location.idd_directory())).ok()?;
+            let tree = recording.tree.as_ref()?.parse().ok()?;
+            graph::has_tree(&repository, tree).then_some((repository, tree))
+        };
+        let of_revision = || {
+            let repository = private::open(&location.git_directory).ok()?;
+            let commit = graph::resolve(&repository, &recording.commit).ok()?;
+            let tree = graph::tree_of(&repository, commit).ok()?;
+            Some((repository, tree))
+        };
+        let (repository, tree) = private().or_else(of_revision).unzip();
+        Self { repository, tree, files: HashMap::new() }
     }
 
-    /// A line, from 1, without the space around it; `None` if the file is not in the commit.
+    /// A line, from 1, without the space around it; `None` if the file is not in the tree.
     pub fn line(&mut self, file: &str, line: u32) -> Option<String> {
         if !self.files.contains_key(file) {
             let lines = |content: Vec<u8>| {
@@ -36,12 +47,18 @@ impl Sources {
         self.files.get(file)?.as_ref()?.get((line as usize).checked_sub(1)?).cloned()
     }
 
-    /// A file, by the name that a program or a compiler was given; `None` if it is not in the commit.
+    /// A file, by the name that a program or a compiler was given; `None` if it is not in the tree.
     pub fn content(&self, file: &str) -> Option<Vec<u8>> {
-        source::find(self.repository.as_ref()?, self.commit?, file)
+        self.find(file).map(|(_, content)| content)
     }
 
-    /// The content of an input that is a file; `None` if it is not in the commit.
+    /// The path and the content of a file, by the name that a program or a compiler was given; `None` if it is not in
+    /// the tree.
+    pub fn find(&self, file: &str) -> Option<(String, Vec<u8>)> {
+        source::find_in(self.repository.as_ref()?, self.tree?, file)
+    }
+
+    /// The content of an input that is a file; `None` if it is not in the tree.
     pub fn input(&self, source: &Source) -> Option<Vec<u8>> {
         match source {
             Source::File(file) => self.content(file),

@@ -39,6 +39,11 @@ pub trait Talk {
     /// A reduction of an input goes on: the units that are tried, in the plural, and the bytes now and at its beginning.
     fn shrinking(&mut self, _units: &str, _n_bytes: usize, _n_bytes_before: usize) {}
 
+    /// The difference of two inputs is isolated.
+    ///
+    /// - `units`: what they differ in now, in the plural.
+    fn isolating(&mut self, _units: &str) {}
+
     /// There are no messages for a while: temporary output on the terminal can be removed.
     fn finish(&mut self) {}
 }

@@ -6,6 +6,7 @@
 //! words shorter; [`mod@isolate`] moves a passing and a failing input towards each other.
 
 mod candidate;
+mod chunks;
 mod isolate;
 mod plan;
 mod removal;
@@ -24,6 +25,7 @@ use crate::search::Asker;
 pub use crate::shrink::candidate::Candidate;
 pub use crate::shrink::candidate::Form;
 pub use crate::shrink::candidate::Progress;
+use crate::shrink::chunks::Chunks;
 pub use crate::shrink::isolate::Isolated;
 pub use crate::shrink::isolate::isolate;
 use crate::shrink::removal::Removal;
@@ -33,12 +35,16 @@ use crate::shrink::words::Shortening;
 /// If a part is longer than this after all coarser units were tried, its bytes are not tried one by one.
 pub const MAX_BYTES_ONE_BY_ONE: usize = 1 << 20;
 
+/// If a part is longer than this after long chunks of it were tried, no units of it are tried.
+pub const MAX_BYTES_WITH_UNITS: usize = 64 << 20;
+
 /// Shrinks `start` to a smaller input that still fails.
 ///
 /// - `start`: fails; it is not asked again. `forms` has the form of each part.
 /// - `progress`: always has the smallest failing input so far.
 /// - Result: an input that fails. If any one byte of it is removed, it does not fail; nor if any one unit of a coarser
-///   level is. Of a part that is still longer than [`MAX_BYTES_ONE_BY_ONE`], this holds for the coarser levels only.
+///   level is. Of a part that is still longer than [`MAX_BYTES_ONE_BY_ONE`], this holds for the coarser levels only; of
+///   one that is longer than [`MAX_BYTES_WITH_UNITS`], for chunks of 4 KiB.
 ///   An outcome other than `Fail` counts as "does not fail".
 ///
 /// No candidate is asked twice. The result and the used answers do not depend on the width of the search.
@@ -52,11 +58,18 @@ pub async fn shrink(
     progress: Rc<RefCell<Progress>>,
 ) -> Candidate {
     let mut session = Session::new(asker, start, progress);
+    for index in 0..forms.len() {
+        let text = Rc::clone(&session.current.parts[index]);
+        session.run(index, "chunks", Chunks::new(&text, chunks::OF_FILES)).await;
+    }
     let stages = [Stage::Coarse, Stage::Fine, Stage::Polish];
     let mut at = 0;
     while let Some(stage) = stages.get(at) {
         let before = session.current.clone();
         for (index, form) in forms.iter().enumerate() {
+            if session.current.parts[index].len() > MAX_BYTES_WITH_UNITS {
+                continue;
+            }
             stage.run(&mut session, index, *form).await;
         }
         // A success makes coarser units removable, which takes fewer probes than going on.

@@ -1,5 +1,5 @@
-//! The dynamic dependence graph of a run. Its nodes are steps. It can be followed backward, to the origin of a value,
-//! and forward, to its effects.
+//! The dynamic dependence graph of a run. Its nodes are steps. Each has edges to the steps on which it depends; effects
+//! are found by a pass over all steps in order.
 //!
 //! There are three kinds of edges: data, address and control. The module does not know how programs are recorded: the
 //! player adds steps and uses in order ([`Notes`]), and packs the graph at the end.
@@ -8,13 +8,17 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::io;
 
+use crate::trace::rows;
+use crate::trace::rows::Places;
 use crate::trace::rows::Row;
 use crate::trace::rows::Rows;
 use crate::trace::rows::code;
 use crate::trace::rows::push;
+use crate::trace::spool::Spool;
 use crate::trace::step::Step;
+use crate::trace::step::Steps;
 
 /// The number of last uses of a step among which duplicates are searched.
 const MAX_COMPARED: usize = 16;
@@ -49,22 +53,37 @@ impl Kind {
     }
 }
 
+/// A use by a step that had waited while later steps began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Late {
+    user: Step,
+    maker: Step,
+    kind: Kind,
+    /// The number of steps that had begun.
+    time: u32,
+}
+
 /// A dependence graph under construction.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub struct Notes {
     n_steps: u32,
     /// The rows of the steps before the current one.
-    rows: Rows,
+    rows: rows::Writer,
     /// The row of the current step, and the last step in it.
     row: Vec<u8>,
     last: u32,
     /// The last uses of the current step.
     used: Vec<(Step, Kind)>,
-    /// Uses by steps that waited while later steps began, in order.
-    late: Vec<(Step, Step, Kind)>,
+    /// In order.
+    late: Vec<Late>,
 }
 
 impl Notes {
+    /// With a file for a graph that is too large for memory; it stays in memory without one.
+    pub fn new(spool: Option<Spool>) -> Self {
+        Self { rows: rows::Writer::new(spool), ..Self::default() }
+    }
+
     /// Begins the next step.
     ///
     /// - `decider`: its control dependence; [`Step::START`] if there is none.
@@ -89,13 +108,18 @@ impl Notes {
         {
             return;
         }
-        if user.0 == self.n_steps {
+        // Other steps may have gone on since the current one began, in another thread.
+        let is_early = self.late.last().is_none_or(|last| last.time != self.n_steps);
+        if user.0 == self.n_steps && is_early {
             if self.used.len() < MAX_COMPARED {
                 self.used.push((maker, kind));
             }
             self.edge(maker, kind);
-        } else if user != Step::START && user.0 < self.n_steps {
-            self.late.push((user, maker, kind));
+        } else if user != Step::START && user.0 <= self.n_steps {
+            let late = Late { user, maker, kind, time: self.n_steps };
+            if self.late.last() != Some(&late) {
+                self.late.push(late);
+            }
         }
     }
 
@@ -107,48 +131,39 @@ impl Notes {
 
     /// The finished graph.
     ///
-    /// Cost: linear, and a sort of the late uses.
-    pub fn pack(mut self) -> Dependences {
+    /// Cost: a sort of the late uses.
+    ///
+    /// Errors: the file could not be written.
+    pub fn pack(mut self) -> io::Result<Dependences> {
         self.rows.append(&self.row);
-        if !self.late.is_empty() {
-            self.late.sort_by_key(|(user, ..)| *user);
-            self.late.dedup();
-            self.rows = merged(&self.rows, &self.late);
+        let rows = self.rows.finish()?;
+        self.late.shrink_to_fit();
+        let n_late = u32::try_from(self.late.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let mut by_user: Vec<u32> = (0..n_late).collect();
+        by_user.sort_by_key(|index| self.late[*index as usize].user);
+        let mut waiting = Steps::new(self.n_steps);
+        for late in &self.late {
+            waiting.insert(late.user);
         }
-        Dependences { n_steps: self.n_steps, makers: self.rows, users: OnceLock::new() }
+        Ok(Dependences { n_steps: self.n_steps, rows, late: self.late, by_user, waiting })
     }
-}
-
-/// Adds edges, which are sorted by row, to the ends of the rows.
-fn merged(rows: &Rows, mut late: &[(Step, Step, Kind)]) -> Rows {
-    let (mut merged, mut row) = (Rows::default(), Vec::new());
-    for (step, before) in (0..).map(Step).zip(rows.all()) {
-        let (here, rest) = late.split_at(late.iter().take_while(|(user, ..)| *user == step).count());
-        late = rest;
-        if here.is_empty() {
-            merged.append(before.codes());
-            continue;
-        }
-        row.clear();
-        row.extend_from_slice(before.codes());
-        let mut last = before.last().map_or(step.0, |(maker, _)| maker.0);
-        for (_, maker, kind) in here {
-            push(&mut row, code(last, *maker, *kind));
-            last = maker.0;
-        }
-        merged.append(&row);
-    }
-    merged
 }
 
 /// The dependence graph of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dependences {
     n_steps: u32,
-    makers: Rows,
-    /// The reversed edges; computed at the first use.
-    users: OnceLock<Rows>,
+    rows: Rows,
+    /// In order: the index is the time that the slices count with.
+    late: Vec<Late>,
+    /// The indices of these by user.
+    by_user: Vec<u32>,
+    /// The users of these.
+    waiting: Steps,
 }
+
+/// A time between two uses of a value by steps that had waited: the number of such uses before it.
+pub type Clock = usize;
 
 impl Dependences {
     /// The number of steps. Steps are numbered from 1, so it is also the number of the last step.
@@ -158,30 +173,61 @@ impl Dependences {
 
     /// The dependences of a step: control first, then in the order of use. A `return` that the step waited for began
     /// after it.
-    pub fn makers(&self, step: Step) -> Row<'_> {
-        self.makers.row(step)
+    pub fn makers(&self, step: Step) -> impl Iterator<Item = (Step, Kind)> + '_ {
+        self.rows.row(step).chain(self.late_of(step).map(|(_, maker, kind)| (maker, kind)))
     }
 
-    /// The dependences of all steps, in order, from [`Step::START`], which has none.
-    pub fn all(&self) -> impl Iterator<Item = Row<'_>> {
-        self.makers.all()
+    /// The dependences of a step that it had before later steps began. `places` keeps what was found before, for steps
+    /// near each other.
+    pub fn row(&self, step: Step, places: &mut Places) -> Row<'_> {
+        self.rows.near(step, places)
     }
 
-    /// All edges: a step, a step on which it depends, and how.
-    pub fn edges(&self) -> impl Iterator<Item = (Step, Step, Kind)> {
-        self.makers.edges()
+    /// The other dependences of a step, in order, each with the time of the use.
+    pub fn late_of(&self, step: Step) -> impl Iterator<Item = (Clock, Step, Kind)> + '_ {
+        let range = if self.is_waiting(step) {
+            let user = |index: &u32| self.late[*index as usize].user;
+            let first = self.by_user.partition_point(|index| user(index) < step);
+            let length = self.by_user[first..].iter().take_while(|index| user(index) == step).count();
+            first..first + length
+        } else {
+            0..0
+        };
+        self.by_user[range].iter().map(|index| {
+            let Late { maker, kind, .. } = self.late[*index as usize];
+            (*index as usize, maker, kind)
+        })
     }
 
-    /// The steps that depend on a step.
-    ///
-    /// Cost: the first call is linear in the graph.
-    pub fn users(&self, step: Step) -> Row<'_> {
-        self.users.get_or_init(|| self.makers.turned()).row(step)
+    /// Whether a step has dependences from the time after later steps began.
+    pub fn is_waiting(&self, step: Step) -> bool {
+        self.waiting.contains(step)
     }
 
-    /// The memory in bytes: that of the backward edges, and that of all edges that are in memory.
+    /// The time when a step begins; the end for a step after the last one.
+    pub fn clock(&self, step: Step) -> Clock {
+        self.late.partition_point(|late| late.time < step.0)
+    }
+
+    /// The dependences of all steps before later steps began, in order, from [`Step::START`], which has none.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.all()
+    }
+
+    /// The uses by steps that had waited, in order: for each the number of steps that had begun, the user, the maker, and
+    /// the kind.
+    pub fn late(&self) -> impl Iterator<Item = (u32, Step, Step, Kind)> + '_ {
+        self.late.iter().map(|late| (late.time, late.user, late.maker, late.kind))
+    }
+
+    /// The bytes of the graph, in memory or in a file.
     pub fn n_bytes(&self) -> usize {
-        self.makers.n_bytes() + self.users.get().map_or(0, Rows::n_bytes)
+        self.rows.n_bytes() + self.late.len() * (size_of::<Late>() + size_of::<u32>())
+    }
+
+    /// Whether most of it is in a file.
+    pub fn is_on_disk(&self) -> bool {
+        self.rows.is_on_disk()
     }
 
     /// For each step the number of edges on the shortest way from one of `from` back to it; [`u32::MAX`] if there is no
@@ -213,11 +259,12 @@ impl Dependences {
     /// A step that waits for a call uses values of later steps. Only its uses before the point where its own value was
     /// used count. So an argument of a function does not come from the result of that function.
     pub fn origins(&self, makers: impl IntoIterator<Item = Step>, at: Step, limit: usize) -> (Vec<Step>, bool) {
-        let mut open: BTreeMap<Step, Step> = BTreeMap::new();
-        let mut done: HashMap<Step, Step> = HashMap::new();
+        let mut open: BTreeMap<Step, Clock> = BTreeMap::new();
+        let mut done: HashMap<Step, Clock> = HashMap::new();
         let mut found = Vec::new();
         let is_known = |step: Step| step != Step::START && step < at;
-        open.extend(makers.into_iter().filter(|maker| is_known(*maker)).map(|maker| (maker, at)));
+        let asked = self.clock(at);
+        open.extend(makers.into_iter().filter(|maker| is_known(*maker)).map(|maker| (maker, asked)));
         while let Some((step, until)) = open.pop_last() {
             if !done.contains_key(&step) {
                 if found.len() == limit {
@@ -226,9 +273,10 @@ impl Dependences {
                 found.push(step);
             }
             done.insert(step, until);
-            for (maker, _) in self.makers(step).filter(|(maker, kind)| kind.is_flow() && *maker < until) {
-                let until = if maker < step { step } else { until };
-                if done.get(&maker).is_none_or(|before| *before < until) {
+            let row = self.rows.row(step).map(|(maker, kind)| (self.clock(step), maker, kind));
+            let late = self.late_of(step).take_while(|(time, ..)| *time < until);
+            for (until, maker, _) in row.chain(late).filter(|(_, _, kind)| kind.is_flow()) {
+                if done.get(&maker).is_none_or(|before| self.is_waiting(maker) && *before < until) {
                     let open = open.entry(maker).or_insert(until);
                     *open = until.max(*open);
                 }
@@ -246,16 +294,16 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A graph without control edges: steps, and the steps whose values they use.
+    /// A graph without control edges: steps, and the steps whose values they use, each as soon as it can.
     pub fn graph(n_steps: u32, pairs: &[(u32, u32)]) -> Dependences {
         let mut notes = Notes::default();
-        for _ in 0..n_steps {
+        for step in 1..=n_steps {
             notes.step(Step::START);
+            for (user, maker) in pairs.iter().filter(|(user, maker)| *user.max(maker) == step) {
+                notes.uses(Step(*user), Step(*maker), Kind::Data);
+            }
         }
-        for (user, maker) in pairs {
-            notes.uses(Step(*user), Step(*maker), Kind::Data);
-        }
-        notes.pack()
+        notes.pack().unwrap()
     }
 
     /// The steps of a run: the decider of each, and its uses, each after a number of further steps.
@@ -270,23 +318,23 @@ pub(crate) mod tests {
         if is_address { Kind::Address } else { Kind::Data }
     }
 
-    /// Builds the graph of a run, and a list of the same edges.
-    pub fn noted(run: &[Does]) -> (Dependences, BTreeSet<(Step, Step, Kind)>) {
-        let (mut notes, mut edges) = (Notes::default(), BTreeSet::new());
+    /// Builds the graph of a run, and a list of the same edges, in the order in which they came.
+    pub fn noted(run: &[Does]) -> (Dependences, Vec<(Step, Step, Kind)>) {
+        let (mut notes, mut edges) = (Notes::default(), Vec::new());
         for (step, (decider, _)) in (1..).zip(run) {
             let decider = Step(decider % step);
             notes.step(decider);
-            edges.insert((Step(step), decider, Kind::Control));
+            edges.push((Step(step), decider, Kind::Control));
             for (user, (_, uses)) in (1..=step).zip(run) {
                 for (_, maker, is_address) in uses.iter().filter(|(after, ..)| user + after == step) {
                     let maker = Step(maker % (step + 1));
                     notes.uses(Step(user), maker, kind(*is_address));
-                    edges.insert((Step(user), maker, kind(*is_address)));
+                    edges.push((Step(user), maker, kind(*is_address)));
                 }
             }
         }
         edges.retain(|(_, maker, _)| *maker != Step::START);
-        (notes.pack(), edges)
+        (notes.pack().unwrap(), edges)
     }
 
     /// All reachable steps, by following each edge until no step is new.
@@ -307,24 +355,28 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn the_graph_is_what_was_noted_in_both_directions_and_in_order(run in run()) {
+        fn the_graph_is_what_was_noted_in_order(run in run()) {
             let (graph, edges) = noted(&run);
+            let edges: BTreeSet<_> = edges.into_iter().collect();
             prop_assert_eq!(graph.n_steps() as usize, run.len());
             let steps = || (0..=graph.n_steps()).map(Step);
             let back: BTreeSet<_> = steps().flat_map(|user| graph.makers(user).map(move |(maker, kind)| (user, maker, kind))).collect();
-            let on: BTreeSet<_> = steps().flat_map(|maker| graph.users(maker).map(move |(user, kind)| (user, maker, kind))).collect();
             prop_assert_eq!(&back, &edges);
-            prop_assert_eq!(&on, &edges);
-            for step in steps() {
+            let mut places = Places::default();
+            for (step, row) in steps().zip(graph.rows()) {
+                let row: Vec<_> = row.collect();
+                prop_assert_eq!(&graph.row(step, &mut places).collect::<Vec<_>>(), &row);
+                let late = graph.late_of(step).map(|(_, maker, kind)| (maker, kind));
+                prop_assert_eq!(graph.makers(step).collect::<Vec<_>>(), row.into_iter().chain(late).collect::<Vec<_>>());
                 prop_assert!(graph.makers(step).skip(1).all(|(_, kind)| kind.is_flow()));
             }
             prop_assert_eq!(graph.makers(Step(graph.n_steps() + 1)).count(), 0);
-            prop_assert_eq!(graph.users(Step(u32::MAX)).count(), 0);
         }
 
         #[test]
         fn distances_are_those_of_brute_force(run in run(), from in 0..1000_u32) {
             let (graph, edges) = noted(&run);
+            let edges: BTreeSet<_> = edges.into_iter().collect();
             let from = Step(1 + from % graph.n_steps());
             let behind = closure(&edges, from);
             let distances = graph.distances(&[from]);
@@ -386,12 +438,11 @@ pub(crate) mod tests {
             notes.step(Step(at + 1));
             notes.uses(Step(at + 3), Step(at), Kind::Data);
         }
-        let graph = notes.pack();
+        let graph = notes.pack().unwrap();
         assert_eq!(
             graph.makers(Step(302)).collect::<Vec<_>>(),
             [(Step(301), Kind::Control), (Step(300), Kind::Address), (Step(299), Kind::Data)]
         );
-        assert_eq!(graph.users(Step(300)).next(), Some((Step(301), Kind::Data)));
-        assert!(graph.n_bytes() < 10 * 30_000, "{}", graph.n_bytes());
+        assert!(graph.n_bytes() < 6 * 30_000, "{}", graph.n_bytes());
     }
 }

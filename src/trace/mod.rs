@@ -19,6 +19,7 @@ pub mod regions;
 pub mod rows;
 pub mod run;
 pub mod slice;
+pub mod spool;
 pub mod step;
 
 use std::error::Error;

@@ -4,101 +4,125 @@
 //! the step of the edge before (for the first edge, minus the number of the row). The [`Kind`] is in the two lowest bits.
 //! All numbers are LEB128, the variable-length form of DWARF. An index has the place of every 32nd row.
 
+use std::io;
+
 use crate::trace::dependence::Kind;
+use crate::trace::spool;
+use crate::trace::spool::Bytes;
+use crate::trace::spool::Spool;
 use crate::trace::step::Step;
 
 /// The distance of two rows whose places are in the index.
 const STRIDE: usize = 32;
 
-/// For each step its edges in one direction.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    bytes: Vec<u8>,
+/// Writes rows, one after the other.
+#[derive(Default)]
+pub struct Writer {
+    bytes: spool::Writer,
     places: Vec<usize>,
     length: usize,
 }
 
-impl Rows {
+impl Writer {
+    /// With a file for many bytes; all stay in memory without one.
+    pub fn new(spool: Option<Spool>) -> Self {
+        Self { bytes: spool::Writer::new(spool), ..Self::default() }
+    }
+
     /// Adds the next row, given as the [`code`]s of its edges.
+    #[inline]
     pub fn append(&mut self, row: &[u8]) {
         if self.length.is_multiple_of(STRIDE) {
             self.places.push(self.bytes.len());
         }
         self.length += 1;
-        push(&mut self.bytes, row.len() as u64);
-        self.bytes.extend_from_slice(row);
+        let bytes = self.bytes.end();
+        push(bytes, row.len() as u64);
+        bytes.extend_from_slice(row);
     }
 
-    /// The transposed graph. The edges of each row are in the order of the rows they come from.
+    /// The finished rows.
     ///
-    /// Cost: linear; 16 bytes a row while it runs.
-    #[must_use]
-    pub fn turned(&self) -> Self {
-        let mut lengths = vec![0_u32; self.length];
-        let mut lasts: Vec<u32> = (0..).take(self.length).collect();
-        for (from, to, kind) in self.edges() {
-            let index = to.0 as usize;
-            lengths[index] += size(code(lasts[index], from, kind));
-            lasts[index] = from.0;
-        }
-        let (mut at, mut places) = (0, Vec::with_capacity(self.length / STRIDE + 1));
-        let mut cursors = Vec::with_capacity(self.length);
-        for (index, length) in lengths.iter().enumerate() {
-            if index % STRIDE == 0 {
-                places.push(at);
-            }
-            at += size(u64::from(*length)) as usize;
-            cursors.push(at);
-            at += *length as usize;
-        }
-        let mut bytes = vec![0; at];
-        for (((row, last), length), begin) in (0..).zip(&mut lasts).zip(lengths).zip(&cursors) {
-            let mut header = begin - size(u64::from(length)) as usize;
-            put(&mut bytes, &mut header, u64::from(length));
-            *last = row;
-        }
-        for (from, to, kind) in self.edges() {
-            let index = to.0 as usize;
-            put(&mut bytes, &mut cursors[index], code(lasts[index], from, kind));
-            lasts[index] = from.0;
-        }
-        Self { bytes, places, length: self.length }
+    /// Errors: the file could not be written.
+    pub fn finish(self) -> io::Result<Rows> {
+        Ok(Rows { bytes: self.bytes.finish()?, places: self.places, length: self.length })
     }
+}
 
+/// For each step its edges.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows {
+    bytes: Bytes,
+    places: Vec<usize>,
+    length: usize,
+}
+
+/// The places of the rows of one stride.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Which stride; 0 is none, they count from 1.
+    stride: usize,
+    /// By row, the range of its bytes.
+    rows: Vec<(usize, usize)>,
+}
+
+/// Takes the row from the front of `rest`.
+#[inline]
+fn first<'r>(rest: &mut &'r [u8]) -> &'r [u8] {
+    let length = usize::try_from(take(rest)).unwrap_or(usize::MAX);
+    let (row, others) = rest.split_at_checked(length).unwrap_or_default();
+    *rest = others;
+    row
+}
+
+impl Rows {
     /// All rows in order.
     pub fn all(&self) -> impl Iterator<Item = Row<'_>> {
-        let mut rest = &self.bytes[..];
-        (0..).take(self.length).map(move |last| {
-            let length = usize::try_from(take(&mut rest)).unwrap_or(usize::MAX);
-            let (bytes, others) = rest.split_at_checked(length).unwrap_or_default();
-            rest = others;
-            Row { bytes, last }
-        })
-    }
-
-    /// All edges, by rows.
-    pub fn edges(&self) -> impl Iterator<Item = (Step, Step, Kind)> {
-        let numbered = (0..).map(Step).zip(self.all());
-        numbered.flat_map(|(from, row)| row.map(move |(to, kind)| (from, to, kind)))
+        let mut rest = self.bytes.as_ref();
+        (0..).take(self.length).map(move |last| Row { bytes: first(&mut rest), last })
     }
 
     /// The steps at the other ends of the edges of a step, and the kinds of the edges; empty if the graph does not have
     /// the step.
     pub fn row(&self, step: Step) -> Row<'_> {
         let index = step.0 as usize;
-        let Some(place) = self.places.get(index / STRIDE) else { return Row { bytes: &[], last: step.0 } };
-        let mut rest = &self.bytes[*place..];
+        let Some(place) = self.places.get(index / STRIDE).filter(|_| index < self.length) else {
+            return Row { bytes: &[], last: step.0 };
+        };
+        let mut rest = &self.bytes.as_ref()[*place..];
         for _ in 0..index % STRIDE {
-            let length = usize::try_from(take(&mut rest)).unwrap_or(usize::MAX);
-            rest = rest.get(length..).unwrap_or_default();
+            first(&mut rest);
         }
-        let length = usize::try_from(take(&mut rest)).unwrap_or(usize::MAX);
-        Row { bytes: rest.get(..length).unwrap_or_default(), last: step.0 }
+        Row { bytes: first(&mut rest), last: step.0 }
     }
 
-    /// Bytes of memory.
+    /// The same as [`row`](Self::row), for many rows near each other: `places` keeps what was found before.
+    pub fn near(&self, step: Step, places: &mut Places) -> Row<'_> {
+        let index = step.0 as usize;
+        let stride = index / STRIDE + 1;
+        let bytes = self.bytes.as_ref();
+        if places.stride != stride {
+            places.stride = stride;
+            places.rows.clear();
+            let mut rest = self.places.get(stride - 1).and_then(|place| bytes.get(*place..)).unwrap_or_default();
+            for _ in 0..STRIDE.min(self.length.saturating_sub((stride - 1) * STRIDE)) {
+                let row = first(&mut rest);
+                let end = bytes.len() - rest.len();
+                places.rows.push((end - row.len(), end));
+            }
+        }
+        let range = places.rows.get(index % STRIDE).copied();
+        Row { bytes: range.and_then(|(begin, end)| bytes.get(begin..end)).unwrap_or_default(), last: step.0 }
+    }
+
+    /// The bytes of all rows and of their index.
     pub fn n_bytes(&self) -> usize {
-        self.bytes.len() + self.places.len() * size_of::<usize>()
+        self.bytes.as_ref().len() + self.places.len() * size_of::<usize>()
+    }
+
+    /// Whether the rows are in a file.
+    pub fn is_on_disk(&self) -> bool {
+        self.bytes.is_mapped()
     }
 }
 
@@ -109,16 +133,10 @@ pub struct Row<'r> {
     last: u32,
 }
 
-impl<'r> Row<'r> {
-    /// The [`code`]s of its edges.
-    pub fn codes(&self) -> &'r [u8] {
-        self.bytes
-    }
-}
-
 impl Iterator for Row<'_> {
     type Item = (Step, Kind);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.bytes.is_empty() {
             return None;
@@ -147,23 +165,6 @@ fn way(from: u32, to: u32) -> u64 {
 fn there(from: u32, way: u64) -> u32 {
     let distance = (way >> 1).cast_signed() ^ -(way & 1).cast_signed();
     u32::try_from(i64::from(from).wrapping_add(distance)).unwrap_or(0)
-}
-
-/// The length of a number in bytes.
-#[inline]
-fn size(number: u64) -> u32 {
-    (64 - (number | 1).leading_zeros()).div_ceil(7)
-}
-
-#[inline]
-fn put(bytes: &mut [u8], at: &mut usize, mut number: u64) {
-    while number >= 0x80 {
-        bytes[*at] = (number & 0x7f | 0x80).to_le_bytes()[0];
-        number >>= 7;
-        *at += 1;
-    }
-    bytes[*at] = number.to_le_bytes()[0];
-    *at += 1;
 }
 
 /// Appends a number.
@@ -202,10 +203,6 @@ mod tests {
         fn numbers_and_ways_come_back_as_they_were(number: u64, from: u32, to: u32) {
             let mut bytes = Vec::new();
             push(&mut bytes, number);
-            prop_assert_eq!(bytes.len(), size(number) as usize);
-            let mut placed = vec![0; bytes.len()];
-            put(&mut placed, &mut 0, number);
-            prop_assert_eq!(&placed, &bytes);
             prop_assert_eq!(take(&mut &bytes[..]), number);
             prop_assert_eq!(there(from, way(from, to)), to);
         }
@@ -213,6 +210,11 @@ mod tests {
 
     #[test]
     fn a_short_way_takes_a_byte() {
+        let size = |number| {
+            let mut bytes = Vec::new();
+            push(&mut bytes, number);
+            bytes.len()
+        };
         for other in [5, 0, 10, 20] {
             assert_eq!(size(code(10, Step(other), Kind::Control)), 1, "{other}");
         }

@@ -7,8 +7,10 @@
 
 use std::collections::HashMap;
 
+use crate::trace::dependence::Clock;
 use crate::trace::dependence::Dependences;
 use crate::trace::dependence::Kind;
+use crate::trace::rows::Places;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
 
@@ -37,29 +39,58 @@ impl Kinds {
     }
 }
 
+/// One of the values that a step used, if the slice begins with it alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The step.
+    pub step: Step,
+    /// The steps that computed the value.
+    pub makers: Vec<Step>,
+    /// The steps that computed other values which the step used to find this one.
+    pub others: Vec<Step>,
+}
+
+impl Part {
+    /// The criteria of its backward slice. The step itself is a part of the slice, too.
+    pub fn criteria(&self, graph: &Dependences, kinds: Kinds) -> Vec<(Step, Step)> {
+        let others = if kinds.address { &self.others[..] } else { &[] };
+        let computed = self.makers.iter().chain(others).copied();
+        let decided = graph.makers(self.step).filter(|(_, kind)| !kind.is_flow() && kinds.has(*kind));
+        computed
+            .chain(decided.map(|(maker, _)| maker))
+            .map(|maker| (maker, if maker > self.step { Step(u32::MAX) } else { self.step }))
+            .collect()
+    }
+}
+
 /// The backward slice: all steps on which some values depend, with the steps that computed them.
 ///
 /// - `criteria`: steps, and for each the step before which its value was used. A step uses more after a call came back;
 ///   `Step(u32::MAX)` includes everything that it ever used.
 ///
-/// Cost: two passes over the graph; 2 bits a step, and 8 bytes for each step of the slice that waited for a call.
+/// Cost: one pass over the graph; 2 bits a step, and 8 bytes for each step of the slice that waited for a call.
 pub fn backward(graph: &Dependences, criteria: &[(Step, Step)], kinds: Kinds) -> Steps {
-    let mut slice = Backward { found: Steps::new(graph.n_steps()), waiting: waiting(graph), until: HashMap::new() };
+    let mut slice = Backward { graph, found: Steps::new(graph.n_steps()), until: HashMap::new() };
     for (step, until) in criteria.iter().filter(|(step, _)| *step != Step::START) {
-        slice.reach(*step, *until);
+        slice.reach(*step, || graph.clock(*until));
     }
-    let mut open = Vec::new();
+    let (mut open, mut places) = (Vec::new(), Places::default());
     for step in (1..=graph.n_steps()).rev().map(Step) {
         if !slice.found.contains(step) {
             continue;
         }
         open.push(step);
         while let Some(user) = open.pop() {
-            let until = slice.until.get(&user).copied().unwrap_or(user);
-            for (maker, _) in graph.makers(user).filter(|(_, kind)| kinds.has(*kind)) {
-                let used = if maker < user { user } else { until };
+            for (maker, _) in graph.row(user, &mut places).filter(|(_, kind)| kinds.has(*kind)) {
                 // Earlier steps have their turn later.
-                if maker < used && slice.reach(maker, used) && maker >= step {
+                if slice.reach(maker, || graph.clock(user)) && maker >= step {
+                    open.push(maker);
+                }
+            }
+            let Some(until) = slice.until.get(&user).copied() else { continue };
+            let late = graph.late_of(user).take_while(|(time, ..)| *time < until);
+            for (time, maker, _) in late.filter(|(_, _, kind)| kinds.has(*kind)) {
+                if slice.reach(maker, || time) && maker >= step {
                     open.push(maker);
                 }
             }
@@ -68,71 +99,53 @@ pub fn backward(graph: &Dependences, criteria: &[(Step, Step)], kinds: Kinds) ->
     slice.found
 }
 
-struct Backward {
+struct Backward<'b> {
+    graph: &'b Dependences,
     found: Steps,
-    waiting: Steps,
-    /// For each step of the slice that waited for a call: the last step before which its value was used.
-    until: HashMap<Step, Step>,
+    /// For each step of the slice that waited for a call: the last time at which its value was used.
+    until: HashMap<Step, Clock>,
 }
 
-impl Backward {
+impl Backward<'_> {
     /// Adds a step whose value is used before `until`; returns whether its uses have to be followed (again).
-    fn reach(&mut self, step: Step, until: Step) -> bool {
+    fn reach(&mut self, step: Step, until: impl FnOnce() -> Clock) -> bool {
         let is_new = self.found.insert(step);
-        if !self.waiting.contains(step) {
+        if !self.graph.is_waiting(step) {
             return is_new;
         }
-        let last = self.until.entry(step).or_insert(Step::START);
+        let until = until();
+        let last = self.until.entry(step).or_insert(0);
         let is_later = *last < until;
         *last = until.max(*last);
         is_new || is_later
     }
 }
 
-/// The steps that used a value of a later step: they waited for a call.
-fn waiting(graph: &Dependences) -> Steps {
-    let mut waiting = Steps::new(graph.n_steps());
-    for (user, maker, _) in graph.edges() {
-        if maker > user {
-            waiting.insert(user);
-        }
-    }
-    waiting
-}
-
 /// The forward slice: all steps that depend on some steps, with these themselves.
 ///
-/// Cost: two passes over the graph; 2 bits a step, and 8 bytes for each use after a call came back.
+/// Cost: one pass over the graph; 2 bits a step.
 pub fn forward(graph: &Dependences, criteria: &[Step], kinds: Kinds) -> Steps {
-    let mut late: Vec<(Step, Step)> = Vec::new();
-    late.extend(
-        graph
-            .edges()
-            .filter(|(user, maker, kind)| maker > user && kinds.has(*kind))
-            .map(|(user, maker, _)| (maker, user)),
-    );
-    late.sort_unstable();
     let mut asked = Steps::new(graph.n_steps());
     for step in criteria {
         asked.insert(*step);
     }
     let mut found = Steps::new(graph.n_steps());
-    let mut open = Vec::new();
-    for (step, row) in (0..).map(Step).zip(graph.all()) {
-        let is_reached = |found: &Steps| {
-            let mut makers = row.filter(|(maker, kind)| *maker < step && kinds.has(*kind));
-            makers.any(|(maker, _)| found.contains(maker))
-        };
-        if asked.contains(step) || is_reached(&found) {
-            open.push(step);
-        }
-        // What waited for the step depends on it from now on.
-        while let Some(maker) = open.pop() {
-            if found.insert(maker) {
-                let first = late.partition_point(|(before, _)| *before < maker);
-                let users = late[first..].iter().take_while(|(of, _)| *of == maker);
-                open.extend(users.map(|(_, user)| *user));
+    let mut late = graph.late().peekable();
+    for (step, row) in (0..).map(Step).zip(graph.rows()) {
+        // Uses of steps that had waited until now.
+        while let Some((_, user, maker, kind)) = late.next_if(|(time, ..)| *time < step.0) {
+            if kinds.has(kind) && found.contains(maker) {
+                found.insert(user);
             }
+        }
+        let mut makers = row.filter(|(_, kind)| kinds.has(*kind));
+        if asked.contains(step) || makers.any(|(maker, _)| found.contains(maker)) {
+            found.insert(step);
+        }
+    }
+    for (_, user, maker, kind) in late {
+        if kinds.has(kind) && found.contains(maker) {
+            found.insert(user);
         }
     }
     found
@@ -140,7 +153,6 @@ pub fn forward(graph: &Dependences, criteria: &[Step], kinds: Kinds) -> Steps {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
@@ -150,25 +162,15 @@ mod tests {
     use crate::trace::dependence::tests::noted;
     use crate::trace::dependence::tests::run;
 
-    /// The steps that a step has an effect on, and the time from which on each of them carries it, by following each
-    /// edge until nothing changes.
-    fn effects(edges: &BTreeSet<(Step, Step, Kind)>, from: Step, kinds: Kinds) -> BTreeMap<Step, Step> {
-        let mut since = BTreeMap::from([(from, from)]);
-        loop {
-            let mut is_changed = false;
-            for (user, maker, _) in edges.iter().filter(|(.., kind)| kinds.has(*kind)) {
-                let Some(known) = since.get(maker).copied() else { continue };
-                let time = if maker < user { *user } else { known };
-                if known < *user || maker > user {
-                    let before = since.entry(*user).or_insert(Step(u32::MAX));
-                    is_changed |= *before > time;
-                    *before = time.min(*before);
-                }
-            }
-            if !is_changed {
-                return since;
+    /// The steps that a step has an effect on: those that used its value, or that of one of them, after it got there.
+    fn effects(edges: &[(Step, Step, Kind)], from: Step, kinds: Kinds) -> BTreeSet<Step> {
+        let mut found = BTreeSet::from([from]);
+        for (user, maker, kind) in edges {
+            if kinds.has(*kind) && found.contains(maker) {
+                found.insert(*user);
             }
         }
+        found
     }
 
     proptest! {
@@ -184,7 +186,7 @@ mod tests {
                 let expected = effects(&edges, *from, kinds);
                 let found = forward(&graph, &[*from], kinds);
                 for (step, backward) in steps.iter().zip(&backward) {
-                    prop_assert_eq!(found.contains(*step), expected.contains_key(step), "{:?} on {:?}", from, step);
+                    prop_assert_eq!(found.contains(*step), expected.contains(step), "{:?} on {:?}", from, step);
                     prop_assert_eq!(backward.contains(*from), found.contains(*step), "{:?} behind {:?}", from, step);
                 }
             }

@@ -145,6 +145,15 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&temporary, path)
 }
 
+/// Writes a file that does not exist.
+///
+/// Errors: something has this name, also a link that leads nowhere.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
 /// Sets the time of change of a file to now; returns whether the file exists.
 pub fn touch(path: &Path) -> bool {
     let file = own(fs::OpenOptions::new().write(true)).open(path);

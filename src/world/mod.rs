@@ -7,6 +7,7 @@ pub mod compiler;
 pub mod repo;
 
 pub mod run;
+pub mod spool;
 
 pub mod journal;
 

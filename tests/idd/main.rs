@@ -4,9 +4,11 @@
 
 mod browser;
 mod certificate;
+mod chops;
 mod commands;
 mod complaints;
 mod completions;
+mod corruption;
 mod damage;
 mod docs;
 mod dominators;
@@ -16,6 +18,7 @@ mod explained;
 mod fetching;
 mod files;
 mod fixture;
+mod flowing;
 mod forking;
 mod formats;
 mod forms;
@@ -37,6 +40,7 @@ mod scan;
 mod seeds;
 mod shrink;
 mod slices;
+mod slicing;
 mod stages;
 mod stale;
 mod submodules;

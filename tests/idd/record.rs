@@ -483,7 +483,7 @@ fn record_names_the_compiler_of_the_program_if_another_one_was_instrumented() {
     let makefile = "all:\n\tcc -o q p.c\n\t/usr/bin/gcc -o p p.c\n";
     let files = [FIVE, ("Makefile", makefile), (".gitignore", "p\nq\n")];
     let said = said_of_bypass(&files, "make", "./p");
-    assert!(said.starts_with("error: the test ran no instrumented program\n"), "{said}");
+    assert!(said.starts_with("error: the test ran no instrumented program, and ended with exit code 5\n"), "{said}");
     assert!(said.contains("hint: sources were instrumented, but others were compiled by `/usr/bin/gcc`: "), "{said}");
     // A build that is part of the test is watched as well.
     let said = said_of_bypass(&[FIVE], "true", "/usr/bin/gcc -o p p.c && ./p");
@@ -629,4 +629,26 @@ fn record_says_that_it_keeps_a_mib_of_what_a_process_did_after_it_closed_all_fil
     assert!(line_with(&said, "./a threads").ends_with(lost), "{said}");
     let (tree, _, code) = idd(place.path(), &["trace", "tree", "--process", "1"]);
     assert!(code == Some(0) && tree.contains("work(how_often=300000) (never returned)"), "{tree}");
+}
+
+#[test]
+fn record_instruments_a_source_that_only_an_old_standard_accepts() {
+    let program = "char *name;
+tally(n)
+int n;
+{
+    if (n < 0)
+        return;
+    name = &n;
+    return n;
+}
+int main(int argc, char **argv)
+{
+    return tally(argc) - 2;
+}
+";
+    let place = repository(&[("a.c", program), ("Makefile", "a: a.c\n\t$(CC) -std=gnu89 -w -o a a.c\n")]);
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "make", "--", "./a x"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("sources instrumented: 1, compiled as they are: 0\n"), "{said}");
 }

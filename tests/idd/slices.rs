@@ -107,7 +107,7 @@ fn a_chop_has_what_leads_from_the_input_to_the_first_wrong_output() {
 fn a_chop_needs_a_failure() {
     let fixture = Fixture::of(PROGRAM);
     for (words, expected) in [
-        (&["--", "./sums <input"][..], "the test passes under instrumentation"),
+        (&["--", "./sums <input"][..], "the test passes, so there is no failure"),
         (&["--", "./test.sh"], "its first wrong value is not known"),
         (&["--expected", "none", "--", "./test.sh"], "failed to read `none`"),
         (&[], "there is no hunt in this worktree"),

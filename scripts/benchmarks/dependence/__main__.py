@@ -2,7 +2,7 @@
 
 A program of some million steps is recorded; its graph is packed, and it is asked why variables have their values before the last step. All is measured in one
 process, one after the other: *play*, a pass over the trace alone; *pairs*, a pass that keeps pairs of steps and sorts them, as was done before; *graph*, a pass that
-packs the graph, and *both*, with what depends on each step. *by play*: `why` that plays each step that it finds from the checkpoint before, as it did before; *by graph*: `why` that reads them off the
+packs the graph; *backward* and *forward*, slices by the packed graph of the last and of the second step. *by play*: `why` that plays each step that it finds from the checkpoint before, as it did before; *by graph*: `why` that reads them off the
 graph, and plays once what it shows. Raw rows go to target/bench/dependence.jsonl.
 """
 
@@ -39,9 +39,11 @@ def recorded(options, place):
 def tables(row):
     million = row["n_steps"] / 1e6
     ratio = lambda name: f"{row[name] / row['play']:.2f}"
-    yield table(["M steps", "play, s", "pairs / play", "graph / play", "both / play", "M steps/s of both", "bytes a step, pairs", "bytes a step, both"],
-                [[f"{million:.2f}", f"{row['play']:.2f}", ratio("pairs"), ratio("pack"), f"{(row['pack'] + row['turn']) / row['play']:.2f}", f"{million / (row['pack'] + row['turn']):.2f}",
+    yield table(["M steps", "play, s", "pairs / play", "graph / play", "M steps/s of the graph", "bytes a step, pairs", "bytes a step, graph"],
+                [[f"{million:.2f}", f"{row['play']:.2f}", ratio("pairs"), ratio("pack"), f"{million / row['pack']:.2f}",
                   f"{row['pair_bytes'] / row['n_steps']:.1f}", f"{row['bytes'] / row['n_steps']:.1f}"]])
+    yield table(["slice", "s", "M steps in it", "M steps of the run/s"],
+                [[name, f"{row[name]:.2f}", f"{row[name + '_steps'] / 1e6:.2f}", f"{million / row[name]:.1f}"] for name in ("backward", "forward")])
     whys = [[why["variable"], why["limit"], why["n_played"], why["n_steps"], f"{why['by_play'] * 1000:.0f}", f"{why['by_graph'] * 1000:.0f}",
              f"{why['by_graph'] / why['by_play']:.3f}", f"{(why['by_graph'] + row['pack']) / (why['by_play'] + row['play']):.2f}"] for why in row["whys"]]
     yield table(["why", "limit", "steps by play", "by graph", "by play, ms", "by graph, ms", "ratio", "ratio with the first pass"], whys)

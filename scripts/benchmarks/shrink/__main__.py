@@ -17,7 +17,7 @@ import cases
 
 OTHERS = {
     "picire": ["picire", "-i", "{file}", "--test", "{oracle}", "-o", "out", "--atom", "both", "-j", "1"],
-    "shrinkray": ["shrinkray", "--ui", "basic", "--parallelism", "1", "--no-clang-delta", "{oracle}", "{file}"],
+    "shrinkray": ["shrinkray", "--ui", "basic", "--parallelism", "1", "{oracle}", "{file}"],
     "cvise": ["cvise", "--n", "1", "--not-c", "{oracle}", "{file}"],
 }
 
@@ -34,13 +34,21 @@ def oracle(directory, name, line):
 
 def other(tool, name, content, line, limit):
     """Size of the result (the one so far if the limit was reached), probes and seconds."""
-    with tempfile.TemporaryDirectory() as directory:
+    # A tool that was stopped can still write.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         path = cases.make(directory, name, content)
         script, count = oracle(directory, name, line)
         command = [word.format(file=name, oracle=script) for word in OTHERS[tool]]
+        # Newer versions of shrinkray ask a language model otherwise, and download it.
+        environment = {**os.environ, "SHRINKRAY_LLM": "0"}
         begin = time.monotonic()
         run = subprocess.run(
-            ["timeout", str(limit), *command], cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            ["timeout", str(limit), *command],
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
         )
         seconds = time.monotonic() - begin
         result = os.path.join(directory, "out", name) if tool == "picire" else path

@@ -5,6 +5,7 @@
 //! behind it, so that each command is parsed in one piece.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use crate::session::slice::criterion::Criterion;
 use clap::Arg;
@@ -15,6 +16,7 @@ use clap::CommandFactory;
 use clap::Parser;
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
+use clap::value_parser;
 
 use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
@@ -33,6 +35,7 @@ use crate::cli::args::options::Rung;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
 use crate::cli::args::options::Test;
+use crate::cli::args::options::parse_duration;
 use crate::cli::args::options::parse_step;
 
 /// Find the change that broke a test.
@@ -160,8 +163,27 @@ pub struct ChopCommand {
 
     /// The input of the failing run: a file that the program reads, or `-` for standard input; may be given more than
     /// once. Without this option everything counts that the program reads.
+    ///
+    /// A file is put into the checkout as it is on disk, and is shrunk first.
     #[arg(long, value_name = "FILE")]
     pub input: Vec<String>,
+
+    /// Take the input as it is, and do not shrink it first.
+    #[arg(long, conflicts_with = "passing")]
+    pub no_shrink: bool,
+
+    /// File with which the test passes: the input becomes as similar to it as possible, in place of as small as
+    /// possible.
+    #[arg(long, value_name = "FILE", requires = "input")]
+    pub passing: Option<OsString>,
+
+    /// Stop shrinking after this time, and go on with the smallest input so far.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1m")]
+    pub budget: Duration,
+
+    /// Number of tests that run at once while the input is shrunk (default: processors, at most 8).
+    #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub jobs: Option<u32>,
 
     /// File with the output that is right: the first byte that differs is the failure.
     #[arg(long, value_name = "FILE", conflicts_with = "good")]

@@ -29,13 +29,14 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
-use crate::session::chop::ChopOrder;
 use crate::session::order::Allowance;
+use crate::session::order::ChopOrder;
 use crate::session::order::Effort;
 use crate::session::order::ExplainOrder;
 use crate::session::order::History;
 use crate::session::order::HuntOrder;
 use crate::session::order::RecordOrder;
+use crate::session::order::Reduction;
 use crate::session::order::ShrinkOrder;
 use crate::session::order::SignatureMode;
 use crate::session::order::Test;
@@ -364,17 +365,19 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Comp
 }
 
 fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Complaint> {
-    let Shrink { input, passing, args, env, output, at, build, timeout, match_line, signature, .. } = shrink;
+    let Shrink { input, passing, args, env, output, at, good, build, timeout, match_line, signature, .. } = shrink;
     let Shrink { holding, isolate_home, clean, no_cache, jobs, budget, max_probes, .. } = shrink;
     let options::Holding { hold, no_hold } = holding;
     let test = Test { build, timeout, match_line, signature, hold, no_hold, isolate_home, ..Default::default() };
     let effort = Effort { clean, no_cache, jobs, budget, max_probes, ..Default::default() };
     let HuntOrder { command, test, effort, .. } = hunt_args(words, History::default(), test, effort)?;
-    Ok(ShrinkArgs { order: ShrinkOrder { command, input, passing, args, env, at, test, effort }, output })
+    Ok(ShrinkArgs { order: ShrinkOrder { command, input, passing, args, env, at, good, test, effort }, output })
 }
 
 fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
     let ChopCommand { words, input, expected, good, hunt, data, record, .. } = args;
+    let reduction =
+        (!args.no_shrink).then_some(Reduction { passing: args.passing, budget: args.budget, jobs: args.jobs });
     let command = TestCommand::from_words(words.clone());
     if command.is_none() && !words.is_empty() {
         return Err(("the test command is empty", "give the command that fails: git idd chop -- ./test.sh"));
@@ -388,7 +391,7 @@ fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
     // Without a command, that of the hunt takes its place.
     let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
     let (record, kinds) = (record_args(words, record)?, Kinds { address: true, control: !data, potential: !data });
-    Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds })
+    Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds, reduction })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {

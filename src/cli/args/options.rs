@@ -313,6 +313,14 @@ pub struct Shrink {
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub at: String,
 
+    /// Revision that is right where `--at` is wrong: a candidate counts as failing if the test behaves differently at
+    /// the two revisions.
+    ///
+    /// The test need not fail: its standard output and its exit code or signal are compared. Both must end with each
+    /// candidate as they do with the whole input.
+    #[arg(long, value_name = "REV")]
+    pub good: Option<String>,
+
     /// Shell line that is run before the test; if it fails, the candidate does not count as failing.
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<OsString>,
@@ -613,7 +621,7 @@ pub fn parse_step(text: &str) -> Result<u32, String> {
     step.ok_or_else(|| "steps are numbered from 1; `git idd trace tree` shows where they are".to_owned())
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     static PARSER: SpanParser = SpanParser::new();
     let duration = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),

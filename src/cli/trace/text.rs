@@ -11,6 +11,7 @@ use crate::trace::native::detail::Standing;
 use crate::trace::native::detail::Why;
 use crate::trace::native::fault::Doing;
 use crate::trace::native::input::Entry;
+use crate::trace::native::input::Landing;
 use crate::trace::native::input::Source;
 use crate::trace::native::machine::What;
 use crate::trace::native::tree::Kind;
@@ -168,17 +169,34 @@ pub fn inputs(entries: &[Entry], limit: usize, sources: &mut Sources) -> String 
     for source in inputs {
         let of_it: Vec<&Entry> = entries.iter().filter(|entry| entry.source == *source).collect();
         page.line(0, &format!("{}, {}", safe(&source.to_string()), count(of_it.len(), "read")));
-        for entry in of_it.iter().take(limit) {
-            let text = entry.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
+        let runs: Vec<&[&Entry]> = of_it.chunk_by(|one, next| follows(one, next)).collect();
+        for run in runs.iter().take(limit) {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+            let text = first.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
             let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
-            let bytes = entry.bytes();
-            page.line(1, &format!("#{} {bytes}  {}{text}", entry.step.0, place(entry.place.as_ref())));
+            let place = place(first.place.as_ref());
+            let (steps, bytes) = if run.len() == 1 {
+                (format!("#{}", first.step.0), first.bytes())
+            } else {
+                let length = first.begin.zip(last.range()).map(|(begin, last)| last.end - begin);
+                let whole = Entry { length, ..(*first).clone() };
+                (format!("#{} to #{}, {}:", first.step.0, last.step.0, count(run.len(), "read")), whole.bytes())
+            };
+            page.line(1, &format!("{steps} {bytes}  {place}{text}"));
         }
-        if let Some(n_more @ 1..) = of_it.len().checked_sub(limit) {
-            page.line(1, &format!("... {} more", spaced(n_more as u64)));
+        if let Some(n_more @ 1..) = runs.len().checked_sub(limit) {
+            page.line(1, &format!("... {} more; `--limit` shows more of them", spaced(n_more as u64)));
         }
     }
     page.0
+}
+
+/// Whether a read of a few bytes goes on where the one before, by the same call, ended.
+fn follows(one: &Entry, next: &Entry) -> bool {
+    let is_single = |entry: &Entry| entry.landing == Landing::Nowhere && entry.function.is_some();
+    let goes_on = one.range().zip(next.begin).is_some_and(|(one, begin)| one.end == begin);
+    let is_same = one.place == next.place && one.function == next.function && one.is_exact == next.is_exact;
+    is_single(one) && is_single(next) && is_same && goes_on && next.length.is_some()
 }
 
 fn place(place: Option<&Place>) -> String {

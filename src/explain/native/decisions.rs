@@ -56,7 +56,7 @@ impl Decisions {
                 all.push(Decision { step: frame.step, segment, n: *n, cases: cases.clone() });
             }
         }
-        Ok(Self { all, dependences: uses.pack() })
+        Ok(Self { all, dependences: uses.pack().map_err(TraceError::from)? })
     }
 }
 

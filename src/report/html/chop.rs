@@ -15,6 +15,19 @@ pub fn write(chop: &Chop, page: &mut Markup) {
         page.line(&chop.ending);
         page.words(").");
     });
+    for file in &chop.reduced {
+        page.element("p", &[], |page| {
+            page.words("The input ");
+            page.leaf("code", &[], file.name.clone());
+            let before = count(file.n_bytes_before, "byte");
+            page.words(&format!(" was shrunk from {before} to {}", file.n_bytes));
+            if let Some(text) = &file.text {
+                page.words(": ");
+                page.leaf("code", &[], text.clone());
+            }
+            page.words(".");
+        });
+    }
     if !chop.lines.is_empty() {
         page.element("p", &[], |page| {
             page.words("These lines depend on the input");
@@ -24,6 +37,10 @@ pub fn write(chop: &Chop, page: &mut Markup) {
             }
             let all = count(chop.run.n_lines, "executed line");
             page.words(&format!(", and the failure depends on them: {} of {all}. ", chop.chop.n_lines));
+            if chop.tells_apart() {
+                let runs = count(chop.n_passing as usize, "passing run");
+                page.words(&format!("Lines that fewer of {runs} with similar inputs ran have a higher rank. "));
+            }
             page.words("Rank 1 is the most suspicious one. A star marks a line of the change.");
         });
         listing(&chop.lines, page);

@@ -1,5 +1,6 @@
 //! The first wrong value of a failing run: where its backward slice begins.
 
+use crate::outcome::Ending;
 use crate::report::Status;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
@@ -9,11 +10,18 @@ use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::BY_SIGNAL;
 use crate::trace::dependence::Dependences;
+use crate::trace::native::detail;
 use crate::trace::native::output;
 use crate::trace::native::output::Outputs;
+use crate::trace::native::output::Place;
 use crate::trace::native::output::Stream;
+use crate::trace::native::output::Written;
 use crate::trace::native::play::Player;
+use crate::trace::slice;
+use crate::trace::slice::Kinds;
+use crate::trace::slice::Part;
 use crate::trace::step::Step;
+use crate::trace::step::Steps;
 use crate::world::files;
 use crate::world::repo::locate::Location;
 use std::ffi::OsStr;
@@ -30,67 +38,157 @@ pub struct Failed {
     previous: Step,
     /// Whether the address that it used is wrong.
     is_crash: bool,
+    /// Whether the step is only the last one.
+    is_end: bool,
+    /// For a wrong byte that the step copied from memory: the byte alone.
+    part: Option<Part>,
+    /// For a wrong byte that is the first one of its call: the step that printed the text before it, if that text may be
+    /// too short.
+    pub text_before: Option<Step>,
     /// The failure in words.
-    pub words: String,
+    words: String,
 }
 
 impl Failed {
+    /// The failure in words, with the place of its step. The last step of a program has none: it is at a closing brace.
+    pub fn described(&self, player: &mut Player) -> Result<String, Failure> {
+        if self.is_end {
+            return Ok(self.words.clone());
+        }
+        player.seek(0)?;
+        let details = detail::details(player, &[self.step], Step(u32::MAX)).map_err(|error| failed(&error))?;
+        let standing = details.into_iter().next().map(|detail| detail.standing);
+        let place = standing.and_then(|standing| Some((standing.place?, standing.function)));
+        let at = place.map(|(place, function)| format!(", at {}:{} in {function}", place.file, place.line));
+        Ok(format!("{}{}", self.words, at.unwrap_or_default()))
+    }
+
     /// The step, and the last step before it that printed something else.
     pub fn steps(&self) -> (Step, Step) {
         (self.step, self.previous)
     }
 
-    /// The criteria of the backward slice: the step, and for a crash also the steps that computed the address.
-    pub fn criteria(&self, graph: &Dependences) -> Vec<(Step, Step)> {
+    /// The criteria of the backward slice: the step, and for a crash also the steps that computed the address. For a byte
+    /// that was copied from memory, the steps that stored it.
+    fn criteria(&self, graph: &Dependences, kinds: Kinds) -> Vec<(Step, Step)> {
+        if let Some(part) = &self.part {
+            return part.criteria(graph, kinds);
+        }
         let end = Step(u32::MAX);
         let makers = graph.makers(self.step).filter(|(_, kind)| self.is_crash && kind.is_flow());
         std::iter::once((self.step, end)).chain(makers.map(|(maker, _)| (maker, self.step))).collect()
     }
+
+    /// The backward slice, with the step itself and the decisions that skipped other output.
+    pub fn slice(&self, graph: &Dependences, skipped: &[Step], kinds: Kinds) -> Steps {
+        let mut criteria = self.criteria(graph, kinds);
+        criteria.extend(skipped.iter().map(|decision| (*decision, self.step)));
+        let mut steps = slice::backward(graph, &criteria, kinds);
+        steps.insert(self.step);
+        steps
+    }
 }
 
+/// `signal 11 (SIGSEGV)`.
+fn name(signal: u32) -> String {
+    let name = i32::try_from(signal).ok().and_then(signal_hook::low_level::signal_name);
+    name.map_or_else(|| format!("signal {signal}"), |name| format!("signal {signal} ({name})"))
+}
+
+/// A byte of the right output, or a mark: a text that is not known ([`ANY_TEXT`]), a byte that is not known ([`ANY_BYTE`]).
+pub type Symbol = u16;
+
+/// What a call printed, if neither its text nor its length is known.
+const ANY_TEXT: Symbol = 256;
+
+/// A byte of a text of known length.
+const ANY_BYTE: Symbol = 257;
+
 /// The content of a file with the right output.
-pub fn expected(file: &OsStr) -> Result<Vec<u8>, Failure> {
-    files::bytes_up_to(Path::new(file), MAX_EXPECTED).map_err(|error| {
+pub fn expected(file: &OsStr) -> Result<Vec<Symbol>, Failure> {
+    let bytes = files::bytes_up_to(Path::new(file), MAX_EXPECTED);
+    bytes.map(|bytes| bytes.into_iter().map(Symbol::from).collect()).map_err(|error| {
         let name = Terminal.line(&Untrusted::from(&*file.to_string_lossy()));
         Failure::new(Status::Usage, format!("failed to read `{name}`: {error}"))
             .with_hint("`--expected` takes a file with the output of a correct run")
     })
 }
 
-/// What the chosen process of a recording printed to standard output, if all of it is known.
-pub fn printed(name: &str, location: &Location) -> Result<Option<Vec<u8>>, Failure> {
+/// What the chosen process of a recording printed to standard output, with marks for what is not known. A program that
+/// copies lines with `fgets` and `fputs` prints texts that are not known, and prints right ones after them.
+pub fn printed(name: &str, location: &Location) -> Result<Vec<Symbol>, Failure> {
     let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
     let outputs = output::outputs(&mut recorded.player).map_err(|error| failed(&error))?;
-    let (text, is_all) = outputs.text(Stream::Output);
-    Ok(is_all.then_some(text))
+    let mut symbols = Vec::new();
+    for written in outputs.written.iter().filter(|written| written.stream == Stream::Output) {
+        match (&written.bytes, length(written)) {
+            (Some(bytes), _) => symbols.extend(bytes.iter().copied().map(Symbol::from)),
+            (None, Some(length)) => symbols.resize(symbols.len().saturating_add(length), ANY_BYTE),
+            (None, None) => symbols.push(ANY_TEXT),
+        }
+    }
+    Ok(symbols)
+}
+
+/// The number of bytes that a call printed, if it is known.
+fn length(written: &Written) -> Option<usize> {
+    written.length.and_then(|length| usize::try_from(length).ok())
 }
 
 /// Finds where a run failed: a crash, the first output that differs from the expected one, or the end of a program that
 /// ended with an error.
 ///
-/// - `ended`: how the process ended.
-pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) -> Result<Failed, Failure> {
+/// - `ended`: how the process ended; `None` if that is not recorded.
+/// - `ending`: how the test ended.
+pub fn find(
+    player: &mut Player,
+    ended: Option<u32>,
+    ending: &str,
+    expected: Option<&[Symbol]>,
+) -> Result<Failed, Failure> {
     let outputs = output::outputs(player).map_err(|error| failed(&error))?;
     let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
-    let found = |step: Step, words: String| Failed { step, previous: step, is_crash: false, words };
+    let found = |step: Step, words: String| Failed {
+        step,
+        previous: step,
+        is_crash: false,
+        is_end: false,
+        part: None,
+        text_before: None,
+        words,
+    };
+    let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
     if let Some(step) = outputs.crash {
         return Ok(Failed { is_crash: true, ..found(step, format!("the crash at step {}", step.0)) });
     }
     if let Some(signal @ 1..BY_SIGNAL) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
-        return Ok(found(last, format!("the end by signal {signal} at step {}", last.0)));
+        return Ok(found(last, format!("the end by {} at step {}", name(signal), last.0)));
     }
     if let Some(expected) = expected
-        && let Some((step, words)) = first_wrong(&outputs, expected)
+        && let Some((step, place, words)) = first_wrong(&outputs, expected)
     {
-        let before = outputs.written.iter().rev().find(|written| written.step < step && written.length != Some(0));
-        return Ok(Failed { previous: before.map_or(Step::START, |written| written.step), ..found(step, words) });
+        let part =
+            place.map(|place| output::part(player, place)).transpose().map_err(|error| failed(&error))?.flatten();
+        let before = outputs.written.iter().rposition(|written| written.step < step && written.length != Some(0));
+        let previous = before.map_or(Step::START, |before| outputs.written[before].step);
+        let is_first = place.is_some_and(|place| (place.nth, place.offset) == (0, 0));
+        let text_before = match before.filter(|_| is_first) {
+            Some(before) if may_be_short(player, &outputs, before, expected)? => Some(previous),
+            _ => None,
+        };
+        return Ok(Failed { previous, part, text_before, is_end: step == last, ..found(step, words) });
     }
     match ended {
-        Some(code @ 1..BY_SIGNAL) => Ok(found(last, format!("the exit with code {code} after step {}", last.0))),
-        _ if expected.is_some() => Ok(found(
-            last,
-            format!("the end at step {}; the program prints what is expected, and ends without an error", last.0),
-        )),
+        Some(code @ 1..BY_SIGNAL) => Ok(at_end(format!("the exit with code {code} after step {}", last.0))),
+        None => Ok(at_end(format!("step {}, the last recorded one: how the program ended is not recorded", last.0))),
+        _ if expected.is_some() && ending == Ending::Exit(0).to_string() => {
+            Err(Failure::new(Status::BadPasses, "the program prints what is expected, and ends without an error")
+                .with_hint("a chop needs a failure: an output that differs, a crash, or an exit code other than 0"))
+        }
+        _ if expected.is_some() => Ok(at_end(format!(
+            "the end at step {}; the program prints what is expected, and ends without an error",
+            last.0
+        ))),
         _ => Err(Failure::new(
             Status::Error,
             "the program ended without an error, so its first wrong value is not known",
@@ -99,49 +197,79 @@ pub fn find(player: &mut Player, ended: Option<u32>, expected: Option<&[u8]>) ->
     }
 }
 
-/// The step of the first byte of standard output that differs, and the difference in words.
+/// The step of the first byte of standard output that differs, the place of that byte if there is one, and the
+/// difference in words.
 ///
 /// What a call printed may be unknown, but its length is known as a rule. Then it counts as right, if a later call prints
-/// something that is wrong for certain.
-fn first_wrong(outputs: &Outputs, expected: &[u8]) -> Option<(Step, String)> {
-    let line = |at: usize| expected[..at.min(expected.len())].split(|byte| *byte == b'\n').count();
+/// something that is wrong for certain. The same holds if the length is not known in the run that is right either.
+fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<(Step, Option<Place>, String)> {
+    let line = |at: usize| expected[..at.min(expected.len())].split(|byte| *byte == Symbol::from(b'\n')).count();
+    let is_same = |byte: u8, expected: Symbol| expected == Symbol::from(byte) || expected == ANY_BYTE;
     let (mut at, mut unknown) = (0_usize, None);
-    for written in outputs.written.iter().filter(|written| written.stream == Stream::Output) {
+    let all = outputs.written.iter().enumerate();
+    for (index, written) in all.filter(|(_, written)| written.stream == Stream::Output) {
         let step = written.step;
         if let Some(bytes) = &written.bytes {
             let rest = expected.get(at..).unwrap_or_default();
-            let n_same = bytes.iter().zip(rest).take_while(|(one, other)| one == other).count();
+            let n_same = bytes.iter().zip(rest).take_while(|(one, other)| is_same(**one, **other)).count();
             if n_same < bytes.len() {
                 let (at, line) = (at + n_same, line(at + n_same));
-                return Some((
-                    step,
-                    format!("byte {at} of standard output (line {line}), which step {} printed", step.0),
-                ));
+                // A byte that is too many is not one that is wrong.
+                let place = (at < expected.len()).then(|| outputs.place(index, n_same as u64));
+                let words = if expected.iter().take(at).any(|symbol| *symbol == ANY_TEXT) {
+                    format!("what step {} printed, after output that is not known", step.0)
+                } else {
+                    format!("byte {at} of standard output (line {line}), which step {} printed", step.0)
+                };
+                return Some((step, place, words));
             }
         } else {
             unknown.get_or_insert(step);
         }
-        let Some(length) = written.length.and_then(|length| usize::try_from(length).ok()) else { break };
-        at = at.saturating_add(length);
+        at = match length(written) {
+            Some(length) => at.saturating_add(length),
+            None if expected.get(at) == Some(&ANY_TEXT) => at + 1,
+            None => break,
+        };
         if at > expected.len() {
             let line = line(expected.len());
             return Some((
                 step,
+                None,
                 format!("the output after line {line}, where step {} printed more than expected", step.0),
             ));
         }
     }
     if let Some(step) = unknown {
-        return Some((step, format!("what step {} printed, which is not known", step.0)));
+        return Some((step, None, format!("what step {} printed, which is not known", step.0)));
     }
     let last = outputs.last.filter(|_| at < expected.len())?;
-    Some((last, format!("the end of the output at byte {at} (line {}), where more is expected", line(at))))
+    Some((last, None, format!("the end of the output at byte {at} (line {}), where more is expected", line(at))))
+}
+
+/// Whether the output is wrong after a call because the call may have printed too little: it ended with text from
+/// memory, or with a number that goes on in the expected output.
+///
+/// - `index`: that of the call.
+fn may_be_short(player: &mut Player, outputs: &Outputs, index: usize, expected: &[Symbol]) -> Result<bool, Failure> {
+    let is_output = |written: &&Written| written.stream == Stream::Output;
+    let Some(written) = outputs.written.get(index).filter(is_output) else { return Ok(false) };
+    let Some(length @ 1..) = written.length else { return Ok(false) };
+    // A text of unknown length has one mark.
+    let before = outputs.written[..=index].iter().filter(is_output);
+    let end: usize = before.map(|written| self::length(written).unwrap_or(1)).sum();
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let goes_on = expected.get(end).and_then(|symbol| u8::try_from(*symbol).ok()).is_some_and(is_digit);
+    if goes_on && written.bytes.as_ref().and_then(|bytes| bytes.last()).copied().is_some_and(is_digit) {
+        return Ok(true);
+    }
+    let last = output::part(player, outputs.place(index, length - 1)).map_err(|error| failed(&error))?;
+    Ok(last.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::output::Written;
 
     fn outputs(texts: &[Option<&str>]) -> Outputs {
         let written = (1..).zip(texts).map(|(step, text)| Written {
@@ -155,11 +283,12 @@ mod tests {
 
     #[test]
     fn the_first_wrong_output_is_where_the_texts_part() {
-        let wrong = |texts: &[Option<&str>], expected: &str| first_wrong(&outputs(texts), expected.as_bytes());
-        let step = |found: Option<(Step, String)>| found.map(|(step, _)| step.0);
+        let symbols = |text: &str| text.bytes().map(Symbol::from).collect::<Vec<_>>();
+        let wrong = |texts: &[Option<&str>], expected: &str| first_wrong(&outputs(texts), &symbols(expected));
+        let step = |found: Option<(Step, Option<Place>, String)>| found.map(|(step, ..)| step.0);
         assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\nc\n")), Some(20));
         assert_eq!(
-            wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().1,
+            wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().2,
             "byte 2 of standard output (line 2), which step 20 printed"
         );
         assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\n")), Some(20), "more than expected");
@@ -168,8 +297,15 @@ mod tests {
         assert_eq!(step(wrong(&[Some("a\n"), None, Some("x")], "a\nb\n")), Some(20), "not known");
         let mut unknown = outputs(&[Some("a\n"), None, Some("x")]);
         unknown.written[1].length = Some(2);
-        assert_eq!(step(first_wrong(&unknown, b"a\nb\ny")), Some(30), "the unknown part is as long as expected");
-        assert_eq!(step(first_wrong(&unknown, b"a\nb\nx")), Some(20), "all that is known is right");
+        assert_eq!(
+            step(first_wrong(&unknown, &symbols("a\nb\ny"))),
+            Some(30),
+            "the unknown part is as long as expected"
+        );
+        assert_eq!(step(first_wrong(&unknown, &symbols("a\nb\nx"))), Some(20), "all that is known is right");
+        let marked = [symbols("a\n"), vec![ANY_TEXT], symbols("y")].concat();
+        let found = first_wrong(&outputs(&[Some("a\n"), None, Some("x")]), &marked).unwrap();
+        assert_eq!((found.0, &*found.2), (Step(30), "what step 30 printed, after output that is not known"));
         assert_eq!(step(wrong(&[], "a")), Some(99));
     }
 }

@@ -3,7 +3,6 @@
 use crate::explain::chain::Method;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
-use crate::session::chop::ChopOrder;
 use crate::session::context::Context;
 use crate::session::explain::change;
 use crate::session::explain::change::Lines;
@@ -11,6 +10,7 @@ use crate::session::explain::model::Pair;
 use crate::session::explain::pair;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
+use crate::session::order::ChopOrder;
 use crate::session::order::ExplainOrder;
 use crate::session::order::RecordOrder;
 use crate::session::order::Side;
@@ -21,6 +21,7 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 
 /// What is recorded.
+#[derive(Debug, Clone)]
 pub struct Subject {
     /// The tree that fails, and its revision.
     pub failing: (TreeId, CommitId),

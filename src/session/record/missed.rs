@@ -20,9 +20,15 @@ pub fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-/// The last line that a command printed.
+/// The line in which a command reports an error: the first with the word, else the last one.
 pub fn said(seen: &Observation) -> String {
-    shown(seen.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())
+    shown(reported(&seen.output))
+}
+
+/// The line of an output that reports an error: the first with `error:`, else the last one that is not blank.
+pub fn reported(output: &str) -> &str {
+    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines().find(|line| line.contains("error:")).or_else(|| lines().next_back()).unwrap_or_default()
 }
 
 /// Whether something was built and run, but no part of it by the instrumenting compiler.
@@ -68,10 +74,17 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
     let called = witness::called(build).unwrap_or_default();
     let past = past(&called);
     if is_recordable {
-        let failure = Failure::new(Status::Error, "the test ran no instrumented program");
+        let printed = match said(seen) {
+            said if said.is_empty() => String::new(),
+            said => format!("; it printed: {said}"),
+        };
+        let message = format!("the test ran no instrumented program, and ended with {}{printed}", seen.ending);
+        let failure = Failure::new(Status::Error, message);
         return Err(failure.with_hint(match &past {
             Some((names, way)) => format!("sources were instrumented, but others were compiled by {names}: {way}"),
-            None => "it must run the program that the build made in the checkout, not an installed one".to_owned(),
+            None => "it must run the program that the build made in the checkout, not an installed one; a file that \
+                     git does not know is not in the checkout, unless `--hold` or `--input` names it"
+                .to_owned(),
         }));
     }
     let plain = logged.iter().find_map(|entry| match entry {

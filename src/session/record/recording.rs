@@ -3,6 +3,8 @@
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::report::Status;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
@@ -20,7 +22,7 @@ use std::path::Path;
 /// Errors: the selected program did not run.
 pub(super) fn recording(
     order: &RecordOrder,
-    commit: &str,
+    (tree, commit): (TreeId, CommitId),
     seen: &Observation,
     (logged, taken): (&[Logged], Vec<Taken>),
 ) -> Result<Recording, Failure> {
@@ -62,7 +64,8 @@ pub(super) fn recording(
     }
     Ok(Recording {
         version: store::VERSION,
-        commit: commit.to_owned(),
+        commit: commit.to_string(),
+        tree: Some(tree.to_string()),
         command: words,
         ending: seen.ending.to_string(),
         chosen,

@@ -3,6 +3,7 @@
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
+use crate::hunt::probe::Question;
 use crate::outcome::Observation;
 use crate::session::runner::Runner;
 use crate::session::runner::RunnerError;
@@ -76,17 +77,26 @@ impl Runner<'_> {
         is_full || self.stops().is_some()
     }
 
-    /// The idle worker with the nearest files; a new worker while there are fewer than jobs.
+    /// The idle worker with the nearest files; a new worker while there are fewer than jobs. A reference has workers of
+    /// its own, up to as many again.
     fn free_worker(&mut self, ticket: Ticket) -> Result<Option<usize>, RunnerError> {
-        let idle = self.crew.idle();
-        if idle.is_empty() && self.crew.size() < self.width() {
-            let private = private::private_directory(&self.location.idd_directory());
-            self.crew.hire(&self.root, &private, self.plan.bad)?;
-            return Ok(Some(self.crew.size() - 1));
-        }
-        // There are more workers than jobs if it turned out that the test cannot run twice at once.
+        let is_reference = ticket.probe.question == Question::Reference;
+        let mut idle = self.crew.idle();
+        idle.retain(|worker| self.of_reference.contains(worker) == is_reference);
+        // There are more workers than jobs for a reference, or if the test cannot run twice at once.
         if self.flights.len() >= self.width() {
             return Ok(None);
+        }
+        let n_of_reference = self.of_reference.len();
+        let n_alike = if is_reference { n_of_reference } else { self.crew.size() - n_of_reference };
+        if idle.is_empty() && n_alike < self.width() {
+            let private = private::private_directory(&self.location.idd_directory());
+            self.crew.hire(&self.root, &private, self.plan.bad)?;
+            let worker = self.crew.size() - 1;
+            if is_reference {
+                self.of_reference.insert(worker);
+            }
+            return Ok(Some(worker));
         }
         match idle[..] {
             [only] => Ok(Some(only)),

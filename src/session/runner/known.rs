@@ -64,6 +64,22 @@ impl Runner<'_> {
         Ok(State::Known(seen))
     }
 
+    /// The last run of `probe`; `None` if a run is missing.
+    pub fn seen(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
+        if !matches!(self.state(probe)?, State::Known(_)) {
+            return Ok(None);
+        }
+        let key = self.key(probe);
+        let mut last = None;
+        for nth in first_run(probe).. {
+            match self.known(&Ticket { probe: *probe, key, nth })? {
+                Some((observation, _)) => last = Some(observation),
+                None => break,
+            }
+        }
+        Ok(last)
+    }
+
     /// Whether a run of a candidate reached the time limit, so that it must be repeated once before it counts:
     /// something else may have kept the machine busy. A hunted hang counts at once, and so does a result of an earlier
     /// hunt.

@@ -108,7 +108,7 @@ impl Runner<'_> {
     pub(super) fn ask_beside(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let outcome = |is_good: bool| if is_good { Outcome::Pass } else { Outcome::Fail };
         Ok(match probe.question {
-            Question::Test | Question::Exact(_) => None,
+            Question::Test | Question::Reference | Question::Exact(_) => None,
             Question::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
             Question::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
             Question::IsSuiteQuick => self.suits(probe)?,

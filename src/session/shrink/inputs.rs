@@ -13,9 +13,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::rc::Rc;
 
 /// The maximum size of all input files together.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// An input file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Input {
     /// Its mode in the checkout.
     pub mode: Mode,
     /// Its content.
-    pub content: Vec<u8>,
+    pub content: Rc<[u8]>,
     /// Whether it is in the working tree of the user.
     pub is_inside: bool,
 }
@@ -40,39 +41,67 @@ impl Input {
     /// A file in the working tree keeps its place in the checkout; another one gets a place in the directory in which
     /// the test runs, under its own name.
     pub fn read(name: &OsStr, location: &Location, context: &Context) -> Result<Self, Failure> {
+        let input = Self::read_as(("the input", "--input"), name, location, context)?;
+        if input.content.is_empty() {
+            let message = format!("the input `{}` is empty already", name.to_string_lossy());
+            return Err(Failure::new(Status::Usage, message).with_hint("there is nothing to remove from it"));
+        }
+        Ok(input)
+    }
+
+    /// Reads a file with which the test passes; it can be empty.
+    pub fn read_passing(name: &OsStr, location: &Location, context: &Context) -> Result<Self, Failure> {
+        Self::read_as(("the passing file", "--passing"), name, location, context)
+    }
+
+    fn read_as(
+        (what, option): (&str, &str),
+        name: &OsStr,
+        location: &Location,
+        context: &Context,
+    ) -> Result<Self, Failure> {
         let place = context.directory.join(name);
         let shown = name.to_string_lossy();
         let usage = |message: String, hint: &str| Failure::new(Status::Usage, message).with_hint(hint);
         if place.is_dir() {
+            return Err(usage(format!("{what} `{shown}` is a directory"), &format!("`{option}` takes a file")));
+        }
+        if place.exists() && !place.is_file() {
             return Err(usage(
-                format!("the input `{shown}` is a directory"),
-                "`--input` takes a file, and may be given more than once",
+                format!("{what} `{shown}` is not a regular file"),
+                "store what it gives in a file, and give that one",
             ));
         }
         let bytes = files::bytes_up_to(&place, MAX_BYTES).map_err(|error| {
             let hint = match error.kind() {
-                std::io::ErrorKind::FileTooLarge => "cut it by hand first, as long as the test still fails",
-                _ => "`--input` takes a file that the test reads, as a path from the current directory",
+                std::io::ErrorKind::FileTooLarge => "cut it by hand first, as long as the test still fails".to_owned(),
+                _ => format!("`{option}` takes a path from the current directory"),
             };
-            usage(format!("failed to read the input `{shown}`: {error}"), hint)
+            usage(format!("failed to read {what} `{shown}`: {error}"), &hint)
         })?;
-        if bytes.is_empty() {
-            return Err(usage(format!("the input `{shown}` is empty already"), "there is nothing to remove from it"));
-        }
-        let within = inside(name, location).filter(|path| !path.is_empty());
+        let real = || inside(files::real(place.parent()?)?.join(place.file_name()?).as_os_str(), location);
+        let within = inside(name, location).or_else(real).filter(|path| !path.is_empty());
         let is_inside = within.is_some();
         let (path, local) = if let Some(path) = within {
             let local = from_directory(&path, &location.prefix);
             (path, local)
         } else {
             let Some(base) = place.file_name() else {
-                return Err(usage(format!("the input `{shown}` has no name"), "`--input` takes a file"));
+                return Err(usage(format!("{what} `{shown}` has no name"), &format!("`{option}` takes a file")));
             };
             (location.prefix.join(base).into_os_string().into_vec(), base.to_owned())
         };
         let mode = if files::is_executable(&place) { Mode::Executable } else { Mode::Regular };
-        Ok(Self { name: name.to_owned(), path, local, mode, content: bytes, is_inside })
+        Ok(Self { name: name.to_owned(), path, local, mode, content: bytes.into(), is_inside })
     }
+}
+
+/// The failure of two inputs with one place.
+pub fn same_place(one: &Input, other: &Input) -> Failure {
+    let (one, other) = (one.name.to_string_lossy(), other.name.to_string_lossy());
+    let message = format!("the inputs `{one}` and `{other}` have the same place in the checkout");
+    Failure::new(Status::Usage, message)
+        .with_hint("a file outside of the working tree is put there under its own name; rename one")
 }
 
 /// A path relative to a directory; both are relative to the top.
@@ -97,10 +126,7 @@ pub fn read_all(names: &[OsString], location: &Location, context: &Context) -> R
     for name in names {
         let input = Input::read(name, location, context)?;
         if let Some(other) = inputs.iter().find(|other| other.path == input.path) {
-            let (one, other) = (input.name.to_string_lossy(), other.name.to_string_lossy());
-            let message = format!("the inputs `{other}` and `{one}` have the same place in the checkout");
-            return Err(Failure::new(Status::Usage, message)
-                .with_hint("a file outside of the working tree is put there under its own name; rename one"));
+            return Err(same_place(other, &input));
         }
         inputs.push(input);
     }

@@ -19,6 +19,7 @@ use crate::trace::native::output;
 use crate::trace::native::output::NoByte;
 use crate::trace::native::output::Stream;
 use crate::trace::native::play::Player;
+use crate::trace::slice::Part;
 use crate::trace::step::Step;
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub struct Found {
     pub steps: Vec<(Step, Step)>,
     /// The criterion in words.
     pub words: String,
+    /// For a byte of the output that a step copied from memory: the byte alone.
+    pub part: Option<Part>,
 }
 
 /// The signal of `abort`.
@@ -80,7 +83,7 @@ impl Criterion {
                 if *step == 0 || *step > n_steps {
                     return Err(no_step(n_steps));
                 }
-                Ok(Found { steps: vec![whole(Step(*step))], words: format!("step {step}") })
+                Ok(Found { steps: vec![whole(Step(*step))], words: format!("step {step}"), part: None })
             }
             Self::Variable(step, variable) => {
                 let steps = self::variable(player, Step(*step), variable)?;
@@ -89,7 +92,7 @@ impl Criterion {
                     return Err(Failure::new(Status::Error, format!("no step wrote {words}"))
                         .with_hint(format!("`git idd trace why {step} {}` shows its value", shown(variable))));
                 }
-                Ok(Found { steps, words })
+                Ok(Found { steps, words, part: None })
             }
             Self::Output(offset) => written(player, Stream::Output, *offset),
             Self::Errors(offset) => written(player, Stream::Errors, *offset),
@@ -100,12 +103,12 @@ impl Criterion {
                     Failure::new(Status::Error, "the program did not crash in an instrumented function")
                         .with_hint("`end` is its last step, `output:<n>` a byte that it printed")
                 })?;
-                Ok(Found { steps: vec![whole(step)], words: format!("the crash (step {})", step.0) })
+                Ok(Found { steps: vec![whole(step)], words: format!("the crash (step {})", step.0), part: None })
             }
             Self::End => {
                 let last = output::outputs(player).map_err(|error| failed(&error))?.last;
                 let last = last.ok_or_else(|| no_step(0))?;
-                Ok(Found { steps: vec![whole(last)], words: format!("the last step (step {})", last.0) })
+                Ok(Found { steps: vec![whole(last)], words: format!("the last step (step {})", last.0), part: None })
             }
             Self::Line(file, line) => {
                 let mut lines = Lines { file, line: *line, found: Vec::new() };
@@ -118,7 +121,7 @@ impl Criterion {
                         "a statement is in the line in which it begins; `git idd trace tree` shows what ran",
                     ));
                 }
-                Ok(Found { steps, words })
+                Ok(Found { steps, words, part: None })
             }
             Self::Input(name, range) => {
                 if direction == Direction::Backward {
@@ -171,9 +174,10 @@ fn written(player: &mut Player, stream: Stream, offset: u64) -> Result<Found, Fa
     let outputs = output::outputs(player).map_err(|error| failed(&error))?;
     let name = if stream == Stream::Output { "standard output" } else { "standard error" };
     match outputs.byte(stream, offset) {
-        Ok(step) => Ok(Found {
-            steps: vec![(step, Step(u32::MAX))],
-            words: format!("byte {offset} of {name} (step {})", step.0),
+        Ok(place) => Ok(Found {
+            steps: vec![(place.step, Step(u32::MAX))],
+            words: format!("byte {offset} of {name} (step {})", place.step.0),
+            part: output::part(player, place).map_err(|error| failed(&error))?,
         }),
         Err(NoByte::Short(length)) => {
             Err(Failure::new(Status::Error, format!("{name} has only {length} bytes in this process"))
@@ -200,9 +204,27 @@ pub fn is_named(source: &Source, name: &str) -> bool {
 
 /// The steps with which an input enters.
 fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources: &Sources) -> Result<Found, Failure> {
-    let entries =
-        input::inputs(player, Step(u32::MAX), &mut |source| sources.input(source)).map_err(|error| failed(&error))?;
-    let named: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
+    let read = |player: &mut Player, standard: Option<&Vec<u8>>| {
+        let mut contents = |source: &Source| match standard {
+            Some(content) if *source == Source::Standard => Some(content.clone()),
+            _ => sources.input(source),
+        };
+        input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
+    };
+    let mut entries = read(player, None)?;
+    let is_standard = |entry: &&Entry| entry.source == Source::Standard;
+    let mut named: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
+    // A test may redirect its file to the program. Then the program has not read more than the file has.
+    let n_read = entries.iter().filter(is_standard).filter_map(|entry| Some(entry.range()?.end)).max();
+    let content = sources.content(name).filter(|content| {
+        named.is_empty()
+            && entries.iter().any(|entry| is_standard(&entry))
+            && n_read.unwrap_or(0) <= content.len() as u64
+    });
+    if let Some(content) = content {
+        entries = read(player, Some(&content))?;
+        named = entries.iter().filter(is_standard).collect();
+    }
     if named.is_empty() {
         let mut known: Vec<String> = entries.iter().map(|entry| shown(&entry.source.to_string())).collect();
         known.sort();
@@ -217,7 +239,7 @@ fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources:
     let steps = input::entering(player, &named, range).map_err(|error| failed(&error))?;
     let bytes = range.map_or_else(String::new, |range| format!("bytes {} to {} of ", range.start, range.end - 1));
     let words = format!("{bytes}{}", shown(&named[0].source.to_string()));
-    Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words })
+    Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
 }
 
 /// Collects the steps of a line.

@@ -282,8 +282,11 @@ impl Watch for Focus<'_> {
     fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
         let look = |view: View<'_>, open: &mut Open| {
             let mut access = open.access(view, address, length, None);
-            // As a rule it is text, and without a type.
-            if let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80)) {
+            // As a rule it is text, and without a type. A structure is shown by its fields.
+            let is_structure = access.named.value.as_ref().is_some_and(|value| value.starts_with('{'));
+            if !is_structure
+                && let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80))
+            {
                 access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
             }
             if open.detail.reads.len() < MAX_ACCESSES {

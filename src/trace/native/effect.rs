@@ -6,24 +6,35 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::memory::MAX_RANGE;
 use crate::trace::native::model::Effect;
+use crate::trace::native::model::Emitted;
+use crate::trace::native::model::Input;
 use crate::trace::native::model::Length;
 use crate::trace::native::model::Model;
 use crate::trace::native::model::ZERO;
 use crate::trace::native::scanned;
+use crate::trace::native::stream::Stream;
 use crate::trace::step::Step;
 
 /// Strings that are looked through are no longer.
 const MAX_STRING: u64 = 1 << 20;
 
+/// The ranges of a list are no more.
+const MAX_PARTS: u64 = 1024;
+
+/// The bytes that count as read of a string whose end is not known.
+const MAX_UNKNOWN: u64 = 64;
+
 /// A call that came back.
-struct Called<'c> {
-    step: Step,
+pub struct Called<'c> {
+    /// Its step.
+    pub step: Step,
     arguments: &'c [u64; 8],
     result: Option<u64>,
 }
 
 impl Called<'_> {
-    fn argument(&self, index: usize) -> u64 {
+    /// An argument.
+    pub fn argument(&self, index: usize) -> u64 {
         self.arguments.get(index).copied().unwrap_or(0)
     }
 
@@ -34,7 +45,8 @@ impl Called<'_> {
         if is_negative { 0 } else { result }
     }
 
-    fn pointer(&self) -> Option<u64> {
+    /// The result, unless it is null.
+    pub fn pointer(&self) -> Option<u64> {
         self.result.filter(|result| *result != 0)
     }
 }
@@ -44,15 +56,57 @@ impl Machine {
     pub fn apply<W: Watch>(&mut self, model: &Model, arguments: &[u64; 8], result: Option<u64>, watch: &mut W) {
         let step = self.frame().map_or(Step::START, |frame| frame.step);
         let called = Called { step, arguments, result };
+        if let Some(Input::Stream(index)) = model.input
+            && !self.streams.is_empty()
+        {
+            self.reads_from(called.argument(index), step, watch);
+        }
         for effect in model.effects {
             self.effect(*effect, &called, watch);
         }
     }
 
+    /// The first bytes of the ranges of a list (`iovec`): addresses and lengths.
+    ///
+    /// - `n`: the number of ranges.
+    pub fn parts(&self, list: u64, n: u64, n_bytes: u64) -> Vec<(u64, u64)> {
+        let (mut parts, mut rest) = (Vec::new(), n_bytes);
+        for index in 0..n.min(MAX_PARTS) {
+            let word = |offset| self.memory.word(list.checked_add(16 * index + offset)?, 8).map(|(word, _)| word);
+            let (Some(at), Some(length)) = (word(0), word(8)) else { break };
+            let length = length.min(rest);
+            if length == 0 && rest == 0 {
+                break;
+            }
+            parts.push((at, length));
+            rest -= length;
+        }
+        parts
+    }
+
     /// The bytes of a string with its zero; the limit if its end is not known.
-    fn string_length(&self, address: u64, limit: u64) -> Option<u64> {
+    pub(super) fn string_length(&self, address: u64, limit: u64) -> Option<u64> {
         let string = self.memory.string(address, limit.min(MAX_STRING));
         string.map(|string| string.len() as u64 + 1)
+    }
+
+    /// The bytes of a string with its zero, as far as they are known: up to a zero, else those that were written together.
+    fn text_length(&self, address: u64, limit: u64) -> u64 {
+        if let Some(length) = self.string_length(address, limit) {
+            return length;
+        }
+        let limit = limit.min(MAX_UNKNOWN);
+        let is_zero = |n: &u64| self.memory.word(address.saturating_add(*n), 1).is_some_and(|(byte, _)| byte == 0);
+        if let Some(zero) = (0..limit).find(is_zero) {
+            return zero + 1;
+        }
+        let writer = |n: u64| {
+            let mut found = Step::START;
+            self.memory.writers(address.saturating_add(n), 1, |writer| found = writer);
+            found
+        };
+        let first = writer(0);
+        (1..limit).find(|n| writer(*n) != first).unwrap_or(limit)
     }
 
     /// Whether the length of a string that has to be known is.
@@ -80,7 +134,7 @@ impl Machine {
             Length::Product(one, other) => argument(one).saturating_mul(argument(other)),
             Length::Result => called.count(),
             Length::ResultTimes(index) => called.count().saturating_mul(argument(index)),
-            Length::String => self.string_length(at, MAX_STRING).unwrap_or(1),
+            Length::String => self.text_length(at, MAX_STRING),
             Length::StringAtMost(index) => self.string_length(at, argument(index)).unwrap_or(argument(index)),
             Length::StringOf(index) => self.string_length(argument(index), MAX_STRING).unwrap_or(1),
             Length::StringOfAtMost(index, limit) => {
@@ -90,10 +144,46 @@ impl Machine {
         length.min(MAX_RANGE)
     }
 
+    /// The arguments behind the format.
+    fn behind<'c>(&'c self, format: usize, is_list: bool, called: &'c Called<'_>) -> Option<&'c [u64]> {
+        let behind = called.arguments.get(format + 1..).unwrap_or_default();
+        if is_list { self.list(*behind.first()?) } else { Some(behind) }
+    }
+
+    /// A call reads a format, unless that is a constant, and the strings that the arguments behind it point to.
+    fn read_format<W: Watch>(&mut self, format: usize, is_list: bool, called: &Called<'_>, watch: &mut W) {
+        let at = called.argument(format);
+        let arguments = self.behind(format, is_list, called).unwrap_or_default();
+        let strings = self.strings(at, arguments);
+        let mut is_computed = false;
+        self.memory.writers(at, 1, |writer| is_computed |= writer != Step::START);
+        for (at, limit) in is_computed.then_some((at, MAX_STRING)).into_iter().chain(strings) {
+            let length = self.text_length(at, limit);
+            self.look(called.step, at, length, watch);
+        }
+    }
+
+    /// What a call printed, if something is known of it.
+    fn emitted(&self, emitted: Emitted, called: &Called<'_>) -> Option<(u64, Option<Vec<u8>>)> {
+        let bytes = |at: u64, length: u64| self.memory.bytes(at, usize::try_from(length.min(MAX_STRING)).unwrap_or(0));
+        Some(match emitted {
+            Emitted::Format(format) => (called.count(), self.text(format, false, called)),
+            Emitted::FormatList(format) => (called.count(), self.text(format, true, called)),
+            Emitted::Text(index) => {
+                let text = self.memory.string(called.argument(index), MAX_STRING)?;
+                (text.len() as u64, Some(text))
+            }
+            Emitted::Byte(index) => (1, Some(vec![called.argument(index).to_le_bytes()[0]])),
+            Emitted::Block(index) => {
+                let length = called.count().saturating_mul(called.argument(index + 1));
+                (length, bytes(called.argument(index), length))
+            }
+        })
+    }
+
     /// What a call prints by the format that is an argument of it. The library said how long the text is; what is as long is what it wrote.
     fn text(&self, format: usize, is_list: bool, called: &Called<'_>) -> Option<Vec<u8>> {
-        let behind = called.arguments.get(format + 1..).unwrap_or_default();
-        let arguments = if is_list { self.list(*behind.first()?)? } else { behind };
+        let arguments = self.behind(format, is_list, called)?;
         let text = self.printed(called.argument(format), arguments)?;
         (text.len() as u64 == called.count()).then_some(text)
     }
@@ -117,6 +207,13 @@ impl Machine {
                     watch.writes(self, step, at, length);
                 }
             }
+            Effect::WritesParts(list, n) => {
+                let parts = self.parts(called.argument(list), called.argument(n), called.count());
+                for (at, length) in parts {
+                    self.memory.define(at, length, step);
+                    watch.writes(self, step, at, length);
+                }
+            }
             Effect::WritesResult(length) => {
                 if let Some(at) = called.pointer() {
                     let length = self.length(length, at, called);
@@ -133,6 +230,7 @@ impl Machine {
                 self.copy(step, to, from, length, watch);
             }
             Effect::Prints(to, format, limit) | Effect::PrintsList(to, format, limit) => {
+                self.read_format(format, matches!(effect, Effect::PrintsList(..)), called, watch);
                 let at = called.argument(to);
                 let room = limit.map_or(MAX_RANGE, |limit| called.argument(limit));
                 let length = (called.count() + 1).min(room);
@@ -150,6 +248,7 @@ impl Machine {
                 watch.writes(self, step, at, length);
             }
             Effect::PrintsAt(to, format) | Effect::PrintsListAt(to, format) => {
+                self.read_format(format, matches!(effect, Effect::PrintsListAt(..)), called, watch);
                 let place = called.argument(to);
                 let text = self.text(format, matches!(effect, Effect::PrintsListAt(..)), called);
                 self.memory.define(place, 8, step);
@@ -160,6 +259,40 @@ impl Machine {
                 };
                 self.await_pointer(Awaited { place, length: called.count() + 1, step, content });
             }
+            Effect::Formats(format) => self.read_format(format, false, called, watch),
+            Effect::FormatsList(format) => self.read_format(format, true, called, watch),
+            Effect::Emits(stream, emitted) => {
+                let stream = called.argument(stream);
+                if self.is_in_memory(stream)
+                    && let Some((length, bytes)) = self.emitted(emitted, called)
+                {
+                    self.prints(stream, (step, length, bytes), watch);
+                }
+            }
+            Effect::OpensBlock(pointer, size) => {
+                if let Some(stream) = called.pointer() {
+                    let (pointer, size) = (called.argument(pointer), called.argument(size));
+                    self.streams.insert(stream, Stream::Block { pointer, size, printed: Vec::new() });
+                }
+            }
+            Effect::OpensBuffer(address, size) => {
+                let (address, size) = (called.argument(address), called.argument(size));
+                if let Some(stream) = called.pointer().filter(|_| address != 0) {
+                    self.streams.insert(stream, Stream::Buffer { address, size, at: 0 });
+                }
+            }
+            Effect::Flushes(stream) => self.flushes(called.argument(stream), step, watch),
+            Effect::Closes(stream) => {
+                let stream = called.argument(stream);
+                if self.is_in_memory(stream) {
+                    self.flushes(stream, step, watch);
+                    self.streams.remove(&stream);
+                }
+            }
+            Effect::Splits(save) => {
+                let save = save.map_or(0, |save| called.argument(save));
+                self.splits(called, save, watch);
+            }
             Effect::Scans(format) => {
                 let Some(text) = self.memory.string(called.argument(format), MAX_STRING) else { return };
                 let pointers = called.arguments.get(format + 1..).unwrap_or_default().iter();
@@ -169,12 +302,22 @@ impl Machine {
                     watch.writes(self, step, *at, length);
                 }
             }
-            Effect::Appends(to, from) => {
+            Effect::Appends(to, from, limit) => {
                 let (to, from) = (called.argument(to), called.argument(from));
-                match (self.string_length(to, MAX_STRING), self.string_length(from, MAX_STRING)) {
+                let limit = limit.map_or(MAX_STRING, |limit| called.argument(limit));
+                let is_cut = self.string_length(from, limit).is_none();
+                let length = match self.string_length(from, limit) {
+                    // No zero among the first bytes: these are appended, and a zero.
+                    None if limit < MAX_STRING => Some(limit),
+                    length => length,
+                };
+                match (self.string_length(to, MAX_STRING), length) {
                     (Some(before), Some(length)) => {
                         self.look(step, to, before, watch);
                         self.copy(step, to + before - 1, from, length, watch);
+                        if is_cut {
+                            self.memory.write(to + before - 1 + length, &[0], step);
+                        }
                     }
                     _ => self.doubt_in_window(),
                 }

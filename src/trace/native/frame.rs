@@ -72,6 +72,8 @@ pub struct Frame {
     pub unnamed: Option<Box<[u64]>>,
     /// A call whose function was not seen yet.
     pub external: Option<External>,
+    /// The structures that the last call passed in memory: the index of the argument, and the address.
+    pub passed: Vec<(u32, u64)>,
     values: Vec<u64>,
     writers: Vec<Step>,
     regions: Regions,
@@ -97,6 +99,7 @@ impl Frame {
             returned: Step::START,
             unnamed: None,
             external: None,
+            passed: Vec::new(),
             values: vec![0; n],
             writers: vec![UNSET; n],
             regions: Regions::new(base),
@@ -113,6 +116,7 @@ impl Frame {
         self.number = number;
         self.unnamed = None;
         self.external = None;
+        self.passed.clear();
         self.returned = Step::START;
         self.regions.renew(base);
         self.is_partial = false;
@@ -279,4 +283,9 @@ pub fn number(bytes: &[u8], offset: u32, size: u32) -> Option<u64> {
     }
     let bytes = bytes.get(at..at + size.min(8) as usize)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// A number that may be a negative one of 32 bits.
+pub fn narrow(number: u64) -> i64 {
+    u32::try_from(number).map_or(number.cast_signed(), |number| number.cast_signed().into())
 }

@@ -13,6 +13,7 @@ use crate::instrument::segment::Kind;
 use crate::trace::TraceError;
 use crate::trace::index::Index;
 use crate::trace::native::atomic::updated;
+use crate::trace::native::blame::Remembered;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::External;
 use crate::trace::native::frame::Frame;
@@ -26,13 +27,9 @@ use crate::trace::native::shape::Call;
 use crate::trace::native::shape::Next;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::shape::Source;
+use crate::trace::native::stream::Printed;
+use crate::trace::native::stream::Stream;
 use crate::trace::step::Step;
-
-/// Calls of unknown functions that are remembered for the check of values.
-const N_REMEMBERED: usize = 16;
-
-/// What is behind a pointer that was given away counts as reached up to here.
-const REACH: u64 = 1 << 20;
 
 /// Frames deeper than this are damage, not recursion.
 const MAX_DEPTH: usize = 50_000_000;
@@ -114,12 +111,6 @@ pub struct Check {
     pub n_partial: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Remembered {
-    step: Step,
-    arguments: [u64; 8],
-}
-
 /// What a call left in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
@@ -129,6 +120,8 @@ pub enum Content {
     Written,
     /// This text, and a zero byte.
     Text(Vec<u8>),
+    /// What several calls printed, and a zero byte.
+    Printed(Vec<Printed>),
 }
 
 /// A pointer that a function wrote, and that is not known before it is read.
@@ -174,8 +167,11 @@ pub struct Machine {
     /// Where the texts of the arguments begin, and these, each ended by a zero byte; `None` until a read has shown it.
     pub texts: Option<(u64, Arc<[u8]>)>,
     pub(super) lists: Vec<List>,
-    remembered: Vec<Remembered>,
-    next_remembered: usize,
+    /// The streams whose other end is memory of the program.
+    pub(super) streams: HashMap<u64, Stream>,
+    /// Where `strtok` goes on, by where the position is kept; 0 if the library keeps it.
+    pub(super) tokens: HashMap<u64, u64>,
+    pub(super) remembered: Remembered,
     awaited: Vec<Awaited>,
     /// Whether something in memory becomes known when a pointer is read.
     is_awaiting: bool,
@@ -283,6 +279,7 @@ impl Machine {
                     // An unknown function calls back, and goes on later.
                     external.is_entered = true;
                     frame.external = Some(external);
+                    frame.passed.clear();
                 } else {
                     unnamed = external.unnamed(frame.call(external.call));
                 }
@@ -592,9 +589,26 @@ impl Machine {
                 }
             }
             Action::Make { register } => frame.make(register),
+            Action::Receive { parameter, register, length } => {
+                let Some(to) = frame.value(register) else { return Ok(()) };
+                let from = self.frames.iter().rev().nth(1).and_then(|caller| {
+                    let passed = caller.passed.iter().find(|(index, _)| *index == parameter);
+                    passed.map(|(_, from)| *from)
+                });
+                match from {
+                    Some(from) => self.memory.copy(to, from, length, step),
+                    None => self.memory.define(to, length, step),
+                }
+                watch.writes(self, step, to, length);
+            }
             Action::Call(index) => {
                 frame.returned = Step::START;
                 let call = &shape.calls[index as usize];
+                frame.passed.clear();
+                for (argument, _) in &call.copied {
+                    let source = call.arguments[*argument as usize].source;
+                    frame.passed.extend(frame.number_at(source, bytes, 8).map(|from| (*argument, from)));
+                }
                 frame.external = call.is_external.then(|| {
                     let (mut arguments, mut unknown) = ([0; 8], 0);
                     for (bit, (number, argument)) in arguments.iter_mut().zip(&call.arguments).enumerate() {
@@ -604,6 +618,14 @@ impl Machine {
                     }
                     External { call: index, arguments, unknown, is_entered: false }
                 });
+                if !frame.passed.is_empty() {
+                    for (argument, from) in frame.passed.clone() {
+                        let copied = call.copied.iter().find(|(index, _)| *index == argument);
+                        if let Some((_, length)) = copied {
+                            self.look(step, from, *length, watch);
+                        }
+                    }
+                }
             }
             Action::Back { call, offset, size, to } => {
                 let result = offset.and_then(|offset| number(bytes, offset, size.min(8)));
@@ -643,8 +665,7 @@ impl Machine {
             watch.reads(self, step, address, bytes);
             return;
         }
-        let (remembered, n_steps) = (&self.remembered, self.n_steps);
-        let mut blame = Blame { remembered, is_reached: false, is_after_call: false, n_steps };
+        let mut blame = self.remembered.blame(self.n_steps);
         let is_other = self.memory.read(
             address,
             bytes,
@@ -687,6 +708,17 @@ impl Machine {
                 text.push(0);
                 self.memory.write(pointer, &text, step);
             }
+            Content::Printed(printed) => {
+                let mut at = pointer;
+                for (step, length, bytes) in printed {
+                    match bytes {
+                        Some(bytes) => self.memory.write(at, &bytes, step),
+                        None => self.memory.define(at, length, step),
+                    }
+                    at = at.saturating_add(length);
+                }
+                self.memory.write(at, &[0], step);
+            }
         }
     }
 
@@ -701,17 +733,6 @@ impl Machine {
     pub fn look<W: Watch>(&mut self, step: Step, address: u64, length: u64, watch: &mut W) {
         self.memory.writers(address, length, |maker| watch.uses(step, maker, What::Memory(address, length)));
         watch.looks(self, step, address, length);
-    }
-
-    /// Notes a call that may have written anything behind its arguments.
-    pub fn remember(&mut self, step: Step, arguments: [u64; 8]) {
-        let remembered = Remembered { step, arguments };
-        if self.remembered.len() < N_REMEMBERED {
-            self.remembered.push(remembered);
-        } else {
-            self.remembered[self.next_remembered % N_REMEMBERED] = remembered;
-        }
-        self.next_remembered += 1;
     }
 
     /// The last step of a call that was open when its frame was met; the start if that is not known. What a library did then is not known either.
@@ -739,7 +760,7 @@ impl Machine {
             None => self.check.n_unmodelled += 1,
         }
         let step = self.frames.last().map_or(Step::START, |frame| frame.step);
-        self.remember(step, external.arguments);
+        self.remembered.add(step, external.arguments);
         let arguments = external.given();
         watch.called(self, call, &arguments[..call.arguments.len().min(arguments.len())], result);
     }
@@ -753,29 +774,6 @@ fn piece_of(bytes: &[u8], offset: u32, size: u32) -> Result<&[u8], TraceError> {
 #[inline]
 fn read(is_address: bool, address: u64, length: u64) -> What {
     if is_address { What::Address(address, length) } else { What::Memory(address, length) }
-}
-
-/// Finds the call that wrote bytes nobody recorded.
-struct Blame<'m> {
-    remembered: &'m [Remembered],
-    is_reached: bool,
-    is_after_call: bool,
-    n_steps: u32,
-}
-
-impl Blame<'_> {
-    /// The last call since `writer` that was given a pointer to there; else the last call; else `writer`.
-    fn find(&mut self, address: u64, writer: Step) -> Step {
-        let later = || self.remembered.iter().filter(|call| call.step >= writer && call.step.0 <= self.n_steps);
-        let points_there = |call: &&Remembered| {
-            call.arguments.iter().any(|pointer| *pointer > 4096 && address.wrapping_sub(*pointer) < REACH)
-        };
-        let reached = later().filter(points_there).map(|call| call.step).max();
-        let last = later().map(|call| call.step).max();
-        self.is_reached |= reached.is_some();
-        self.is_after_call |= last.is_some();
-        reached.or(last).unwrap_or(writer)
-    }
 }
 
 #[cfg(test)]

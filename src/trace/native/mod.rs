@@ -9,6 +9,7 @@
 
 pub mod assemble;
 pub mod atomic;
+pub mod blame;
 pub mod cell;
 pub mod detail;
 pub mod digest;
@@ -34,10 +35,13 @@ pub mod run;
 pub mod scanned;
 pub mod shape;
 pub mod statements;
+pub mod stream;
+pub mod streams;
 pub mod tree;
 pub mod units;
 pub mod uses;
 pub mod value;
+pub mod variables;
 pub mod visit;
 
 #[cfg(test)]

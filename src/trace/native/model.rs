@@ -36,6 +36,8 @@ pub enum Effect {
     Reads(usize, Length),
     /// The range at an argument is written.
     Writes(usize, Length),
+    /// The ranges of a list (`iovec`) are written: the list, and how many they are. The call returns the number of bytes.
+    WritesParts(usize, usize),
     /// The range at what was returned is written.
     WritesResult(Length),
     /// The range at an argument (first) gets the bytes at another (second).
@@ -50,8 +52,25 @@ pub enum Effect {
     PrintsListAt(usize, usize),
     /// What the arguments behind a format point to is written, for as many conversions as the call returned.
     Scans(usize),
-    /// Bytes are put behind the string at an argument.
-    Appends(usize, usize),
+    /// Bytes are put behind the string at an argument: the string at another, at most as many bytes as a third says.
+    Appends(usize, usize, Option<usize>),
+    /// A format, which is an argument, is read, and the strings that the arguments behind it point to.
+    Formats(usize),
+    /// As the one before, with what is in a list that is the argument behind the format.
+    FormatsList(usize),
+    /// Something is printed to the stream that is an argument.
+    Emits(usize, Emitted),
+    /// A stream is returned. When it is flushed, a pointer and a size at two arguments are written, and the block gets what was printed.
+    OpensBlock(usize, usize),
+    /// A stream is returned that reads and writes the range at an argument, of as many bytes as another says.
+    OpensBuffer(usize, usize),
+    /// A stream is flushed; all if the argument is null.
+    Flushes(usize),
+    /// A stream is closed.
+    Closes(usize),
+    /// A token is cut out of the string at the first argument, or where the last call stopped. The argument says where the position is kept; the library
+    /// keeps it if there is none.
+    Splits(Option<usize>),
     /// The range at an argument is filled with the byte that another says; with zeros if that is [`ZERO`].
     Fills(usize, usize, Length),
     /// The returned block gets the bytes of the string at an argument.
@@ -70,6 +89,21 @@ pub enum Effect {
     ReadsLine(usize, usize),
 }
 
+/// What is printed to a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emitted {
+    /// What a format, which is an argument, and the arguments behind it give.
+    Format(usize),
+    /// As the one before, with what is in a list.
+    FormatList(usize),
+    /// The string at an argument.
+    Text(usize),
+    /// An argument, as a byte.
+    Byte(usize),
+    /// As many elements as the call returned of the range at an argument; the next argument is the size of one.
+    Block(usize),
+}
+
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
@@ -86,7 +120,10 @@ pub struct Model {
 impl Model {
     /// Whether it does more than to read.
     pub fn changes_anything(&self) -> bool {
-        self.effects.iter().any(|effect| !matches!(effect, Reads(..)))
+        let only_reads = |effect: &Effect| {
+            matches!(effect, Reads(..) | Formats(..) | FormatsList(..) | Emits(..) | Flushes(..) | Closes(..))
+        };
+        !self.effects.iter().all(only_reads)
     }
 }
 
@@ -109,11 +146,18 @@ use Effect::Allocates;
 use Effect::AllocatesAt;
 use Effect::AllocatesZero;
 use Effect::Appends;
+use Effect::Closes;
 use Effect::Copies;
 use Effect::Duplicates;
+use Effect::Emits;
 use Effect::Fills;
+use Effect::Flushes;
+use Effect::Formats;
+use Effect::FormatsList;
 use Effect::Frees;
 use Effect::Moves;
+use Effect::OpensBlock;
+use Effect::OpensBuffer;
 use Effect::Prints;
 use Effect::PrintsAt;
 use Effect::PrintsList;
@@ -121,7 +165,9 @@ use Effect::PrintsListAt;
 use Effect::Reads;
 use Effect::ReadsLine;
 use Effect::Scans;
+use Effect::Splits;
 use Effect::Writes;
+use Effect::WritesParts;
 use Effect::WritesResult;
 use Length::Argument;
 use Length::Bytes;
@@ -162,8 +208,8 @@ pub const MODELS: &[Model] = &[
     same("__strcpy_chk", 0, &[Copies(0, 1, StringOf(1))]),
     row("stpcpy", &[Copies(0, 1, StringOf(1))]),
     same("strncpy", 0, &[Fills(0, ZERO, Argument(2)), Copies(0, 1, StringOfAtMost(1, 2))]),
-    same("strcat", 0, &[Appends(0, 1)]),
-    same("strncat", 0, &[Appends(0, 1)]),
+    same("strcat", 0, &[Appends(0, 1, None)]),
+    same("strncat", 0, &[Appends(0, 1, Some(2))]),
     row("strlen", &[Reads(0, Text)]),
     row("strnlen", &[Reads(0, StringAtMost(1))]),
     row("strcmp", &[Reads(0, Text), Reads(1, Text)]),
@@ -198,29 +244,60 @@ pub const MODELS: &[Model] = &[
     row("memalign", &[Allocates(Argument(1))]),
     row("posix_memalign", &[AllocatesAt(0, Argument(2))]),
     row("free", &[Frees(0)]),
-    row("qsort", &[Writes(0, Product(1, 2))]),
-    row("qsort_r", &[Writes(0, Product(1, 2))]),
+    row("qsort", &[Reads(0, Product(1, 2)), Writes(0, Product(1, 2))]),
+    row("qsort_r", &[Reads(0, Product(1, 2)), Writes(0, Product(1, 2))]),
     row("sprintf", &[Prints(0, 1, None)]),
     row("vsprintf", &[PrintsList(0, 1, None)]),
     row("snprintf", &[Prints(0, 2, Some(1))]),
     row("vsnprintf", &[PrintsList(0, 2, Some(1))]),
     row("asprintf", &[PrintsAt(0, 1)]),
     row("vasprintf", &[PrintsListAt(0, 1)]),
+    row("strtok", &[Splits(None)]),
+    row("strtok_r", &[Splits(Some(2))]),
+    row("__strtok_r", &[Splits(Some(2))]),
     row("puts", &[Reads(0, Text)]),
-    row("fputs", &[Reads(0, Text)]),
-    row("fwrite", &[Reads(0, Product(1, 2))]),
+    row("perror", &[Reads(0, Text)]),
+    row("printf", &[Formats(0)]),
+    row("__printf_chk", &[Formats(1)]),
+    row("vprintf", &[FormatsList(0)]),
+    row("dprintf", &[Formats(1)]),
+    row("vdprintf", &[FormatsList(1)]),
+    row("fprintf", &[Formats(1), Emits(0, Emitted::Format(1))]),
+    row("__fprintf_chk", &[Formats(2), Emits(0, Emitted::Format(2))]),
+    row("vfprintf", &[FormatsList(1), Emits(0, Emitted::FormatList(1))]),
+    row("__vfprintf_chk", &[FormatsList(2), Emits(0, Emitted::FormatList(2))]),
+    row("fputs", &[Reads(0, Text), Emits(1, Emitted::Text(0))]),
+    row("fputs_unlocked", &[Reads(0, Text), Emits(1, Emitted::Text(0))]),
+    row("fputc", &[Emits(1, Emitted::Byte(0))]),
+    row("fputc_unlocked", &[Emits(1, Emitted::Byte(0))]),
+    row("putc", &[Emits(1, Emitted::Byte(0))]),
+    row("putc_unlocked", &[Emits(1, Emitted::Byte(0))]),
+    row("_IO_putc", &[Emits(1, Emitted::Byte(0))]),
+    row("fwrite", &[Reads(0, Product(1, 2)), Emits(3, Emitted::Block(0))]),
+    row("fwrite_unlocked", &[Reads(0, Product(1, 2)), Emits(3, Emitted::Block(0))]),
+    row("open_memstream", &[OpensBlock(0, 1)]),
+    row("fmemopen", &[OpensBuffer(0, 1)]),
+    row("fflush", &[Flushes(0)]),
+    row("fclose", &[Closes(0)]),
     row("write", &[Reads(1, Argument(2))]),
     input("read", Input::Descriptor(0), &[Writes(1, Length::Result)]),
     input("pread", Input::Descriptor(0), &[Writes(1, Length::Result)]),
+    input("pread64", Input::Descriptor(0), &[Writes(1, Length::Result)]),
+    input("readv", Input::Descriptor(0), &[WritesParts(1, 2)]),
+    input("preadv", Input::Descriptor(0), &[WritesParts(1, 2)]),
+    input("preadv64", Input::Descriptor(0), &[WritesParts(1, 2)]),
     input("recv", Input::Descriptor(0), &[Writes(1, Length::Result)]),
+    input("recvfrom", Input::Descriptor(0), &[Writes(1, Length::Result)]),
     input("fread", Input::Stream(3), &[Writes(0, ResultTimes(1))]),
     input("fread_unlocked", Input::Stream(3), &[Writes(0, ResultTimes(1))]),
     // The line may be shorter; nobody reads behind its end.
     input("fgets", Input::Stream(2), &[WritesResult(Argument(1))]),
+    input("fgets_unlocked", Input::Stream(2), &[WritesResult(Argument(1))]),
     input("getline", Input::Stream(2), &[ReadsLine(0, 1)]),
     input("getdelim", Input::Stream(3), &[ReadsLine(0, 1)]),
     input("__getdelim", Input::Stream(3), &[ReadsLine(0, 1)]),
     input("fgetc", Input::Stream(0), &[]),
+    input("fgetc_unlocked", Input::Stream(0), &[]),
     input("getc", Input::Stream(0), &[]),
     input("getc_unlocked", Input::Stream(0), &[]),
     input("getchar", Input::Standard, &[]),
@@ -243,6 +320,25 @@ pub const MODELS: &[Model] = &[
     input("rand", Input::System, &[]),
     input("random", Input::System, &[]),
     input("getrandom", Input::System, &[Writes(0, Length::Result)]),
+    row("exit", &[]),
+    row("_exit", &[]),
+    row("abort", &[]),
+    row("__assert_fail", &[]),
+    row("setvbuf", &[]),
+    row("setbuf", &[]),
+    row("setlocale", &[Reads(1, Text)]),
+    row("feof", &[]),
+    row("ferror", &[]),
+    row("clearerr", &[]),
+    row("fileno", &[]),
+    row("ungetc", &[]),
+    row("rewind", &[]),
+    row("fseek", &[]),
+    row("ftell", &[]),
+    row("remove", &[Reads(0, Text)]),
+    row("unlink", &[Reads(0, Text)]),
+    row("access", &[Reads(0, Text)]),
+    row("system", &[Reads(0, Text)]),
     row("localtime", &[Reads(0, Bytes(8)), WritesResult(Bytes(56))]),
     row("gmtime", &[Reads(0, Bytes(8)), WritesResult(Bytes(56))]),
     row("stat", &[Reads(0, Text), Writes(1, Bytes(144))]),

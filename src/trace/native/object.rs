@@ -11,6 +11,7 @@ use crate::trace::native::frame::Frame;
 use crate::trace::native::globals::Global;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
+use crate::trace::native::shape::Register;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::shape::Slot;
 use crate::trace::native::value;
@@ -241,9 +242,9 @@ impl<'v> View<'v> {
             (format!("{}{path}", place.name), part.map(|part| (part, place.debug)))
         };
         for (depth, frame) in self.machine.all_frames().collect::<Vec<_>>().into_iter().rev().enumerate() {
-            let Some(slot) = slot_at(frame, address) else { continue };
-            let variable =
-                self.declared(frame).find(|(_, place)| place.address == frame.value(slot.register).unwrap_or(0));
+            let slot = slot_at(frame, address).map(|slot| slot.register);
+            let Some(register) = slot.or_else(|| copied_at(frame, address)) else { continue };
+            let variable = self.declared(frame).find(|(_, place)| place.address == frame.value(register).unwrap_or(0));
             let Some((_, place)) = variable else {
                 let name = frame.shape.name();
                 return Some((format!("temporary of {name}"), None));
@@ -381,6 +382,14 @@ fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
         let begin = frame.value(slot.register).unwrap_or(0);
         begin != 0 && begin <= address && address - begin < slot.size.max(1)
     })
+}
+
+/// The register with the address of the structure passed in memory that has a byte.
+fn copied_at(frame: &Frame, address: u64) -> Option<Register> {
+    let is_inside = |(register, length): &&(Register, u64)| {
+        frame.given(*register).is_some_and(|begin| begin <= address && address - begin < *length)
+    };
+    frame.shape.copied.iter().find(is_inside).map(|(register, _)| *register)
 }
 
 fn held(frame: &Frame, slot: &Slot) -> Option<u64> {

@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::native::fault::Crash;
+use crate::trace::native::frame::narrow;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::native::run::said;
 use crate::trace::native::shape::Call;
+use crate::trace::slice::Part;
 use crate::trace::step::Step;
+
+/// The longest string that is printed.
+const MAX_TEXT: u64 = 1 << 20;
 
 /// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +42,17 @@ pub struct Written {
     pub bytes: Option<Vec<u8>>,
 }
 
+/// A byte of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The step that wrote it.
+    pub step: Step,
+    /// The number of calls of this step that wrote something before.
+    pub nth: usize,
+    /// The offset of the byte in the bytes of the call.
+    pub offset: u64,
+}
+
 /// The output of a run, and its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outputs {
@@ -57,17 +74,24 @@ pub enum NoByte {
 }
 
 impl Outputs {
-    /// The step that wrote a byte of a stream, from 0.
-    pub fn byte(&self, stream: Stream, offset: u64) -> Result<Step, NoByte> {
+    /// The place of a byte of a stream, from 0.
+    pub fn byte(&self, stream: Stream, offset: u64) -> Result<Place, NoByte> {
         let mut begin = 0_u64;
-        for written in self.written.iter().filter(|written| written.stream == stream) {
+        for (index, written) in self.written.iter().enumerate().filter(|(_, written)| written.stream == stream) {
             let length = written.length.ok_or(NoByte::Unknown(written.step))?;
             if offset - begin < length {
-                return Ok(written.step);
+                return Ok(self.place(index, offset - begin));
             }
             begin += length;
         }
         Err(NoByte::Short(begin))
+    }
+
+    /// The place of a byte of a call, which is given by its index.
+    pub fn place(&self, index: usize, offset: u64) -> Place {
+        let step = self.written[index].step;
+        let nth = self.written[..index].iter().rev().take_while(|before| before.step == step).count();
+        Place { step, nth, offset }
     }
 
     /// The bytes of a stream up to the first call whose bytes are not known, and whether these are all.
@@ -90,6 +114,84 @@ pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
     player.seek(0)?;
     player.play(&mut reader)?;
     Ok(reader.outputs)
+}
+
+/// The origin of a byte of the output: the steps that stored it. `None` if it is computed by the call, or is text of a format.
+///
+/// Cost: plays from the checkpoint before the step to the end of the call.
+pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceError> {
+    let mut seeker = Seeker { place, n_before: 0, uses: Vec::new(), found: None, is_done: false };
+    player.rewind(place.step);
+    player.play(&mut seeker)?;
+    Ok(seeker.found)
+}
+
+/// Looks for the byte in memory that a call prints.
+struct Seeker {
+    place: Place,
+    /// The number of calls of the step that were seen.
+    n_before: usize,
+    uses: Vec<(Step, What)>,
+    found: Option<Part>,
+    is_done: bool,
+}
+
+impl Watch for Seeker {
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        if user == self.place.step {
+            self.uses.push((maker, what));
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+        if machine.frame().is_none_or(|frame| frame.step != self.place.step)
+            || said(machine, call, arguments, result).is_none()
+        {
+            return;
+        }
+        self.n_before += 1;
+        if self.n_before <= self.place.nth {
+            return;
+        }
+        self.is_done = true;
+        let Some(name) = &call.name else { return };
+        if let Some((begin, address)) = copied(machine, name, arguments, self.place.offset) {
+            let mut makers = Vec::new();
+            machine.memory.writers(address, 1, |writer| makers.push(writer));
+            let is_other = |what: &What| !matches!(what, What::Memory(at, _) if *at == begin);
+            let others = self.uses.iter().filter(|(_, what)| is_other(what)).map(|(maker, _)| *maker).collect();
+            self.found = Some(Part { step: self.place.step, makers, others });
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+/// The address of the bytes that a call prints, and that of one of them, if it prints bytes of memory as they are.
+///
+/// What stands behind a text of variable length moves with it, so only the first text of a format counts.
+fn copied(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<(u64, u64)> {
+    let argument = |index: usize| arguments.get(index).copied().flatten();
+    let format = match function {
+        "fwrite" | "fwrite_unlocked" => return argument(0).map(|begin| (begin, begin + offset)),
+        "write" => return argument(1).map(|begin| (begin, begin + offset)),
+        "puts" | "fputs" | "fputs_unlocked" => {
+            let begin = argument(0)?;
+            let length = machine.memory.string(begin, MAX_TEXT)?.len() as u64;
+            return (offset < length).then_some((begin, begin + offset));
+        }
+        "printf" => 0,
+        "fprintf" | "dprintf" | "__printf_chk" => 1,
+        "__fprintf_chk" => 2,
+        _ => return None,
+    };
+    let behind: Vec<u64> = arguments.get(format + 1..)?.iter().map(|argument| argument.unwrap_or(0)).collect();
+    let offset = usize::try_from(offset).ok()?;
+    let (_, parts) = machine.printed_parts(argument(format)?, &behind)?;
+    let part = parts.first().filter(|part| part.is_first && (part.at..part.at + part.length).contains(&offset))?;
+    Some((part.address, part.address + (offset - part.at) as u64))
 }
 
 struct Reader<'r> {
@@ -138,8 +240,9 @@ impl Watch for Reader<'_> {
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(said) = said(machine, call, arguments, result) else { return };
         let stream = self.stream(machine, &said.function, arguments);
-        // `printf` returns the length.
-        let printed = said.function.contains("printf").then_some(result).flatten().map(|result| result & 0xffff_ffff);
+        // `printf` returns the length; what a call that failed has printed is not known.
+        let printed = said.function.contains("printf").then_some(result).flatten();
+        let printed = printed.and_then(|length| u64::try_from(narrow(length)).ok());
         let length = said.text.as_ref().map(|text| text.len() as u64).or(printed);
         self.outputs.written.push(Written { step: said.step, stream, length, bytes: said.text });
     }
@@ -163,8 +266,8 @@ mod tests {
         let (text, is_all) = outputs.text(Stream::Output);
         assert!(is_all && !text.is_empty());
         let last = outputs.byte(Stream::Output, text.len() as u64 - 1).unwrap();
-        assert_eq!(Some(last), outputs.written.last().map(|written| written.step));
-        assert!(lines[last.0 as usize] > 0);
+        assert_eq!(Some(last.step), outputs.written.last().map(|written| written.step));
+        assert!(lines[last.step.0 as usize] > 0);
         assert_eq!(outputs.byte(Stream::Output, text.len() as u64), Err(NoByte::Short(text.len() as u64)));
         assert_eq!(outputs.byte(Stream::Errors, 0), Err(NoByte::Short(0)));
         assert_eq!(outputs.crash, None);
@@ -190,7 +293,7 @@ mod tests {
         };
         let outputs =
             Outputs { written: vec![written(3, Some(2)), written(5, None), written(7, Some(4))], ..Outputs::default() };
-        assert_eq!(outputs.byte(Stream::Output, 1), Ok(Step(3)));
+        assert_eq!(outputs.byte(Stream::Output, 1), Ok(Place { step: Step(3), nth: 0, offset: 1 }));
         assert_eq!(outputs.byte(Stream::Output, 2), Err(NoByte::Unknown(Step(5))));
         assert_eq!(outputs.text(Stream::Output), (b"aa".to_vec(), false));
     }

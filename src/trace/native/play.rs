@@ -21,6 +21,7 @@ use crate::trace::native::records::Record;
 use crate::trace::native::records::Records;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::units::Units;
+use crate::trace::spool::Spool;
 use crate::trace::step::Step;
 
 /// Bytes that all checkpoints may take if they share nothing.
@@ -48,6 +49,8 @@ pub struct Player {
     naming: Option<Naming>,
     /// Records played so far, also those played again.
     pub n_played: u64,
+    /// Where graphs of the run go that are too large for memory.
+    pub spool: Option<Spool>,
 }
 
 impl Player {
@@ -76,6 +79,7 @@ impl Player {
             n_chunks_since: 0,
             naming: None,
             n_played: 0,
+            spool: None,
         })
     }
 

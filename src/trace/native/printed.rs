@@ -1,5 +1,9 @@
 //! What `printf` and its like make of a format and its arguments.
 
+use std::iter::Copied;
+use std::iter::Peekable;
+use std::slice::Iter;
+
 use crate::trace::native::machine::Machine;
 
 /// Longer than this nothing is told.
@@ -18,11 +22,42 @@ struct Conversion {
     n_bits: u32,
 }
 
+/// A string that an argument points to, in what `printf` makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Its offset in the text.
+    pub at: usize,
+    /// Its address.
+    pub address: u64,
+    /// Its length in bytes.
+    pub length: usize,
+    /// Whether no conversion comes before it.
+    pub is_first: bool,
+}
+
 impl Machine {
+    /// The strings that the arguments of a format point to: the address of each, and at most how many bytes of it are read.
+    pub fn strings(&self, format: u64, arguments: &[u64]) -> Vec<(u64, u64)> {
+        let Some(format) = self.memory.string(format, MAX_LENGTH as u64) else { return Vec::new() };
+        let (mut strings, mut parser) = (Vec::new(), Parser::new(&format, arguments));
+        while let Some(piece) = parser.next() {
+            let Piece::Conversion(found, conversion, argument) = piece else { continue };
+            if conversion == b's' && found.n_bits == 32 && argument != 0 {
+                strings.push((argument, found.precision.unwrap_or(MAX_LENGTH) as u64));
+            }
+        }
+        strings
+    }
+
     /// The text that a format and its arguments give; `None` where something in it is not known, or is not understood.
     ///
     /// Only as good as the arguments: whoever knows how long the text was compares that.
     pub fn printed(&self, format: u64, arguments: &[u64]) -> Option<Vec<u8>> {
+        self.printed_parts(format, arguments).map(|(text, _)| text)
+    }
+
+    /// The same, with the strings of which it has copies.
+    pub fn printed_parts(&self, format: u64, arguments: &[u64]) -> Option<(Vec<u8>, Vec<Part>)> {
         let format = self.memory.string(format, MAX_LENGTH as u64)?;
         let string = |address: u64, limit: Option<usize>| {
             let limit = limit.unwrap_or(MAX_LENGTH) as u64;
@@ -35,20 +70,52 @@ impl Machine {
     }
 }
 
-fn print(format: &[u8], arguments: &[u64], string: &dyn Fn(u64, Option<usize>) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    let mut arguments = arguments.iter().copied();
-    let mut rest = format.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
-        if text.len() > MAX_LENGTH {
-            return None;
-        }
+/// A piece of a format.
+enum Piece {
+    /// A byte that is printed.
+    Byte(u8),
+    /// A conversion, its letter, and its argument.
+    Conversion(Conversion, u8, u64),
+}
+
+/// Takes a format apart.
+struct Parser<'p> {
+    rest: Peekable<Copied<Iter<'p, u8>>>,
+    arguments: Copied<Iter<'p, u64>>,
+    /// Whether something was not understood.
+    is_lost: bool,
+}
+
+impl<'p> Parser<'p> {
+    fn new(format: &'p [u8], arguments: &'p [u64]) -> Self {
+        Self { rest: format.iter().copied().peekable(), arguments: arguments.iter().copied(), is_lost: false }
+    }
+
+    /// The next piece; `None` at the end, and where something is not understood.
+    fn next(&mut self) -> Option<Piece> {
+        let byte = self.rest.next()?;
         if byte != b'%' {
-            text.push(byte);
-            continue;
+            return Some(Piece::Byte(byte));
         }
+        let piece = self.conversion();
+        self.is_lost |= piece.is_none();
+        piece
+    }
+
+    fn number(&mut self) -> Option<i32> {
+        if self.rest.next_if_eq(&b'*').is_some() {
+            return self.arguments.next().map(low);
+        }
+        let mut number = 0_i32;
+        while let Some(digit) = self.rest.next_if(u8::is_ascii_digit) {
+            number = number.checked_mul(10)?.checked_add(i32::from(digit - b'0'))?;
+        }
+        Some(number)
+    }
+
+    fn conversion(&mut self) -> Option<Piece> {
         let mut found = Conversion { n_bits: 32, ..Conversion::default() };
-        while let Some(flag) = rest.next_if(|byte| b"-0#+ ".contains(byte)) {
+        while let Some(flag) = self.rest.next_if(|byte| b"-0#+ ".contains(byte)) {
             match flag {
                 b'-' => found.is_left = true,
                 b'0' => found.is_zero = true,
@@ -57,23 +124,13 @@ fn print(format: &[u8], arguments: &[u64], string: &dyn Fn(u64, Option<usize>) -
                 _ => found.sign = found.sign.or(Some(' ')),
             }
         }
-        let mut number = |rest: &mut std::iter::Peekable<_>| -> Option<i32> {
-            if rest.next_if_eq(&b'*').is_some() {
-                return arguments.next().map(low);
-            }
-            let mut number = 0_i32;
-            while let Some(digit) = rest.next_if(u8::is_ascii_digit) {
-                number = number.checked_mul(10)?.checked_add(i32::from(digit - b'0'))?;
-            }
-            Some(number)
-        };
-        let width = number(&mut rest)?;
+        let width = self.number()?;
         found.is_left |= width < 0;
         found.width = usize::try_from(width.unsigned_abs()).ok()?;
-        if rest.next_if_eq(&b'.').is_some() {
-            found.precision = usize::try_from(number(&mut rest)?).ok();
+        if self.rest.next_if_eq(&b'.').is_some() {
+            found.precision = usize::try_from(self.number()?).ok();
         }
-        while let Some(size) = rest.next_if(|byte| b"hlzjtqL".contains(byte)) {
+        while let Some(size) = self.rest.next_if(|byte| b"hlzjtqL".contains(byte)) {
             found.n_bits = match (size, found.n_bits) {
                 (b'h', 32) => 16,
                 (b'h', _) => 8,
@@ -81,12 +138,31 @@ fn print(format: &[u8], arguments: &[u64], string: &dyn Fn(u64, Option<usize>) -
                 _ => 64,
             };
         }
-        let conversion = rest.next()?;
-        if conversion == b'%' {
-            text.push(b'%');
-            continue;
+        match self.rest.next()? {
+            b'%' => Some(Piece::Byte(b'%')),
+            conversion => Some(Piece::Conversion(found, conversion, self.arguments.next()?)),
         }
-        let argument = arguments.next()?;
+    }
+}
+
+fn print(
+    format: &[u8],
+    arguments: &[u64],
+    string: &dyn Fn(u64, Option<usize>) -> Option<Vec<u8>>,
+) -> Option<(Vec<u8>, Vec<Part>)> {
+    let (mut text, mut parts, mut is_first) = (Vec::new(), Vec::new(), true);
+    let mut parser = Parser::new(format, arguments);
+    while let Some(piece) = parser.next() {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
+        let (found, conversion, argument) = match piece {
+            Piece::Byte(byte) => {
+                text.push(byte);
+                continue;
+            }
+            Piece::Conversion(found, conversion, argument) => (found, conversion, argument),
+        };
         let (sign, digits, is_number) = match conversion {
             b'd' | b'i' => {
                 let shift = 64 - found.n_bits;
@@ -118,14 +194,20 @@ fn print(format: &[u8], arguments: &[u64], string: &dyn Fn(u64, Option<usize>) -
             }
             _ => return None,
         };
+        let begin = text.len();
         found.pad(
             sign,
             &digits,
             is_number && !(found.precision.is_some() && b"diuxXo".contains(&conversion)),
             &mut text,
         );
+        if conversion == b's' {
+            let at = if found.is_left { begin } else { text.len() - digits.len() };
+            parts.push(Part { at, address: argument, length: digits.len(), is_first });
+        }
+        is_first = false;
     }
-    (text.len() <= MAX_LENGTH).then_some(text)
+    (text.len() <= MAX_LENGTH && !parser.is_lost).then_some((text, parts))
 }
 
 fn low(argument: u64) -> i32 {
@@ -232,7 +314,7 @@ mod tests {
             let text = if address == 1000 { "hello" } else { "" };
             Some(text.as_bytes()[..text.len().min(limit.unwrap_or(99))].to_vec())
         };
-        String::from_utf8(print(format.as_bytes(), arguments, &string).unwrap()).unwrap()
+        String::from_utf8(print(format.as_bytes(), arguments, &string).unwrap().0).unwrap()
     }
 
     #[test]

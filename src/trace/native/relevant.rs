@@ -14,12 +14,6 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::instrument::instruction::Callee;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
-use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::dependence::Kind;
@@ -28,140 +22,14 @@ use crate::trace::flow::BlockId;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
-use crate::trace::native::model;
-use crate::trace::native::model::Effect;
 use crate::trace::native::play::Player;
-use crate::trace::native::run::OUTPUTS;
 use crate::trace::native::shape::Action;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::uses::kind_of;
+use crate::trace::native::variables::Finder;
+use crate::trace::native::variables::Variable;
+use crate::trace::native::variables::WrittenBy;
 use crate::trace::step::Step;
-
-/// Something that a statement may write.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Variable {
-    /// A local variable of the function.
-    Local(ValueId),
-    /// A global variable.
-    Global(Arc<str>),
-    /// A field of a structure, in any object: the type, and the number of the field.
-    Field(Arc<str>, i128),
-    /// Other memory, by the type of the value.
-    Memory(String),
-    /// The output of the program.
-    Output,
-}
-
-impl Variable {
-    fn is_local(&self) -> bool {
-        matches!(self, Self::Local(_))
-    }
-}
-
-/// The values that each instruction of a function computes.
-type Definitions<'f> = HashMap<ValueId, &'f Instruction>;
-
-fn definitions(shape: &Shape) -> Definitions<'_> {
-    let blocks = shape.body.function.blocks.iter();
-    let all = blocks.flat_map(|block| &block.instructions);
-    all.filter_map(|instruction| Some((instruction.result?, instruction))).collect()
-}
-
-/// The variable that an address belongs to.
-fn variable(address: &Value, ty: &Type, definitions: &Definitions<'_>) -> Variable {
-    let mut address = address;
-    loop {
-        match address {
-            Value::Global(name) => return Variable::Global(Arc::clone(name)),
-            Value::Local(id) => match definitions.get(id) {
-                Some(Instruction { op: Op::Alloca(_), .. }) => return Variable::Local(*id),
-                Some(Instruction { op: Op::Element(of), operands, .. }) => {
-                    if let (Type::Named(name), Some(Value::Int(field))) =
-                        (of, operands.get(2).map(|index| &index.value))
-                    {
-                        return Variable::Field(Arc::clone(name), *field);
-                    }
-                    match operands.first() {
-                        Some(base) => address = &base.value,
-                        None => break,
-                    }
-                }
-                Some(Instruction { op: Op::Cast(_) | Op::Freeze, operands, .. }) => match operands.first() {
-                    Some(base) => address = &base.value,
-                    None => break,
-                },
-                _ => break,
-            },
-            _ => break,
-        }
-    }
-    Variable::Memory(format!("{ty:?}"))
-}
-
-/// The variables that an instruction may write.
-fn written(
-    instruction: &Instruction,
-    definitions: &Definitions<'_>,
-    written_by: &WrittenBy,
-    into: &mut BTreeSet<Variable>,
-) {
-    match &instruction.op {
-        Op::Store => {
-            if let [value, address] = &instruction.operands[..] {
-                into.insert(variable(&address.value, &value.ty, definitions));
-            }
-        }
-        Op::AtomicUpdate(_) | Op::CompareExchange => {
-            if let [address, value, ..] = &instruction.operands[..] {
-                into.insert(variable(&address.value, &value.ty, definitions));
-            }
-        }
-        Op::Call(callee, ..) => {
-            let Callee::Value(Value::Global(name)) = &**callee else { return };
-            if OUTPUTS.contains(&&**name) {
-                into.insert(Variable::Output);
-            }
-            if let Some(all) = written_by.get(name) {
-                into.extend(all.iter().cloned());
-            }
-            let model = model::find(name);
-            for (index, operand) in instruction.operands.iter().enumerate() {
-                let is_written = match model {
-                    Some(model) => model.effects.iter().any(|effect| writes_at(effect, index)),
-                    // A function of the program writes through pointers that it is given.
-                    None => !name.starts_with("llvm."),
-                };
-                if operand.ty == Type::Ptr && is_written {
-                    let variable = variable(&operand.value, &operand.ty, definitions);
-                    if !matches!(variable, Variable::Memory(_)) {
-                        into.insert(variable);
-                    }
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn writes_at(effect: &Effect, index: usize) -> bool {
-    match effect {
-        Effect::Writes(at, _)
-        | Effect::Copies(at, ..)
-        | Effect::Prints(at, ..)
-        | Effect::PrintsList(at, ..)
-        | Effect::PrintsAt(at, _)
-        | Effect::PrintsListAt(at, _)
-        | Effect::Appends(at, _)
-        | Effect::Fills(at, ..)
-        | Effect::AllocatesAt(at, _)
-        | Effect::ReadsLine(at, _) => *at == index,
-        Effect::Scans(format) => index > *format,
-        _ => false,
-    }
-}
-
-/// By function: the variables that it may write and its callers may read, its callees included.
-type WrittenBy = HashMap<Arc<str>, BTreeSet<Variable>>;
 
 /// Cost: the instructions of all functions, as often as calls are nested.
 fn written_by(shapes: &[Arc<Shape>]) -> WrittenBy {
@@ -169,10 +37,10 @@ fn written_by(shapes: &[Arc<Shape>]) -> WrittenBy {
     loop {
         let mut is_changed = false;
         for shape in shapes {
-            let definitions = definitions(shape);
+            let finder = Finder::new(shape);
             let mut all = BTreeSet::new();
             for instruction in shape.body.function.blocks.iter().flat_map(|block| &block.instructions) {
-                written(instruction, &definitions, &found, &mut all);
+                finder.written(instruction, &found, &mut all);
             }
             all.retain(|variable| !variable.is_local());
             let known = found.entry(Arc::clone(&shape.body.function.name)).or_default();
@@ -195,12 +63,14 @@ struct Facts {
 
 impl Facts {
     fn of(shape: &Shape, written_by: &WrittenBy) -> Self {
-        let definitions = definitions(shape);
+        let finder = Finder::new(shape);
         let reads = |statement: &crate::instrument::statement::Statement| {
             let instructions = &shape.body.function.block(statement.block).instructions[statement.first..statement.end];
-            let loads = instructions.iter().filter(|instruction| instruction.op == Op::Load);
-            let read = loads.filter_map(|load| Some(variable(&load.operands.first()?.value, &load.ty, &definitions)));
-            read.collect::<BTreeSet<_>>().into_iter().collect()
+            let mut all = BTreeSet::new();
+            for instruction in instructions {
+                finder.read(instruction, &mut all);
+            }
+            all.into_iter().collect()
         };
         let blocks: Vec<BTreeSet<Variable>> = shape
             .body
@@ -210,7 +80,7 @@ impl Facts {
             .map(|block| {
                 let mut all = BTreeSet::new();
                 for instruction in &block.instructions {
-                    written(instruction, &definitions, written_by, &mut all);
+                    finder.written(instruction, written_by, &mut all);
                 }
                 all
             })
@@ -350,7 +220,7 @@ impl Watch for Relevant {
 pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
     let shapes = player.program()?;
     let mut relevant = Relevant {
-        notes: Notes::default(),
+        notes: Notes::new(player.spool.clone()),
         written_by: written_by(&shapes),
         facts: HashMap::new(),
         locals: HashMap::new(),
@@ -360,5 +230,5 @@ pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependen
     };
     player.seek(0)?;
     player.play(&mut relevant)?;
-    Ok((relevant.notes.pack(), relevant.skipped))
+    Ok((relevant.notes.pack()?, relevant.skipped))
 }

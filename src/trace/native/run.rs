@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::trace::TraceError;
 use crate::trace::index::Index;
 use crate::trace::native::frame::Frame;
+use crate::trace::native::frame::narrow;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
@@ -20,7 +21,7 @@ use crate::trace::step::Step;
 const MAX_SAID: u64 = 1 << 16;
 
 /// What looks like a pointer, and is none that anything is known of.
-const LOWEST_POINTER: u64 = 1 << 16;
+pub const LOWEST_POINTER: u64 = 1 << 16;
 
 /// Functions that say something to the outside.
 pub const OUTPUTS: [&str; 32] = [
@@ -110,13 +111,29 @@ fn text(machine: &Machine, function: &str, arguments: &[u64], words: &[Word], re
         Some(Word::Text(text)) => Some(text.clone()),
         _ => None,
     };
+    // A call that failed may have printed a part.
+    let is_failed = result.is_some_and(|result| narrow(result) < 0);
     let format = match function {
+        "write" => {
+            let length = usize::try_from(result?.cast_signed()).unwrap_or(0);
+            return argument(1).map(|mut text| {
+                text.truncate(length);
+                text
+            });
+        }
+        "fwrite" | "fwrite_unlocked" => {
+            let length = result?.saturating_mul(arguments.get(1).copied()?);
+            return argument(0).map(|mut text| {
+                text.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+                text
+            });
+        }
+        _ if is_failed => return None,
         "printf" | "vprintf" => 0,
         "fprintf" | "dprintf" | "__printf_chk" | "vfprintf" | "vdprintf" => 1,
         "__fprintf_chk" | "__vfprintf_chk" => 2,
         "puts" => return argument(0).map(|text| [text, b"\n".to_vec()].concat()),
-        "fputs" | "fputs_unlocked" | "fwrite" | "fwrite_unlocked" => return argument(0),
-        "write" => return argument(1),
+        "fputs" | "fputs_unlocked" => return argument(0),
         "putchar" | "putchar_unlocked" | "fputc" | "fputc_unlocked" | "putc" | "putc_unlocked" | "_IO_putc" => {
             return Some(vec![arguments.first()?.to_le_bytes()[0]]);
         }

@@ -87,6 +87,8 @@ pub enum Action {
     Divide { dividend: Source, divisor: Source, size: u32, is_signed: bool },
     /// A temporary value is made that another statement uses.
     Make { register: Register },
+    /// A structure that was passed in memory arrives: which parameter it is, the register of its address, its bytes.
+    Receive { parameter: u32, register: Register, length: u64 },
     /// A call, by its index among [`Shape::calls`].
     Call(u32),
     /// The call came back.
@@ -164,6 +166,8 @@ pub struct Call {
     pub name: Option<Arc<str>>,
     /// Its arguments.
     pub arguments: Vec<Argument>,
+    /// Those of them that are structures passed in memory, by their index: the argument is the address. With the bytes.
+    pub copied: Box<[(u32, u64)]>,
     /// Those of them that have a name in the function, if it is variadic.
     pub n_named: Option<u32>,
     /// Whether the arguments are recorded: the function may be one of which nothing is known.
@@ -204,6 +208,8 @@ pub struct Shape {
     pub slots: Vec<Slot>,
     /// The registers of its parameters; `None` where one is too long.
     pub parameters: Vec<Option<Register>>,
+    /// The structures that it gets in memory: the registers of their addresses, and their bytes.
+    pub copied: Vec<(Register, u64)>,
     /// How many registers a frame has.
     pub n_registers: u32,
     /// By segment.
@@ -234,6 +240,7 @@ impl Shape {
             registers: HashMap::new(),
             n_registers: 0,
             slots: Vec::new(),
+            copied: Vec::new(),
             calls: Vec::new(),
         };
         maker.prepare()?;
@@ -243,7 +250,7 @@ impl Shape {
         let body = Arc::clone(body);
         let pieces = body.segments.segments.iter().map(|segment| maker.piece(segment)).collect::<Result<_, _>>()?;
         let parameters = parameters.iter().map(|id| maker.registers.get(id).copied()).collect();
-        let Maker { flow, slots, calls, n_registers, .. } = maker;
+        let Maker { flow, slots, copied, calls, n_registers, .. } = maker;
         Ok(Self {
             body,
             flow,
@@ -251,6 +258,7 @@ impl Shape {
             calls,
             slots,
             parameters,
+            copied,
             n_registers,
             pieces,
             keys,
@@ -347,6 +355,7 @@ struct Maker<'m> {
     registers: HashMap<ValueId, Register>,
     n_registers: u32,
     slots: Vec<Slot>,
+    copied: Vec<(Register, u64)>,
     calls: Vec<Call>,
 }
 
@@ -378,7 +387,10 @@ impl Maker<'_> {
         for parameter in &function.parameters {
             self.defined_in.insert(parameter.value, 0);
             if segments.is_known(&Value::Local(parameter.value)) {
-                self.register(parameter.value);
+                let register = self.register(parameter.value);
+                if let Some(ty) = &parameter.copied {
+                    self.copied.push((register, self.layout.size_and_align(ty)?.0));
+                }
             }
         }
         for (block, of) in function.blocks.iter().zip(&self.statement_of) {
@@ -412,9 +424,16 @@ impl Maker<'_> {
     }
 
     /// Whether a value that a statement uses comes from another one.
+    ///
+    /// The address of a variable of the frame is no value.
     fn is_shared(&self, id: ValueId, statement: u32) -> bool {
+        let is_copied = || {
+            let register = self.registers.get(&id);
+            register.is_some_and(|register| self.copied.iter().any(|(copied, _)| copied == register))
+        };
         statement != u32::MAX
             && !self.slots.iter().any(|slot| slot.id == id)
+            && !is_copied()
             && self.defined_in.get(&id).is_some_and(|other| *other != statement)
     }
 
@@ -442,9 +461,12 @@ impl Maker<'_> {
                 }
                 What::Frame => frame = Some(item.offset),
                 What::Parameter(index) => {
-                    let id = body.function.parameters[index].value;
-                    if let Some(register) = self.registers.get(&id) {
-                        actions.push(Action::Set { register: *register, offset: item.offset, size: item.size });
+                    let parameter = &body.function.parameters[index];
+                    let Some(register) = self.registers.get(&parameter.value).copied() else { continue };
+                    actions.push(Action::Set { register, offset: item.offset, size: item.size });
+                    if let Some((_, length)) = self.copied.iter().find(|(copied, _)| *copied == register).copied() {
+                        let parameter = u32::try_from(index).unwrap_or(u32::MAX);
+                        actions.push(Action::Receive { parameter, register, length });
                     }
                 }
                 What::Result => result = Some(item),
@@ -480,10 +502,18 @@ impl Maker<'_> {
         let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
         let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
         let is_event = |action: &&Action| {
-            use Action::{Back, Choose, Divide, Make, Set, Slot, Step, Use};
+            use Action::{Back, Choose, Divide, Make, Receive, Set, Slot, Step, Use};
             !matches!(
                 action,
-                Step(_) | Set { .. } | Slot { .. } | Use { .. } | Choose | Divide { .. } | Make { .. } | Back { .. }
+                Step(_)
+                    | Set { .. }
+                    | Slot { .. }
+                    | Use { .. }
+                    | Choose
+                    | Divide { .. }
+                    | Make { .. }
+                    | Receive { .. }
+                    | Back { .. }
             )
         };
         let n_events = actions.iter().filter(is_event).count() + usize::from(next != Next::Straight);
@@ -702,8 +732,16 @@ impl Maker<'_> {
         let result = instruction.result.map(|_| Class::of(&instruction.ty));
         let result_size = if result.is_some() { self.size(&instruction.ty)? } else { 0 };
         let model = name.and_then(model::find);
-        let n_named = if let Op::Call(_, _, n_named) = &instruction.op { *n_named } else { None };
-        Ok(Call { name: name.map(Into::into), arguments, n_named, is_external, result, result_size, model })
+        let (mut n_named, mut copied) = (None, Vec::new());
+        if let Op::Call(_, _, named, structures, ..) = &instruction.op {
+            n_named = *named;
+            for (index, ty) in structures {
+                let index = u32::try_from(*index).map_err(|_| Unsupported::new("more than 4 G arguments"))?;
+                copied.push((index, self.layout.size_and_align(ty)?.0));
+            }
+        }
+        let copied = copied.into();
+        Ok(Call { name: name.map(Into::into), arguments, copied, n_named, is_external, result, result_size, model })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,6 +8,8 @@ use crate::trace::TraceError;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
+use crate::trace::native::run::LOWEST_POINTER;
+use crate::trace::native::shape::Call;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
@@ -31,12 +34,23 @@ pub struct Statement {
 ///
 /// - `distances`: a number for each step, from [`Step::START`]; steps without one have [`u32::MAX`].
 ///
+/// - Result: also the library functions without a model that steps of the sets called with pointers, or that returned one.
+///
 /// Cost: one pass over the trace.
-pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<Vec<Statement>, TraceError> {
-    let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new() };
+pub fn statements(
+    player: &mut Player,
+    sets: &[&Steps],
+    distances: &[u32],
+) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
+    let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new(), unknown: BTreeSet::new() };
     player.seek(0)?;
     player.play(&mut counter)?;
-    Ok(counter.found)
+    Ok((counter.found, counter.unknown))
+}
+
+/// Whether a number may be the address of memory of the program.
+fn is_pointer(number: Option<u64>) -> bool {
+    number.is_some_and(|number| number >= LOWEST_POINTER && number >> 47 == 0)
 }
 
 struct Counter<'c> {
@@ -45,6 +59,7 @@ struct Counter<'c> {
     /// By function and statement.
     known: HashMap<(u32, u32), usize>,
     found: Vec<Statement>,
+    unknown: BTreeSet<Arc<str>>,
 }
 
 impl Watch for Counter<'_> {
@@ -67,6 +82,17 @@ impl Watch for Counter<'_> {
             }
         }
     }
+
+    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+        let Some(name) = call.name.as_ref().filter(|_| call.model.is_none()) else { return };
+        let Some(step) = machine.frame().map(|frame| frame.step) else { return };
+        let mut wide = call.arguments.iter().zip(arguments).filter(|(argument, _)| argument.size == 8);
+        let is_result = call.result_size == 8 && is_pointer(result);
+        if (is_result || wide.any(|(_, number)| is_pointer(*number))) && self.sets.iter().any(|set| set.contains(step))
+        {
+            self.unknown.insert(Arc::clone(name));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +107,7 @@ mod tests {
         let lines = lines(&mut player);
         let mut even = Steps::new(player.machine.n_steps);
         (2..=player.machine.n_steps).step_by(2).for_each(|step| _ = even.insert(Step(step)));
-        let all = statements(&mut player, &[&even, &Steps::new(0)], &[]).unwrap();
+        let (all, _) = statements(&mut player, &[&even, &Steps::new(0)], &[]).unwrap();
         let adds = all.iter().find(|statement| statement.place.as_ref().unwrap().line == 17).unwrap();
         let expected: Vec<u32> = (0..).zip(lines).filter(|(_, line)| *line == 17).map(|(step, _)| step).collect();
         assert_eq!(adds.n_steps, expected.len() as u64);

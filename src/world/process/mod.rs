@@ -1,10 +1,11 @@
 //! Processes: a command from its start to its last descendant, and what it printed.
 //!
 //! Start at [`run`], which runs one command and leaves no process. Only `command` (with `launch`) starts programs; only
-//! `process_table`, `survivors` and `executions` examine other processes. Nothing here knows repositories, or the
+//! `process_table`, `survivors`, `executions` and `crash_place` examine other processes. Nothing here knows repositories, or the
 //! meaning of an ending.
 
 mod command;
+pub mod crash_place;
 mod exec_filter;
 pub mod executions;
 mod launch;
@@ -13,6 +14,7 @@ mod process_table;
 pub mod shell;
 mod stream;
 mod survivors;
+mod symbols;
 
 pub use command::Captured;
 pub use command::Command;

@@ -51,11 +51,13 @@ const LEVEL_CODE: &str = "-falign-functions=4096";
 const LEVEL_SEGMENTS: [&str; 2] = ["-Wl,-z,separate-code", "-Wl,-z,max-page-size=0x200000"];
 
 /// Options with which a new compiler accepts old sources.
-const LENIENT: [&str; 5] = [
+const LENIENT: [&str; 7] = [
     "-Wno-error=implicit-function-declaration",
     "-Wno-error=implicit-int",
     "-Wno-error=int-conversion",
     "-Wno-error=incompatible-function-pointer-types",
+    "-Wno-error=incompatible-pointer-types",
+    "-Wno-error=return-mismatch",
     "-w",
 ];
 

@@ -30,6 +30,9 @@ pub struct Recording {
     pub version: u32,
     /// The revision that was recorded.
     pub commit: String,
+    /// The tree that was checked out: a version of the revision with other inputs or held files, or its own tree.
+    #[serde(default)]
+    pub tree: Option<String>,
     /// The test, as it was given.
     pub command: Vec<String>,
     /// How the test ended.

@@ -32,6 +32,7 @@ pub mod locate;
 mod loose;
 mod modules;
 pub mod object;
+pub mod obstacle;
 pub mod origin;
 mod patch;
 pub mod paths;

@@ -1,8 +1,7 @@
-//! Finds source files of a commit by the name that a compiler was given.
+//! Finds source files of a tree by the name that a compiler was given.
 
 use std::path::Path;
 
-use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
@@ -14,13 +13,7 @@ use git2::TreeWalkResult;
 /// Larger files are not sources.
 const MAX_BYTES: usize = 16 << 20;
 
-/// The content of the file `name` in a commit: that path, or the only path that ends with it.
-pub fn find(repository: &Repository, commit: CommitId, name: &str) -> Option<Vec<u8>> {
-    let tree = repository.git().find_commit(oid(commit.0)).and_then(|commit| commit.tree()).ok()?;
-    search(repository, &tree, name).map(|(_, content)| content)
-}
-
-/// The same in a tree, with the path of the file.
+/// The path and the content of the file `name` in a tree: that path, or the only path that ends with it.
 pub fn find_in(repository: &Repository, tree: TreeId, name: &str) -> Option<(String, Vec<u8>)> {
     search(repository, &repository.git().find_tree(oid(tree.0)).ok()?, name)
 }

@@ -233,12 +233,12 @@ fn is_failing(ending: Ending) -> bool {
 
 /// A command that was killed by a signal, and a shell that reports it, have the same ending: the script decides which
 /// of them is seen.
-fn is_same_ending(one: Ending, other: Ending) -> bool {
+pub fn is_same_ending(one: Ending, other: Ending) -> bool {
     one == other || crash(one).is_some_and(|signal| crash(other) == Some(signal))
 }
 
 /// The signal of a crash, seen directly or reported by a shell.
-fn crash(ending: Ending) -> Option<i32> {
+pub fn crash(ending: Ending) -> Option<i32> {
     let signal = match ending {
         Ending::Signal(signal) => signal,
         Ending::Exit(code) => code - SHELL_SIGNAL_BASE,

@@ -24,6 +24,28 @@ pub fn place(output: &str) -> Option<String> {
     last.map(|(_, text)| text)
 }
 
+/// The functions on the stack of a crash, the innermost first, as sanitizers and the tracer print them; each only once
+/// in a row. Empty if the output does not name them.
+pub fn functions(output: &str) -> Vec<String> {
+    static FRAME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)^ +#(\d+) 0x[0-9a-f]+ in ([^\s(]+)").expect("a valid pattern"));
+    static TRACED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)^git-idd: crashed at (.*)$").expect("a valid pattern"));
+    static NAME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\+0x[0-9a-f]+ \(([^\s,]+)\)").expect("a valid pattern"));
+    let mut functions: Vec<String> = Vec::new();
+    if let Some(traced) = TRACED.captures_iter(output).last() {
+        functions.extend(NAME.captures_iter(&traced[1]).map(|name| name[1].to_owned()));
+    } else {
+        // Other stacks follow, for example of the allocation.
+        let frames = FRAME.captures_iter(output).enumerate();
+        let first = frames.take_while(|(index, frame)| *index == 0 || &frame[1] != "0");
+        functions.extend(first.map(|(_, frame)| frame[2].to_owned()));
+    }
+    functions.dedup();
+    functions
+}
+
 static DIRECTORIES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?:/[^/\s:"(]+)+/"#).expect("a valid pattern"));
 
 static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -38,6 +60,7 @@ static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "Java",
         ),
         (r"(?m)^(\w*Error): [^\n]*\n    at ([^\n]*:\d+:\d+\)?)$", "JavaScript"),
+        (r"(?m)^git-idd: crashed at ([^\s,]+\+0x[0-9a-f]+(?: \([^\s,]+\))?),", "a tracer"),
     ]
     .into_iter()
     .map(|(pattern, name)| (Regex::new(pattern).expect("a valid pattern"), name))
@@ -74,6 +97,19 @@ mod tests {
             Some("java.lang.IllegalStateException p.A.f(A.java:7)"),
         );
         check("TypeError: x is not a function\n    at f (/w/a.js:3:7)\n    at g\n", Some("TypeError f (a.js:3:7)"));
+        check("x\ngit-idd: crashed at p+0x1139, signal 11, called from p+0x2\n", Some("p+0x1139"));
+        check("git-idd: crashed at p+0x9 (f), signal 11, called from p+0x2\n", Some("p+0x9 (f)"));
+        check("git-idd: crashed at ?, signal 11\n", None);
         check("FAIL: 3 != 4\n", None);
+    }
+
+    #[test]
+    fn the_functions_of_the_first_stack_are_read() {
+        let of = |output: &str| functions(output).join(" ");
+        let stacks = "==1==ERROR: AddressSanitizer: x\n    #0 0x1 in f a.c:9:3\n    #1 0x2 in f a.c:8\n    #2 0x3 in main a.c:1\n\
+                      freed by:\n    #0 0x4 in free\n";
+        assert_eq!(of(stacks), "f main");
+        assert_eq!(of("git-idd: crashed at p+0x9 (f), signal 11, called from p+0x2 (g), called from p+0x3\n"), "f g");
+        assert_eq!(of("Segmentation fault\n"), "");
     }
 }

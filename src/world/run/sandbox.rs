@@ -146,6 +146,7 @@ pub struct Sandbox {
     repository: repo::Repository,
     worktree: Worktree,
     is_fresh: bool,
+    keeps_products: bool,
     /// The failure lines of builds in fresh worktrees.
     believed: HashSet<String>,
     /// Its name among the worktrees of the private repository.
@@ -174,7 +175,17 @@ impl Sandbox {
         let repository = repo::private::open(private)?;
         let above = directory.parent().unwrap_or(root).to_owned();
         let root = File::open(&above).map_err(prepared(&above))?;
-        Ok(Self { directory, root, repository, worktree, is_fresh: true, believed: HashSet::new(), link, head })
+        Ok(Self {
+            directory,
+            root,
+            repository,
+            worktree,
+            is_fresh: true,
+            keeps_products: false,
+            believed: HashSet::new(),
+            link,
+            head,
+        })
     }
 
     /// The directory of its worktree.
@@ -195,6 +206,13 @@ impl Sandbox {
         watch: &mut dyn Watch,
     ) -> Result<Option<Observation>, SandboxError> {
         Ok(self.probe(job, commands, watch, &|_| None)?.map(|probed| probed.observation))
+    }
+
+    /// Keeps all files that commands make from now on: later commands without a build find its products.
+    ///
+    /// Only for trees that differ in files that no command changes.
+    pub fn keep_products(&mut self) {
+        self.keeps_products = true;
     }
 
     /// Writes the tree, runs the regeneration, the precheck, the build and the test, and undoes their changes. `None`
@@ -294,7 +312,11 @@ impl Sandbox {
         };
         self.restore()?;
         let is_cut = ran.as_ref().is_ok_and(|ran| ran.cancelled || ran.ending == Ending::Timeout);
-        let settled = self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?;
+        let tampered = if self.keeps_products {
+            Vec::new()
+        } else {
+            self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?.tampered
+        };
         let is_same_product = ran.is_err();
         let mut seen = match ran {
             Ok(ran) if ran.cancelled => return Ok(None),
@@ -306,7 +328,7 @@ impl Sandbox {
             let divisions = commands.regeneration.as_ref().map(|regeneration| &regeneration.divisions);
             divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
         };
-        seen.is_tampered = !settled.tampered.iter().all(is_expected);
+        seen.is_tampered = !tampered.iter().all(is_expected);
         Ok(Some(Probed { observation: seen, product, is_same_product, stale: None }))
     }
 

@@ -1,0 +1,103 @@
+//! The lines of a chop: what ranks them, and their values.
+
+use crate::report::Untrusted;
+use crate::report::chop;
+use crate::report::chop::Size;
+use crate::session::failure::Failure;
+use crate::session::recorded::failed;
+use crate::session::slice::Line;
+use crate::session::sources::Sources;
+use crate::trace::native::detail;
+use crate::trace::native::detail::Detail;
+use crate::trace::native::initial::Initial;
+use crate::trace::native::play::Player;
+use crate::trace::step::Step;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+/// The number of lines whose values are looked up.
+const MAX_VALUES: usize = 200;
+
+/// A line of a chop without its source.
+pub struct Ranked {
+    /// The line.
+    pub line: Line,
+    /// Whether the change that breaks the test touches it.
+    pub is_changed: bool,
+    /// The smallest number of dependences from it to the failure.
+    pub distance: u32,
+    /// The number of compared passing runs that ran it.
+    pub n_passing: u32,
+    /// Variables with their values at the last step: what it wrote, or what it read if it wrote nothing.
+    pub values: Vec<String>,
+}
+
+impl Ranked {
+    /// The key by which lines are sorted, the most suspicious first.
+    pub fn rank(&self) -> impl Ord + use<> {
+        (!self.is_changed, self.n_passing, self.distance, self.line.n_run, Reverse(self.line.last))
+    }
+
+    /// Whether it says something: a statement at a closing brace does not.
+    pub fn has_text(&self, sources: &mut Sources) -> bool {
+        let source = sources.line(&self.line.file, self.line.line);
+        source.is_none_or(|source| source.contains(char::is_alphanumeric))
+    }
+
+    /// The line for a report.
+    pub fn with_source(self, sources: &mut Sources) -> chop::Line {
+        let Line { file, line, function, n_steps, n_run, last } = self.line;
+        chop::Line {
+            source: sources.line(&file, line).map(Untrusted::from),
+            file: file.into(),
+            line,
+            function: function.into(),
+            is_changed: self.is_changed,
+            distance: Some(self.distance).filter(|distance| *distance != u32::MAX),
+            n_passing: self.n_passing,
+            n_steps,
+            n_run,
+            last: last.0,
+            values: self.values.into_iter().map(Untrusted::from).collect(),
+        }
+    }
+}
+
+/// All statements of the program.
+pub fn program(player: &mut Player) -> Result<Size, Failure> {
+    let shapes = player.program().map_err(|error| failed(&error))?;
+    let statements = || shapes.iter().flat_map(|shape| shape.statements.iter().skip(1));
+    let lines: BTreeSet<_> =
+        statements().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
+    Ok(Size { n_statements: statements().count(), n_lines: lines.len(), n_steps: 0 })
+}
+
+/// The line of a declaration.
+pub fn declared(initial: Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked {
+    let Initial { name, place, n_reads, last } = initial;
+    let (file, function) = (place.file.to_string(), format!("initial value of {name}"));
+    let line = Line { file, line: place.line, function, n_steps: n_reads, n_run: n_reads, last };
+    Ranked { is_changed: is_changed(&line), distance: u32::MAX, n_passing: 0, values: Vec::new(), line }
+}
+
+/// Looks up the values at the last step of each line.
+///
+/// Cost: one pass over the trace.
+pub fn values(player: &mut Player, ranked: &mut [Ranked]) -> Result<(), Failure> {
+    let mut steps: Vec<Step> = ranked.iter().take(MAX_VALUES).map(|one| one.line.last).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    player.seek(0).map_err(|error| failed(&error))?;
+    let details = detail::details(player, &steps, Step(u32::MAX)).map_err(|error| failed(&error))?;
+    let details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
+    for one in ranked {
+        let Some(detail) = details.get(&one.line.last) else { continue };
+        let accesses = if detail.writes.is_empty() { &detail.reads } else { &detail.writes };
+        let shown = |access: &detail::Access| Some(format!("{} = {}", access.named.name, access.named.value.as_ref()?));
+        // A temporary of the compiler, such as the one for the result, has no name in the source.
+        let named = accesses.iter().filter(|access| !access.named.name.starts_with("temporary of "));
+        one.values = named.filter_map(shown).take(3).collect();
+    }
+    Ok(())
+}

@@ -1,0 +1,413 @@
+//! Runs a reduction: candidates become trees, and the answers go back to the engine.
+
+use crate::change::Mode;
+use crate::change::trees::Trees as _;
+use crate::hunt::Again;
+use crate::hunt::drive::ProbeRunner as _;
+use crate::hunt::drive::Reply;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::probe::Probe;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Signature;
+use crate::report::ErrorReport;
+use crate::report::Status;
+use crate::revision::TreeId;
+use crate::search::Asker;
+use crate::search::Asking;
+use crate::search::Search as _;
+use crate::search::Step;
+use crate::session::failure::Failure;
+use crate::session::hunt::Hunt;
+use crate::session::hunt::Reproduced;
+use crate::session::plan::Adjustments;
+use crate::session::shrink::inputs::Input;
+use crate::session::shrink::judge;
+use crate::session::shrink::reference;
+use crate::session::shrink::reference::Difference;
+use crate::session::shrink::reference::Pair;
+use crate::session::shrink::reference::Reference;
+use crate::session::shrink::reference::Version;
+use crate::session::shrink::script::Script;
+use crate::session::shrink::shrunk::Shrunk;
+use crate::session::shrink::shrunk::ShrunkFile;
+use crate::session::talk::Talk;
+use crate::shrink;
+use crate::shrink::Candidate;
+use crate::shrink::Form;
+use crate::shrink::Isolated;
+use crate::shrink::Progress;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::classify::classify;
+use crate::world::run::classify::plain;
+use crate::world::run::crash;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// The number of passing candidates that a result has.
+const MAX_PASSING: usize = 16;
+
+/// The remark if verdicts are made of several runs.
+const NOW_AND_THEN: &str = "The test fails only now and then, also with the same input: that nothing more can be left \
+                            out is likely, not certain.";
+
+/// The remark about a crash that may be another one.
+const OTHER_STACK: &str =
+    "The functions on the stack of the crash differ from those with the whole input: it may be another fault.";
+
+/// A passing candidate that is larger than this is not kept.
+const MAX_BYTES_PASSING: usize = 1 << 20;
+
+/// Candidates that are larger than this are tried one at a time.
+const MAX_BYTES_AT_ONCE: usize = 64 << 20;
+
+/// What is reduced, and in which versions.
+pub struct Material<'s> {
+    /// The input files.
+    pub inputs: &'s [Input],
+    /// The script with arguments and variables, if they are reduced.
+    pub script: Option<&'s Script>,
+    /// The version that fails.
+    pub failing: Version,
+    /// The version that it is compared with.
+    pub reference: Option<Version>,
+}
+
+/// A reduction that runs.
+pub struct Shrinking<'s, 'h> {
+    hunt: &'s mut Hunt<'h>,
+    inputs: &'s [Input],
+    script: Option<&'s Script>,
+    store: TreeStore,
+    /// The tree that fails, with what is held.
+    base: TreeId,
+    reference: Option<Reference>,
+    signature: Signature,
+    difference: Option<Difference>,
+    /// The last candidates that passed.
+    passing: VecDeque<Candidate>,
+}
+
+impl<'s, 'h> Shrinking<'s, 'h> {
+    /// Reproduces the failure, or the difference of the two versions.
+    pub fn begin(hunt: &'s mut Hunt<'h>, material: Material<'s>) -> Result<Self, Failure> {
+        let Material { inputs, script, failing, reference } = material;
+        let open = || private::open(&private::private_directory(&hunt.location.idd_directory()));
+        let plain = TreeStore::new(open()?, Held::default(), Vec::new())?;
+        let store = TreeStore::new(open()?, hunt.plan.held(&Adjustments::default(), &plain)?, Vec::new())?;
+        let base = store.view(failing.tree)?;
+        for input in inputs {
+            if store.file(base, &input.path)?.is_none_or(|(_, content)| content[..] != input.content[..]) {
+                let name = input.name.to_string_lossy();
+                return Err(Failure::new(
+                    Status::Usage,
+                    format!("git refuses a file with the name of the input `{name}`"),
+                )
+                .with_hint("copy the input to a file with another name"));
+            }
+        }
+        let passing = VecDeque::new();
+        if let Some(reference) = reference {
+            let tree = store.view(reference.tree)?;
+            if tree == base {
+                let (one, other) = (failing.shown(), reference.shown());
+                let message = format!("{one} and {other} are the same tree once the inputs are in place");
+                return Err(Failure::new(Status::Usage, message)
+                    .with_hint("`--good` names a version of the program that differs in more than held files"));
+            }
+            let (failing, version) = (Version { tree: base, ..failing }, Version { tree, ..reference });
+            let (reference, signature, difference) = Reference::begin(hunt, &failing, version)?;
+            let (reference, difference) = (Some(reference), Some(difference));
+            return Ok(Self { hunt, inputs, script, store, base, reference, signature, difference, passing });
+        }
+        let signature = reproduce(hunt, &store, base)?;
+        let (reference, difference) = (None, None);
+        Ok(Self { hunt, inputs, script, store, base, reference, signature, difference, passing })
+    }
+
+    /// The contents of all parts: the files, then what the script has.
+    fn start(&self) -> Candidate {
+        let files = self.inputs.iter().map(|input| Rc::clone(&input.content));
+        let words = self.script.map(Script::parts).unwrap_or_default();
+        Candidate { parts: files.chain(words.into_iter().map(Rc::from)).collect() }
+    }
+
+    /// Reduces all parts.
+    pub fn shrink(&mut self) -> Result<Shrunk, Failure> {
+        let start = self.start();
+        let n_files = self.inputs.len();
+        let mut empty = start.clone();
+        empty.parts[..n_files].fill(Rc::from([]));
+        let forms = self.inputs.iter().map(|input| Form::File(self.hunt.plan.divisions.language(&input.path)));
+        let forms = forms.chain(start.parts[n_files..].iter().map(|_| Form::Words)).collect();
+        let progress = Rc::new(RefCell::new(Progress { current: start.clone(), units: "files" }));
+        let (shared, whole, nothing) = (Rc::clone(&progress), start.clone(), empty.clone());
+        let engine = |asker: Asker<Candidate, Outcome>| async move {
+            if n_files > 0 && asker.one(nothing.clone()).await == Outcome::Fail {
+                return nothing;
+            }
+            shrink::shrink(asker, whole, forms, shared).await
+        };
+        let n_before = start.size();
+        let shown = |talk: &mut dyn Talk, units: &str, n_bytes: usize| talk.shrinking(units, n_bytes, n_before);
+        let (found, stopped) = self.drive(Asking::new(engine), &progress, &shown)?;
+        let current = found.unwrap_or_else(|| progress.borrow().current.clone());
+        if n_files > 0 && current == empty {
+            return Err(self.unread());
+        }
+        self.shrunk(&current, None, stopped)
+    }
+
+    /// Isolates the difference between the only file and one with which the test passes.
+    pub fn isolate(&mut self, passing: &[u8]) -> Result<Shrunk, Failure> {
+        let failing = self.start();
+        let passing = Candidate { parts: vec![Rc::from(passing)] };
+        let progress = Rc::new(RefCell::new(Progress { current: failing.clone(), units: "lines" }));
+        let (shared, older) = (Rc::clone(&progress), passing.clone());
+        let engine = |asker: Asker<Candidate, Outcome>| async move {
+            if asker.one(older.clone()).await != Outcome::Pass {
+                return None;
+            }
+            Some(shrink::isolate(asker, older, failing, shared).await)
+        };
+        let shown = |talk: &mut dyn Talk, units: &str, _: usize| talk.isolating(units);
+        let (found, stopped) = self.drive(Asking::new(engine), &progress, &shown)?;
+        let ends = match found {
+            Some(Some(ends)) => ends,
+            Some(None) => {
+                return Err(Failure::new(Status::Usage, "the test does not pass with the file of `--passing`")
+                    .with_hint("without `--passing`, the input is reduced by itself"));
+            }
+            None => Isolated { passing, failing: progress.borrow().current.clone() },
+        };
+        self.shrunk(&ends.failing, Some(ends.passing.parts[0].to_vec()), stopped)
+    }
+
+    /// Answers an engine until it ends, or must stop; then it has found nothing.
+    ///
+    /// - `show`: reports the units and the size whenever one of them has changed.
+    fn drive<F: Clone>(
+        &mut self,
+        mut search: Asking<'_, Candidate, Outcome, F>,
+        progress: &Rc<RefCell<Progress>>,
+        show: &dyn Fn(&mut dyn Talk, &str, usize),
+    ) -> Result<(Option<F>, Option<Status>), Failure> {
+        let mut said = (usize::MAX, "");
+        loop {
+            let state = (progress.borrow().current.size(), progress.borrow().units);
+            if state != said {
+                said = state;
+                show(&mut *self.hunt.runner.talk, state.1, state.0);
+            }
+            // Each guess would need as much memory and space again.
+            let width = if state.0 > MAX_BYTES_AT_ONCE { 1 } else { self.hunt.runner.width() };
+            let candidates = match search.ask(width) {
+                Step::Found(found) => return Ok((Some(found), None)),
+                Step::Probe(candidates) => candidates,
+            };
+            let pairs = candidates.iter().map(|candidate| self.pair(candidate));
+            let pairs: Vec<Option<Pair>> = pairs.collect::<Result<_, _>>()?;
+            // A candidate that no tree can hold is no failure.
+            if pairs[0].is_none() {
+                search.tell(&[Outcome::Unresolved(Reason::Path)]);
+                continue;
+            }
+            let pairs: Vec<Pair> = pairs.into_iter().map_while(|pair| pair).collect();
+            let probes: Vec<Probe> = pairs.iter().map(|pair| pair.failing).collect();
+            let reply = match &self.reference {
+                Some(reference) => reference.answer(&mut self.hunt.runner, &pairs)?,
+                None => self.hunt.runner.answer(&probes)?,
+            };
+            match reply {
+                Reply::Stop(Conclusion::Interrupted) => return Ok((None, Some(Status::Interrupted))),
+                Reply::Stop(_) | Reply::Spent => return Ok((None, Some(Status::Budget))),
+                Reply::Disagree if self.reference.is_some() => {
+                    return Err(Failure::new(Status::NotReproducible, "the runs of a candidate disagree")
+                        .with_hint("make the test repeatable; versions are compared by single runs"));
+                }
+                Reply::Disagree => judge::expect_noise(self.hunt, self.base)?,
+                Reply::Overheard(known) => {
+                    for (probe, outcome) in known {
+                        if let Some(at) = probes.iter().position(|asked| *asked == probe) {
+                            search.overhear(candidates[at].clone(), outcome);
+                        }
+                    }
+                }
+                Reply::Outcomes(outcomes) => {
+                    let n_used = search.tell(&outcomes);
+                    self.used(&pairs[..n_used], &outcomes[..n_used])?;
+                    for (candidate, outcome) in candidates.iter().zip(&outcomes[..n_used]) {
+                        self.remember(candidate, *outcome);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the answers of these pairs as used.
+    fn used(&mut self, pairs: &[Pair], outcomes: &[Outcome]) -> Result<(), Failure> {
+        for (pair, outcome) in pairs.iter().zip(outcomes) {
+            self.hunt.runner.used(&[pair.failing], &[*outcome])?;
+            if let Some(reference) = pair.reference
+                && self.hunt.runner.seen(&reference)?.is_some()
+            {
+                self.hunt.runner.used(&[reference], &[*outcome])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, candidate: &Candidate, outcome: Outcome) {
+        if outcome == Outcome::Pass && candidate.size() <= MAX_BYTES_PASSING {
+            self.passing.truncate(MAX_PASSING - 1);
+            self.passing.push_front(candidate.clone());
+        }
+    }
+
+    fn shrunk(
+        &mut self,
+        current: &Candidate,
+        passing: Option<Vec<u8>>,
+        stopped: Option<Status>,
+    ) -> Result<Shrunk, Failure> {
+        if let (Some(reference), Some(pair)) = (&self.reference, self.pair(current)?)
+            && let Some(difference) = reference.difference(&mut self.hunt.runner, &pair)?
+        {
+            self.difference = Some(difference);
+        }
+        let mut remarks: Vec<String> =
+            self.is_other_stack(current)?.then(|| OTHER_STACK.to_owned()).into_iter().collect();
+        if self.hunt.runner.noise.is_some() || (stopped.is_none() && !self.fails_again(current)?) {
+            remarks.push(NOW_AND_THEN.to_owned());
+        }
+        let files = self.inputs.iter().zip(&current.parts).map(|(input, content)| ShrunkFile {
+            name: input.name.clone(),
+            path: input.path.clone(),
+            mode: input.mode,
+            is_inside: input.is_inside,
+            n_bytes_before: input.content.len(),
+            content: Rc::clone(content),
+        });
+        let names = self.script.map(Script::names).unwrap_or_default();
+        let words = current.parts[self.inputs.len()..].iter().map(|part| Script::shown(part));
+        Ok(Shrunk {
+            files: files.collect(),
+            words: names.into_iter().zip(words).collect(),
+            passing,
+            signature: self.signature.clone(),
+            place: self.hunt.runner.criteria.place.clone(),
+            n_run: self.hunt.runner.tally.n_runs(),
+            n_cached: self.hunt.runner.tally.n_cached,
+            stopped,
+            difference: self.difference.clone(),
+            remarks,
+            passing_candidates: self.passing.iter().rev().map(|one| one.parts[..self.inputs.len()].to_vec()).collect(),
+        })
+    }
+
+    /// Whether other functions are on the stack of the crash than with the whole input.
+    fn is_other_stack(&mut self, current: &Candidate) -> Result<bool, Failure> {
+        let start = self.start();
+        let mut functions = |candidate: &Candidate| -> Result<Vec<String>, Failure> {
+            let Some(pair) = self.pair(candidate)? else { return Ok(Vec::new()) };
+            let seen = self.hunt.runner.seen(&pair.failing)?;
+            Ok(seen.map(|seen| crash::functions(&plain(&seen.output))).unwrap_or_default())
+        };
+        let (before, after) = (functions(&start)?, functions(current)?);
+        Ok(!before.is_empty() && !after.is_empty() && before != after)
+    }
+
+    /// Whether the test fails with the result in two further runs, too; not examined if it hangs, or if two versions are
+    /// compared.
+    fn fails_again(&mut self, current: &Candidate) -> Result<bool, Failure> {
+        if self.reference.is_some() || self.hunt.runner.hunts_hang() {
+            return Ok(true);
+        }
+        let Some(pair) = self.pair(current)? else { return Ok(true) };
+        let runs = self.hunt.runner.reproduce(pair.failing, &[1, 2])?.unwrap_or_default();
+        Ok(runs.iter().all(|run| classify(run, &self.hunt.runner.criteria) == Outcome::Fail))
+    }
+
+    /// The probes of a candidate; `None` if no tree can hold it.
+    fn pair(&self, candidate: &Candidate) -> Result<Option<Pair>, Failure> {
+        let (files, words) = candidate.parts.split_at(self.inputs.len());
+        let files = self.inputs.iter().zip(files);
+        let mut files: Vec<(&[u8], Mode, &[u8])> =
+            files.map(|(input, content)| (&input.path[..], input.mode, &content[..])).collect();
+        let words: Vec<&[u8]> = words.iter().map(|part| &part[..]).collect();
+        let (path, text);
+        if let Some(script) = self.script {
+            let Some(made) = script.text(&words) else { return Ok(None) };
+            (path, text) = (Script::path(&self.hunt.plan.commands.directory), made);
+            files.push((&path, Mode::Regular, &text));
+        }
+        let bad = self.hunt.plan.bad;
+        let Some(tree) = self.store.with_files(self.base, files.iter().copied())? else { return Ok(None) };
+        let failing = Probe::of(tree, bad, Phase::Reduce);
+        let Some(reference) = &self.reference else { return Ok(Some(Pair { failing, reference: None })) };
+        let tree = self.store.with_files(reference.tree(), files)?;
+        Ok(tree.map(|tree| Pair { failing, reference: Some(reference::probe(tree, bad, Phase::Reduce)) }))
+    }
+
+    /// The failure if the inputs do not matter.
+    fn unread(&self) -> Failure {
+        let names: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.name.to_string_lossy())).collect();
+        if self.reference.is_some() {
+            let message = format!("the two versions behave differently also when {} is empty", names.join(", "));
+            return Failure::new(Status::Error, message)
+                .with_hint("the difference does not depend on the input, so there is nothing to reduce");
+        }
+        let what = if names.len() == 1 { "it is" } else { "they are" };
+        let message = format!("the test fails in the same way when {} is empty", names.join(", "));
+        let locals: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.local.to_string_lossy())).collect();
+        Failure::new(Status::Error, message).with_hint(format!(
+            "perhaps it does not read the input; in the checkout {what} {}, seen from the directory of the test",
+            locals.join(", ")
+        ))
+    }
+}
+
+/// Reproduces the failure of the test, which becomes the criteria.
+fn reproduce(hunt: &mut Hunt<'_>, store: &TreeStore, base: TreeId) -> Result<Signature, Failure> {
+    let mut adjustments = Adjustments::default();
+    let mut reproduced = hunt.reproduce(&adjustments, store)?;
+    if let Reproduced::NowAndThen = reproduced {
+        hunt.runner
+            .talk
+            .say("The test fails only now and then, so a single run is no verdict: each candidate is run more often.");
+        adjustments.adjust(&Again::Noisy);
+        reproduced = hunt.reproduce(&adjustments, store)?;
+    }
+    match (reproduced, hunt.signature.clone()) {
+        (Reproduced::Yes, Some(signature)) => {
+            judge::refine(hunt, base, adjustments.is_noisy)?;
+            Ok(hunt.runner.criteria.signature.clone().unwrap_or(signature))
+        }
+        (Reproduced::No(conclusion, error), _) => Err(not_reproduced(conclusion, error)),
+        _ => Err(Failure::new(Status::NotReproducible, "the runs of the test disagree")),
+    }
+}
+
+/// The failure of a test that did not fail as expected.
+fn not_reproduced(conclusion: Conclusion, error: Option<ErrorReport>) -> Failure {
+    let status = match conclusion {
+        Conclusion::BadPasses => Status::BadPasses,
+        Conclusion::NothingTestable => Status::NothingTestable,
+        Conclusion::NotReproducible => Status::NotReproducible,
+        Conclusion::Interrupted => Status::Interrupted,
+        Conclusion::Budget => Status::Budget,
+        _ => Status::Error,
+    };
+    match (conclusion, error) {
+        (_, Some(error)) => Failure { status, message: error.message, hint: error.hint },
+        (Conclusion::BadPasses, None) => Failure::new(status, "the test passes with this input")
+            .with_hint("the test runs in a checkout of `--at`; it must fail, or differ from that of `--good <rev>`"),
+        (Conclusion::Interrupted, None) => Failure::new(status, "stopped while the failure was reproduced"),
+        (Conclusion::Budget, None) => Failure::new(status, "the budget is used up before the failure is reproduced"),
+        (_, None) => Failure::new(status, "the failure could not be reproduced"),
+    }
+}

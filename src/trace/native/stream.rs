@@ -1,0 +1,16 @@
+//! A stream whose other end is memory of the program; [`streams`](crate::trace::native::streams) says what calls do with it.
+
+use crate::trace::step::Step;
+
+/// What a call printed to a stream: its step, the number of bytes, and these if they are known.
+pub type Printed = (Step, u64, Option<Vec<u8>>);
+
+/// A stream.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
+pub enum Stream {
+    /// `open_memstream`: where the address and the size of the block go, and what was printed.
+    Block { pointer: u64, size: u64, printed: Vec<Printed> },
+    /// `fmemopen`: where the buffer is, its size, and the position of writing.
+    Buffer { address: u64, size: u64, at: u64 },
+}

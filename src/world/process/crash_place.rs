@@ -1,0 +1,388 @@
+//! Runs a program under `ptrace`, and says at which instructions its processes crash.
+//!
+//! Many programs die of a signal without a message. The instruction distinguishes two crashes of one program. It is
+//! given relative to its file, because the system loads files at random addresses. An instruction of a library of the
+//! system says little: the same faulty call crashes at different instructions of `memcpy`, and all calls of `abort` at
+//! one. So the place is then the return address of the call that led there.
+//!
+//! Source: `ptrace(2)`, `proc_pid_maps(5)`.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use crate::world::process::command::start_traced;
+use crate::world::process::symbols::function_at;
+
+/// The signals of a crash.
+const CRASHES: [i32; 7] =
+    [libc::SIGILL, libc::SIGTRAP, libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, libc::SIGSYS];
+
+/// Bytes of the stack in which a call into a library is searched.
+const MAX_STACK: usize = 64 << 10;
+
+/// The number of calls of which a place consists, at most.
+const MAX_FRAMES: usize = 4;
+
+/// The directories of libraries of the system.
+const OF_SYSTEM: [&str; 4] = ["/lib", "/usr/lib", "/usr/local/lib", "/nix/store"];
+
+/// The longest instruction of a call, in bytes.
+const MAX_CALL: usize = 7;
+
+/// The beginning of the line for a crash.
+pub const MARK: &str = "git-idd: crashed at ";
+
+/// An instruction in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The name of the file, without blanks and commas.
+    pub file: String,
+    /// Its offset in the file.
+    pub offset: u64,
+    /// The function that it is in, if the file names it.
+    pub function: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{:#x}", self.file, self.offset)?;
+        self.function.as_ref().map_or(Ok(()), |function| write!(f, " ({function})"))
+    }
+}
+
+/// A crash of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crash {
+    /// The signal that ended it.
+    pub signal: i32,
+    /// The instruction, or the return address of the call into the library that has it.
+    pub place: Option<Place>,
+    /// Return addresses of calls that led there, the nearest one first; empty for code without frame pointers.
+    pub calls: Vec<Place>,
+}
+
+impl fmt::Display for Crash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "{MARK}{place}, signal {}", self.signal)?,
+            None => write!(f, "{MARK}?, signal {}", self.signal)?,
+        }
+        self.calls.iter().try_for_each(|call| write!(f, ", called from {call}"))
+    }
+}
+
+/// Runs a program with our streams, and returns how it ended and which of its processes crashed, in this order. When it
+/// has ended, processes that it leaves are killed.
+///
+/// Errors: the program cannot be started, or the system permits no `ptrace`.
+pub fn locate(program: &OsStr, words: &[&OsStr]) -> io::Result<(ExitStatus, Vec<Crash>)> {
+    let root = start_traced(program, words)?;
+    Tracer { root: root.as_raw_pid(), known: HashSet::new(), last: HashMap::new(), crashes: Vec::new() }.follow()
+}
+
+/// Ends this process as another one ended.
+pub fn end_as(status: ExitStatus) -> i32 {
+    if let Some(signal) = status.signal() {
+        #[expect(unsafe_code, reason = "there is no safe interface for the handler of a signal")]
+        // SAFETY: it only restores the default actions and limits of this process.
+        unsafe {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return 128 + signal;
+    }
+    status.code().unwrap_or(1)
+}
+
+struct Tracer {
+    root: i32,
+    /// The threads whose first stop was seen.
+    known: HashSet<i32>,
+    /// The last signal of a crash in each process, which it may survive.
+    last: HashMap<i32, Crash>,
+    crashes: Vec<Crash>,
+}
+
+impl Tracer {
+    fn follow(mut self) -> io::Result<(ExitStatus, Vec<Crash>)> {
+        loop {
+            let (thread, status) = wait_for_any()?;
+            let Some(signal) = status.stopped_signal() else {
+                let crash = self.last.remove(&thread);
+                self.crashes.extend(crash.filter(|crash| status.signal() == Some(crash.signal)));
+                if thread == self.root {
+                    return Ok((status, self.crashes));
+                }
+                continue;
+            };
+            let is_first = self.known.insert(thread);
+            let is_event = status.into_raw() >> 16 != 0;
+            let passed_on = if is_first && thread == self.root {
+                set_options(thread)?;
+                0
+            } else if is_event || (is_first && signal == libc::SIGSTOP) {
+                0
+            } else {
+                signal
+            };
+            if CRASHES.contains(&passed_on) {
+                self.note(thread, passed_on);
+            }
+            // It may have been killed in the meantime.
+            resume(thread, passed_on);
+        }
+    }
+
+    fn note(&mut self, thread: i32, signal: i32) {
+        let process = process_of(thread).unwrap_or(thread);
+        let (place, calls) = State::read(thread).map(|state| state.place()).unwrap_or_default();
+        self.last.insert(process, Crash { signal, place, calls });
+    }
+}
+
+/// The process of a thread.
+fn process_of(thread: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
+}
+
+/// A file in the memory of a process.
+struct Mapping {
+    from: u64,
+    to: u64,
+    offset: u64,
+    is_code: bool,
+    file: PathBuf,
+}
+
+impl Mapping {
+    fn read(line: &str) -> Option<Self> {
+        // No field before it has a slash.
+        let file = &line[line.find('/')?..];
+        let mut fields = line.split_ascii_whitespace();
+        let (from, to) = fields.next()?.split_once('-')?;
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        let (rights, offset) = (fields.next()?, fields.next()?);
+        let (from, to, offset) = (number(from)?, number(to)?, number(offset)?);
+        Some(Self { from, to, offset, is_code: rights.contains('x'), file: file.into() })
+    }
+
+    fn is_of_system(&self) -> bool {
+        OF_SYSTEM.iter().any(|directory| self.file.starts_with(directory))
+    }
+
+    fn place(&self, address: u64) -> Place {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        // The line of a crash has words between blanks.
+        let clean = |name: &str| name.replace(|letter: char| letter.is_whitespace() || letter == ',', "_");
+        let offset = address - self.from + self.offset;
+        Place { file: clean(&name), offset, function: function_at(&self.file, offset).map(|name| clean(&name)) }
+    }
+}
+
+/// The state of a stopped thread.
+struct State {
+    instruction: u64,
+    stack: u64,
+    frame: u64,
+    mappings: Vec<Mapping>,
+    memory: File,
+}
+
+impl State {
+    fn read(thread: i32) -> Option<Self> {
+        let (instruction, stack, frame) = registers(thread)?;
+        let maps = fs::read(format!("/proc/{thread}/maps")).ok()?;
+        let mappings = String::from_utf8_lossy(&maps).lines().filter_map(Mapping::read).collect();
+        let memory = File::open(Path::new("/proc").join(thread.to_string()).join("mem")).ok()?;
+        Some(Self { instruction, stack, frame, mappings, memory })
+    }
+
+    fn code_at(&self, address: u64) -> Option<&Mapping> {
+        self.mappings.iter().find(|mapping| mapping.is_code && (mapping.from..mapping.to).contains(&address))
+    }
+
+    /// The place of the crash, and the calls that led there.
+    fn place(&self) -> (Option<Place>, Vec<Place>) {
+        let here = self.code_at(self.instruction);
+        let place = match here {
+            Some(mapping) if !mapping.is_of_system() => Some(mapping.place(self.instruction)),
+            // A call of a null pointer is in no file.
+            _ => self.caller().or_else(|| here.map(|mapping| mapping.place(self.instruction))),
+        };
+        (place, self.calls())
+    }
+
+    /// The return addresses in the frames, as far as they are linked by pointers.
+    fn calls(&self) -> Vec<Place> {
+        let mut calls = Vec::new();
+        let (mut frame, mut below) = (self.frame, self.stack);
+        let mut words = [0; 16];
+        while calls.len() < MAX_FRAMES
+            && frame >= below
+            && frame - below < MAX_STACK as u64
+            && self.memory.read_at(&mut words, frame).ok() == Some(words.len())
+        {
+            let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().expect("eight bytes"));
+            let (next, address) = (word(0), word(8));
+            let Some(mapping) = self.code_at(address).filter(|_| self.is_after_call(address)) else { break };
+            if !mapping.is_of_system() {
+                calls.push(mapping.place(address));
+            }
+            (below, frame) = (frame + 16, next);
+        }
+        calls
+    }
+
+    /// The word nearest to the top of the stack that can be a return address into the program. It can be of a call that
+    /// has returned.
+    fn caller(&self) -> Option<Place> {
+        let mut bytes = vec![0; MAX_STACK];
+        // Less is read at the end of the stack.
+        let n_read = self.memory.read_at(&mut bytes, self.stack).unwrap_or(0);
+        bytes[..n_read].chunks_exact(8).find_map(|word| {
+            let word = u64::from_ne_bytes(word.try_into().expect("eight bytes"));
+            let mapping = self.code_at(word).filter(|mapping| !mapping.is_of_system())?;
+            self.is_after_call(word).then(|| mapping.place(word))
+        })
+    }
+
+    /// Whether an instruction of a call is before an address.
+    fn is_after_call(&self, address: u64) -> bool {
+        let mut before = [0; MAX_CALL];
+        if self.memory.read_at(&mut before, address - MAX_CALL as u64).ok() != Some(MAX_CALL) {
+            return false;
+        }
+        if cfg!(target_arch = "x86_64") {
+            // A relative call, or an indirect one of two to seven bytes.
+            let is_indirect = |length: usize| {
+                let at = MAX_CALL - length;
+                before[at] == 0xff && before[at + 1] >> 3 & 7 == 2
+            };
+            before[MAX_CALL - 5] == 0xe8 || (2..=MAX_CALL).any(is_indirect)
+        } else {
+            // `bl` and `blr`.
+            let word = u32::from_le_bytes([before[3], before[4], before[5], before[6]]);
+            word >> 26 == 0b10_0101 || word & 0xffff_fc1f == 0xd63f_0000
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn pointers(registers: &libc::user_regs_struct) -> (u64, u64, u64) {
+    (registers.rip, registers.rsp, registers.rbp)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn pointers(registers: &libc::user_regs_struct) -> (u64, u64, u64) {
+    (registers.pc, registers.sp, registers.regs[29])
+}
+
+/// The addresses of the instruction, of the stack and of the frame; `None` if the thread is gone, or of another kind than this
+/// program.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
+fn registers(thread: i32) -> Option<(u64, u64, u64)> {
+    /// The general registers.
+    const PRSTATUS: usize = 1;
+    // SAFETY: the kernel fills at most the length that is given.
+    unsafe {
+        let mut registers: libc::user_regs_struct = std::mem::zeroed();
+        let mut part = libc::iovec { iov_base: (&raw mut registers).cast(), iov_len: size_of_val(&registers) };
+        let done = libc::ptrace(libc::PTRACE_GETREGSET, thread, PRSTATUS, &raw mut part);
+        (done == 0 && part.iov_len == size_of_val(&registers)).then(|| pointers(&registers))
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn registers(_: i32) -> Option<(u64, u64, u64)> {
+    None
+}
+
+#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
+fn set_options(thread: i32) -> io::Result<()> {
+    let options = libc::PTRACE_O_EXITKILL
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC;
+    // SAFETY: it has only numbers.
+    match unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, thread, 0, options) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
+fn resume(thread: i32, signal: i32) {
+    // SAFETY: it has only numbers.
+    unsafe { libc::ptrace(libc::PTRACE_CONT, thread, 0, signal) };
+}
+
+/// Waits until some thread stops or ends.
+#[expect(unsafe_code, reason = "the safe interface cannot wait for threads of other processes")]
+fn wait_for_any() -> io::Result<(i32, ExitStatus)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: the kernel writes one number.
+        let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL) };
+        if thread > 0 {
+            return Ok((thread, ExitStatus::from_raw(status)));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_is_a_line_that_names_file_offset_signal_and_calls() {
+        let place = |name: &str, offset, function: Option<&str>| Place {
+            file: name.to_owned(),
+            offset,
+            function: function.map(str::to_owned),
+        };
+        let crash =
+            Crash { signal: 11, place: Some(place("p", 0x1139, None)), calls: vec![place("p", 0x1180, Some("main"))] };
+        assert_eq!(crash.to_string(), "git-idd: crashed at p+0x1139, signal 11, called from p+0x1180 (main)");
+        let unknown = Crash { signal: 6, place: None, calls: Vec::new() };
+        assert_eq!(unknown.to_string(), "git-idd: crashed at ?, signal 6");
+    }
+
+    #[test]
+    fn a_line_of_the_process_table_gives_the_place_of_an_address_in_its_file() {
+        let line = "55d0c0001000-55d0c0002000 r-xp 00001000 fd:00 1234     /w/a b/p";
+        let mapping = Mapping::read(line).unwrap();
+        assert_eq!((mapping.place(0x55d0_c000_1139).to_string(), mapping.is_code), ("p+0x1139".to_owned(), true));
+        assert!(Mapping::read("7ffd0-7ffd1 rw-p 00000000 00:00 0     [stack]").is_none());
+    }
+
+    #[test]
+    fn the_processes_of_a_program_that_crash_are_found_and_it_ends_as_without_a_tracer() {
+        let run = |line: &str| locate(OsStr::new("/bin/sh"), &[OsStr::new("-c"), OsStr::new(line)]).unwrap();
+        let (status, crashes) = run("sh -c 'kill -SEGV $$'; exit 3");
+        assert_eq!((status.code(), crashes.iter().map(|crash| crash.signal).collect::<Vec<_>>()), (Some(3), vec![11]));
+        let (status, crashes) = run("kill -FPE $$");
+        assert_eq!((status.signal(), crashes.len()), (Some(8), 1));
+        let (status, crashes) = run("trap 'exit 4' SEGV; kill -SEGV $$; (sleep 1000 &); exit 5");
+        assert_eq!((status.code(), crashes), (Some(4), Vec::new()));
+        assert!(locate(OsStr::new("/no/such/program"), &[]).is_err());
+    }
+}
