@@ -65,6 +65,7 @@ impl Failure {
         }
         let pairs = run.said.iter().zip(&reference.said);
         let first = pairs.take_while(|(said, other)| said.is_same(other)).count();
+        let first = first_skipped(&run.said, &reference.said, first, alignment);
         match (run.said.get(first), reference.said.get(first)) {
             (Some(said), Some(other)) if is_later(said, &reference.said[first..], alignment) => {
                 let step = parting(other.step, reference, alignment);
@@ -111,6 +112,16 @@ fn is_later(said: &Said, rest: &[Said], alignment: &Alignment) -> bool {
     step.is_some()
         && rest.iter().skip(1).any(|other| Some(other.step) == step)
         && rest.first().map(|other| other.step) != step
+}
+
+/// The first thing that the reference says and the failing run leaves out, where what it goes on with happens to be the same text; else `first`, the first difference.
+///
+/// So `"a"` that is said once is not the first but the second of two `"a"`, if that is who says it.
+fn first_skipped(said: &[Said], reference: &[Said], first: usize, alignment: &Alignment) -> usize {
+    let is_apart = |at: &usize| alignment.reference(said[*at].step) != Some(reference[*at].step);
+    let apart = (0..first.min(said.len()).min(reference.len())).rev().take_while(is_apart);
+    let is_skipped = |at: &usize| is_later(&said[*at], &reference[*at..], alignment);
+    apart.take_while(is_skipped).last().unwrap_or(first)
 }
 
 /// The step of the failing run that corresponds to the last decision, or call, around a step of the reference that has a counterpart.
@@ -198,6 +209,17 @@ mod tests {
         // Nothing around it corresponds.
         let other = run(&[(11, 0), (12, 1)], &[]);
         assert_eq!(parting(Step(2), &other, &Alignment::new(&failing, &other)), Step(1));
+    }
+
+    #[test]
+    fn what_was_left_out_may_have_said_the_same_as_what_comes_next() {
+        // The reference says `a` twice, first because of its step 2; the failing run says it once, and then `b`.
+        let reference = run(&[(10, 0), (20, 0), (25, 2), (30, 0), (40, 0)], &[(3, "a"), (4, "a"), (5, "b")]);
+        let failing = run(&[(10, 0), (20, 0), (30, 0), (40, 0)], &[(3, "a"), (4, "b")]);
+        let alignment = Alignment::new(&failing, &reference);
+        let failure = Failure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
+        assert_eq!(failure.wrong, Wrong::Skipped(said(3, "a"), said(3, "a")));
+        assert_eq!(failure.step, Step(2));
     }
 
     /// Whether a patched run shows a failure in step 2 of a run that says `a`, `b` and `c`.

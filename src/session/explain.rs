@@ -39,6 +39,7 @@ use crate::world::run::sandbox::Sandbox;
 use std::time::Instant;
 
 pub mod change;
+mod expanded;
 mod finding;
 mod forks;
 pub mod model;

@@ -257,7 +257,7 @@ int main(void)
     let first = &explanation["chain"][0];
     assert_eq!((&first["line"], &first["kind"], &first["in_change"]), (&6.into(), &"change".into(), &true.into()));
     assert!(explanation["beginning"].as_str().unwrap().contains("begins with the change"), "{explanation}");
-    assert!(explanation["remarks"][0].as_str().unwrap().contains("a.c:8 does not run"), "{explanation}");
+    assert!(explanation["remarks"][0].as_str().unwrap().contains("changed line a.c:8 runs; line 6"), "{explanation}");
 }
 
 #[test]
@@ -297,4 +297,63 @@ int main(void)
     assert_eq!(links(&explanation).last(), Some(&link(8, "name", "NULL", "\"x\"")), "{explanation}");
     let what = "the program is killed by signal 11: name is NULL (reference: exits with 0)";
     assert_eq!(explanation["failure"]["what"], what);
+}
+
+/// One program with the places that changes below touch.
+const PARTED: &str = "#include <stdio.h>
+#define WIDTH 8
+#define ROOM (WIDTH + 1)
+
+static int sized(void)
+{
+    return ROOM * 2;
+}
+
+static int half(int n)
+{
+    return n / 2;
+}
+
+static int positive(int n)
+{
+    int found = n;
+    if (n < 0)
+        return 0;
+    found = found + 1;
+    return found;
+}
+
+int main(void)
+{
+    int kept = half(40) > 10 && half(60) > 20;
+    printf(\"%d\\n\", sized());
+    printf(\"%d\\n\", positive(-3));
+    printf(\"%d\\n\", kept);
+    return 0;
+}
+";
+
+/// The line and the kind of the first link, and whether it is in the change.
+fn first(good: &str, bad: &str) -> (u64, String, bool) {
+    let place = repository(good, bad);
+    let explanation = explained(place.path(), "test \"$(./a | xargs)\" = '18 0 1'", &[]);
+    let link = &explanation["chain"][0];
+    (link["line"].as_u64().unwrap(), link["kind"].as_str().unwrap().to_owned(), link["in_change"].as_bool().unwrap())
+}
+
+#[test]
+fn a_chain_begins_at_the_lines_that_expand_a_changed_macro() {
+    assert_eq!(first(PARTED, &PARTED.replace("WIDTH 8", "WIDTH 9")), (7, "return".to_owned(), true));
+}
+
+#[test]
+fn a_chain_begins_where_the_runs_part_if_a_check_is_taken_away() {
+    let bad = PARTED.replace("    if (n < 0)\n        return 0;\n", "    /* if (n < 0) return 0; */\n");
+    let (line, _, is_in_change) = first(PARTED, &bad);
+    assert!((17..=19).contains(&line) && is_in_change, "{line}");
+}
+
+#[test]
+fn a_chain_begins_in_a_call_whose_value_an_and_uses() {
+    assert_eq!(first(PARTED, &PARTED.replace("n / 2", "n / 3")), (12, "return".to_owned(), true));
 }

@@ -58,6 +58,9 @@ const MAX_AROUND: usize = 32;
 /// Points of one function that are asked before its return, or before a step in it.
 const MAX_IN_FRAME: usize = 6;
 
+/// Activations that are asked where the runs part.
+const MAX_ACTIVATIONS: usize = 8;
+
 /// Steps that are looked at for them.
 const MAX_LOOKED: u32 = 10_000;
 
@@ -290,6 +293,12 @@ impl<F: Forks> Causality<F> {
             let is_later = same != cell.writer && time > definition.time;
             return is_later.then_some(Omission { decision: same, time, place: Some(same) });
         }
+        let gap = self.gap(step);
+        (gap.time >= definition.time).then_some(gap)
+    }
+
+    /// Where the failing run leaves out a step of the reference that it does not have.
+    pub fn gap(&self, step: Step) -> Omission {
         let Run { callers, deciders, .. } = &self.reference.run;
         let pairs = &self.alignment.pairs;
         let decider = |step: Step| Step(deciders[step.0 as usize]);
@@ -306,12 +315,41 @@ impl<F: Forks> Causality<F> {
         let callers = &self.failing.run.callers;
         let is_beside = |step: &u32| place.is_some_and(|place| callers[*step as usize] == callers[place.0 as usize]);
         let instead = (last.0 + 1..end).find(is_beside).map(Step);
-        let time = u64::from(last.0);
-        (time >= definition.time).then(|| Omission {
+        Omission {
             decision: failure::parting(step, &self.reference.run, &self.alignment),
-            time,
+            time: u64::from(last.0),
             place: instead.or(place),
-        })
+        }
+    }
+
+    /// Where the runs part before a step: the last steps that both have in the same activation, and in those that called it, before the runs do something else there; and what the
+    /// failing run does then.
+    ///
+    /// Cost: looks at each step between the call of each of [`MAX_ACTIVATIONS`] activations and the step.
+    pub fn partings(&self, step: Step) -> HashSet<Step> {
+        let mut found = HashSet::new();
+        let mut last = step;
+        for _ in 0..MAX_ACTIVATIONS {
+            if last == Step::START {
+                break;
+            }
+            let caller = Step(self.failing.run.callers[last.0 as usize]);
+            if let Some(other) = self.alignment.reference(caller).or((caller == Step::START).then_some(Step::START)) {
+                let until = self.alignment.reference(last).map_or(u32::MAX, |step| step.0);
+                let ours = activation(&self.failing.run, caller, last.0);
+                let theirs: HashMap<u32, u32> =
+                    activation(&self.reference.run, other, until).windows(2).map(|pair| (pair[0], pair[1])).collect();
+                for pair in ours.windows(2).map(|pair| (Step(pair[0]), Step(pair[1]))) {
+                    let Some(same) = self.alignment.reference(pair.0) else { continue };
+                    let next = self.alignment.reference(pair.1).map(|step| step.0);
+                    if next.is_none() || theirs.get(&same.0).is_some_and(|other| Some(*other) != next) {
+                        found.extend([pair.0, pair.1]);
+                    }
+                }
+            }
+            last = caller;
+        }
+        found
     }
 
     /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
@@ -394,6 +432,13 @@ impl<F: Forks> Causality<F> {
         let n_said = self.failing.run.said.partition_point(|said| said.step < from);
         Ok(self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last)))
     }
+}
+
+/// The steps of an activation, by the step that called it, up to one of them.
+fn activation(run: &Run, caller: Step, until: u32) -> Vec<u32> {
+    let end = run.n_steps().min(until);
+    let inside = (caller.0 + 1..=end).take_while(|step| run.callers[*step as usize] >= caller.0);
+    inside.filter(|step| run.callers[*step as usize] == caller.0).collect()
 }
 
 impl<F: Forks> Executions for Causality<F> {

@@ -15,16 +15,20 @@ use crate::trace::native::machine::Watch;
 use crate::trace::native::shape::Shape;
 use crate::trace::place::Place;
 
+/// Lines of a file.
+type Lines = BTreeSet<u32>;
+
 /// Places of the decisions, each with the changed line that it governs, from 1; each place once.
 ///
-/// - `changed`: the changed lines of a file, as the compiler was given its name.
+/// - `changed`: the changed lines of a file, as the compiler was given its name, and those of them in whose place the reference has more code.
 ///
-/// Only functions and decisions that ran count, and changed lines of which nothing ran. A statement that depends on no decision is given itself.
+/// Only functions and decisions that ran count, and changed lines of which nothing ran. A statement that depends on no decision is given itself. Where
+/// the reference has more code there may have been a jump or a check: then the statement before is given, too.
 ///
 /// Cost: one pass over the run.
 pub fn governing(
     recorded: &mut Recorded,
-    changed: &mut dyn FnMut(&str) -> BTreeSet<u32>,
+    changed: &mut dyn FnMut(&str) -> (Lines, Lines),
 ) -> Result<Vec<(Place, u32)>, TraceError> {
     let mut ran = Ran(HashSet::new());
     recorded.player.seek(0)?;
@@ -32,8 +36,8 @@ pub fn governing(
     let mut found: Vec<(Place, u32)> = Vec::new();
     for shape in recorded.player.shapes() {
         let Some(entry) = shape.statements.first().and_then(|statement| statement.place.as_ref()) else { continue };
-        let lines = changed(&entry.file);
-        for (place, line) in of_function(shape, &entry.file, &lines, &ran) {
+        let (lines, thinned) = changed(&entry.file);
+        for (place, line) in of_function(shape, &entry.file, (&lines, &thinned), &ran) {
             if found.iter().all(|(other, _)| *other != place) {
                 found.push((place, line));
             }
@@ -42,7 +46,7 @@ pub fn governing(
     Ok(found)
 }
 
-fn of_function(shape: &Shape, file: &Arc<str>, changed: &BTreeSet<u32>, ran: &Ran) -> Vec<(Place, u32)> {
+fn of_function(shape: &Shape, file: &Arc<str>, (changed, thinned): (&Lines, &Lines), ran: &Ran) -> Vec<(Place, u32)> {
     let first = shape.statements[0].place.as_ref().map_or(u32::MAX, |place| place.line);
     if changed.range(first..).next().is_none() {
         return Vec::new();
@@ -65,12 +69,24 @@ fn of_function(shape: &Shape, file: &Arc<str>, changed: &BTreeSet<u32>, ran: &Ra
     };
     let mut found = Vec::new();
     for line in changed.range(first..).filter(|line| **line <= last && !has_run(**line)) {
-        let next = code[code.partition_point(|(other, _)| other < line)..].first().map_or(0, |(line, _)| *line);
+        let behind = code.partition_point(|(other, _)| other < line);
+        if thinned.contains(line)
+            && let Some((before, _)) = code[..behind].last().filter(|(before, _)| has_run(*before))
+        {
+            found.extend(first_of(shape, file, *before).map(|place| (place, *line)));
+        }
+        let next = code[behind..].first().map_or(0, |(line, _)| *line);
         for (_, block) in code.iter().filter(|(other, _)| *other == next) {
             found.extend(deciding(shape, *block, ran).into_iter().map(|place| (place, *line)));
         }
     }
     found
+}
+
+/// The first statement of a line.
+fn first_of(shape: &Shape, file: &Arc<str>, line: u32) -> Option<Place> {
+    let places = shape.statements.iter().filter_map(|statement| statement.place.as_ref());
+    places.filter(|place| place.line == line && place.file == *file).min_by_key(|place| place.column).cloned()
 }
 
 /// Where those decisions on which a block depends stand that were made; its own beginning if it runs in any case.

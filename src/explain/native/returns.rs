@@ -4,6 +4,7 @@
 //! differ are where values may be pending ([`Executions::around`](crate::explain::chain::Executions::around)), and what
 //! a [story](crate::explain::native::story) tells between them and the variable.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
@@ -14,6 +15,7 @@ use crate::trace::TraceError;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
@@ -34,19 +36,21 @@ pub struct Returned {
     pub text: String,
 }
 
-/// The calls of one step that came back before so many steps had begun; those that return nothing are left out.
-fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<Vec<Returned>, TraceError> {
-    if step == Step::START || !recorded.run.returns.contains_key(&step.0) {
-        return Ok(Vec::new());
+/// The calls of one step that came back before so many steps had begun, without those that return nothing; and the steps whose temporary values it used.
+fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<(Vec<Returned>, Vec<Step>), TraceError> {
+    if step == Step::START {
+        return Ok((Vec::new(), Vec::new()));
     }
     let globals = Arc::clone(&recorded.player.globals);
-    let mut calls = Calls { before, globals: &globals, left: None, found: Vec::new(), is_over: false };
+    let (found, makers) = (Vec::new(), Vec::new());
+    let mut calls = Calls { before, globals: &globals, left: None, found, makers, is_over: false };
     at_step(&mut recorded.player, step, &mut calls)?;
-    Ok(calls.found)
+    Ok((calls.found, calls.makers))
 }
 
 /// The calls behind a step that returned something else than in the reference, with what they returned there: those of
-/// the step before so many steps had begun, those of their `return`s, and so on; the last first.
+/// the step before so many steps had begun, those of the steps whose temporary values it used (the parts of `&&`, `||`
+/// and `?:`), those of their `return`s, and so on; the last first.
 ///
 /// Cost: one pass over the calls of each step that is found.
 pub fn differing(
@@ -57,10 +61,15 @@ pub fn differing(
 ) -> Result<Vec<(Returned, Returned)>, TraceError> {
     let mut found: Vec<(Returned, Returned)> = Vec::new();
     let mut open = vec![(step, before)];
+    let mut seen = HashSet::new();
     while let Some((step, before)) = open.pop() {
-        let Some(other) = alignment.reference(step) else { continue };
-        let ours = of_step(failing, step, before)?;
-        let theirs = of_step(reference, other, u64::MAX)?;
+        let Some(other) = alignment.reference(step).filter(|_| seen.insert(step)) else { continue };
+        let (ours, makers) = of_step(failing, step, before)?;
+        open.extend(makers.into_iter().map(|maker| (maker, u64::MAX)));
+        if !failing.run.returns.contains_key(&step.0) {
+            continue;
+        }
+        let (theirs, _) = of_step(reference, other, u64::MAX)?;
         for (ours, theirs) in ours.into_iter().zip(theirs) {
             if ours.function == theirs.function && ours.bits != theirs.bits && found.len() < MAX_FOUND {
                 open.push((ours.step, u64::MAX));
@@ -78,10 +87,17 @@ struct Calls<'c> {
     globals: &'c Globals,
     left: Option<(Step, Arc<Shape>)>,
     found: Vec<Returned>,
+    makers: Vec<Step>,
     is_over: bool,
 }
 
 impl Watch for Calls<'_> {
+    fn uses(&mut self, _user: Step, maker: Step, what: What) {
+        if what == What::Temporary {
+            self.makers.push(maker);
+        }
+    }
+
     fn leaves(&mut self, machine: &Machine, is_return: bool) {
         let Some(frame) = machine.frame() else { return };
         self.is_over |= u64::from(machine.n_steps) > self.before;

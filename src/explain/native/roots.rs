@@ -5,6 +5,9 @@
 //! changed statement on which the first link depends, by data or control, is its root, if from right before it a wholly
 //! benign state brings the first set about: what the change does from there on is enough. (Not in the paper, which has
 //! not met such a case.)
+//!
+//! A change can also take away a jump or a check. Then nothing that runs in the failing version depends on it, and the
+//! root is where the two runs part.
 
 use crate::explain::chain::Chain;
 use crate::explain::chain::Executions as _;
@@ -56,7 +59,8 @@ pub fn lead<F: Forks>(
     let set = chain.sets.iter().rev().find(|(_, set)| !set.is_empty());
     let goal = set.map_or(Goal::Failure, |(point, set)| Goal::Set { point: *point, definitions: set.clone() });
     let is_before = |point: &Point| set.is_none_or(|(later, _)| point < later);
-    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step));
+    let parting = causality.partings(first);
+    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step) || parting.contains(step));
     let candidates: Vec<(Step, Point)> =
         candidates.filter_map(|step| Some((step, causality.point_until(step).filter(is_before)?))).collect();
     // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.

@@ -15,6 +15,7 @@ use crate::explain::chain::Definition;
 use crate::explain::chain::Point;
 use crate::explain::failure::Wrong;
 use crate::explain::native::align::state::Cell;
+use crate::explain::native::align::statements;
 use crate::explain::native::causality::Causality;
 use crate::explain::native::causality::CausalityError;
 use crate::explain::native::causality::Forks;
@@ -97,10 +98,50 @@ pub struct Standing {
     pub function: Option<Arc<str>>,
     /// Where it is in the source.
     pub place: Option<Place>,
-    /// For a decision: how it went, and where.
-    pub outcome: Option<(String, String)>,
+    /// For a decision: how it went.
+    pub outcome: Option<Outcome>,
     /// Which instance of its statement it is, once that is known.
     pub instance: Option<Instance>,
+}
+
+/// How a decision went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// `true`, `false`, or the line that was chosen.
+    pub told: String,
+    /// The line that was chosen.
+    way: String,
+    /// What the decision computes.
+    condition: Option<String>,
+    /// Which of its successors was chosen.
+    successor: Option<Successor>,
+}
+
+/// One of the blocks that a decision leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Successor {
+    /// That of a branch where its condition holds, or does not hold.
+    Branch(bool),
+    /// That of a `case`; none for the default.
+    Case(Option<i128>),
+}
+
+impl Outcome {
+    fn is_boolean(&self) -> bool {
+        matches!(&*self.told, "true" | "false")
+    }
+
+    /// How both went, if not in the same way. The same condition in both versions is compared by what it chose, because lines move.
+    fn apart(&self, reference: &Self) -> Option<(String, String)> {
+        if self.is_boolean() && reference.is_boolean() && self.told != reference.told {
+            return Some((self.told.clone(), reference.told.clone()));
+        }
+        if self.condition.is_some() && self.condition == reference.condition && self.successor == reference.successor {
+            return None;
+        }
+        // The versions have other conditions, perhaps with the same outcome.
+        (self.way != reference.way).then(|| (self.way.clone(), reference.way.clone()))
+    }
 }
 
 /// The step that stands for another one: for the entry of a function its call.
@@ -138,7 +179,7 @@ pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceEr
 
 /// Looks a step up; there is nothing to say of the start.
 fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
-    let mut look = Look { block: 0, standing: Standing::default(), is_over: false };
+    let mut look = Look { block: 0, statement: 0, standing: Standing::default(), is_over: false };
     at_step(&mut recorded.player, step, &mut look)?;
     Ok(look.standing)
 }
@@ -326,15 +367,11 @@ fn add_outcome<F: Forks>(
         Some(other) => standing(causality.reference(), other)?,
         None => Standing::default(),
     };
-    let (Some(mut outcome), Some(mut reference)) = (ours.outcome, theirs.outcome) else { return Ok(false) };
-    let is_other = outcome != reference;
-    if is_other {
-        if outcome.0 == reference.0 {
-            // The versions have other conditions, with the same outcome.
-            (outcome.0, reference.0) = (outcome.1, reference.1);
-        }
-        let (outcome, reference_outcome) = (outcome.0, reference.0);
-        let did = Did::Decided { outcome, reference: reference_outcome };
+    let (Some(outcome), Some(reference)) = (ours.outcome, theirs.outcome) else { return Ok(false) };
+    let apart = outcome.apart(&reference);
+    let is_other = apart.is_some();
+    if let Some((outcome, reference)) = apart {
+        let did = Did::Decided { outcome, reference };
         let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
         let link = Link { step: decision, time, reference: other, function, place, instance: None, did, text: None };
@@ -357,11 +394,10 @@ fn add_returns<F: Forks>(
         let did = Did::Returned { function: ours.function, value: ours.text, reference: theirs.text };
         // A `return` that calls comes after what it calls.
         let time = causality.failing().run.falls(ours.step);
-        let reference = causality.alignment().reference(ours.step);
         let link = Link {
             step: ours.step,
             time,
-            reference,
+            reference: Some(theirs.step),
             function: found.function,
             place: found.place,
             instance: None,
@@ -377,8 +413,9 @@ fn add_returns<F: Forks>(
 
 /// Looks where a step stands, and how it decided.
 struct Look {
-    /// Its block.
+    /// Its block, and its number in its function.
     block: u32,
+    statement: u32,
     standing: Standing,
     is_over: bool,
 }
@@ -389,7 +426,7 @@ impl Watch for Look {
         self.standing.function = Some(frame.shape.name());
         self.standing.place = frame.place().cloned();
         if frame.shape.is_decision(frame.statement) {
-            self.block = frame.block.0;
+            (self.block, self.statement) = (frame.block.0, frame.statement);
         } else {
             self.is_over = true;
         }
@@ -417,12 +454,22 @@ impl Watch for Look {
         let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
         let place = statement.and_then(|statement| statement.place.as_ref());
         let way = place.map_or_else(|| "decided so".to_owned(), |place| format!("decided for line {}", place.line));
-        let outcome = match decision.map(|instruction| &instruction.op) {
+        let decision = decision.map(|instruction| &instruction.op);
+        let told = match decision {
             Some(Op::Branch(..)) if begins(&is_taken) => "true".to_owned(),
             Some(Op::Branch(..)) if begins(&is_left) => "false".to_owned(),
             _ => way.clone(),
         };
-        self.standing.outcome = Some((outcome, way));
+        let successor = match decision {
+            Some(Op::Branch(then, _)) => Some(Successor::Branch(*then == frame.block)),
+            Some(Op::Switch(_, cases)) => {
+                let case = cases.iter().find(|(_, block)| *block == frame.block);
+                Some(Successor::Case(case.map(|(value, _)| *value)))
+            }
+            _ => None,
+        };
+        let condition = statements::exactly(&frame.shape, self.statement);
+        self.standing.outcome = Some(Outcome { told, way, condition, successor });
         self.is_over = true;
     }
 
@@ -453,6 +500,27 @@ mod tests {
             Moment::new(11, Step(11), Rank::Returned, None),
         ];
         assert!(order.is_sorted());
+    }
+
+    #[test]
+    fn the_same_condition_is_compared_by_what_it_chose_and_another_one_by_its_line() {
+        let outcome = |told: &str, line: u32, condition: &str, successor| Outcome {
+            told: told.to_owned(),
+            way: format!("decided for line {line}"),
+            condition: Some(condition.to_owned()),
+            successor: Some(successor),
+        };
+        let case = |n| Successor::Case(Some(n));
+        let (five, moved) = (outcome("", 5, "switch x", case(1)), outcome("", 6, "switch x", case(1)));
+        assert_eq!(five.apart(&moved), None, "lines move");
+        let pair = |one: &str, two: &str| Some((one.to_owned(), two.to_owned()));
+        let other = outcome("", 9, "switch x", case(2));
+        assert_eq!(five.apart(&other), pair("decided for line 5", "decided for line 9"));
+        let (yes, no) = (Successor::Branch(true), Successor::Branch(false));
+        let taken = outcome("true", 5, "x", yes);
+        assert_eq!(taken.apart(&outcome("false", 5, "y", no)), pair("true", "false"));
+        let inverted = outcome("true", 7, "not x", yes);
+        assert_eq!(taken.apart(&inverted), pair("decided for line 5", "decided for line 7"));
     }
 
     /// What the links of all that is faulty before the failure say: line, and value and reference, if they have one.

@@ -3,6 +3,7 @@
 use crate::report::chain::Part;
 use crate::revision::TreeId;
 use crate::session::certificate;
+use crate::session::explain::expanded;
 use crate::session::explain::model::Pair;
 use crate::session::failure::Failure;
 use crate::world::repo::locate::Location;
@@ -12,14 +13,73 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 
+/// The ends of the names of files that C compilers read.
+const C_FILES: [&str; 8] = [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".inc"];
+
 /// Lines by path.
 pub type Lines = BTreeMap<String, BTreeSet<u32>>;
 
-/// The lines that are new or other in the failing version; where it only lacks lines, those around the gap, up to the next ones that say something.
+/// The lines that are new or other in the failing version, and those that expand a macro whose definition is; where it only lacks lines, those around the gap, up to the next
+/// ones that say something.
+///
+/// Cost: if a macro changed, reads each C file of the failing version.
 pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
     let store = certificate::store(location)?;
     let (patch, _) = store.patch(pair.reference, pair.failing.0)?;
-    Ok(of_patch(&String::from_utf8_lossy(&patch)))
+    let patch = String::from_utf8_lossy(&patch);
+    let mut lines = of_patch(&patch);
+    let mut macros = expanded::changed_macros(&patch);
+    if !macros.is_empty() {
+        let texts = source::texts(store.repository(), pair.failing.0, &C_FILES);
+        expanded::close(&mut macros, texts.iter().map(|(_, text)| &**text));
+        for (path, text) in &texts {
+            expanded::mark(&mut lines, path, text, &macros);
+        }
+    }
+    Ok(lines)
+}
+
+/// The lines of the failing version in whose place the reference has more code.
+pub fn thinned(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
+    let (patch, _) = certificate::store(location)?.patch(pair.reference, pair.failing.0)?;
+    Ok(thinned_by(&String::from_utf8_lossy(&patch)))
+}
+
+fn thinned_by(patch: &str) -> Lines {
+    let mut found = Lines::new();
+    let (mut name, mut at) = (String::new(), 0_u32);
+    let mut group: (Vec<&str>, Vec<&str>, u32) = (Vec::new(), Vec::new(), 0);
+    for line in patch.lines().chain([" "]) {
+        if let Some(text) = line.strip_prefix('-').filter(|_| !line.starts_with("--- ")) {
+            group.0.push(text);
+            continue;
+        }
+        if let Some(text) = line.strip_prefix('+').filter(|_| !line.starts_with("+++ ")) {
+            if group.1.is_empty() {
+                group.2 = at;
+            }
+            group.1.push(text);
+            at += 1;
+            continue;
+        }
+        let n_code = |lines: &[&str]| {
+            expanded::code(&lines.join("\n")).filter(|line| line.contains(char::is_alphanumeric)).count()
+        };
+        let (old, new, first) = std::mem::take(&mut group);
+        if !new.is_empty() && n_code(&old) > n_code(&new) {
+            let n_lines = u32::try_from(new.len()).unwrap_or(0);
+            found.entry(name.clone()).or_default().extend(first..first + n_lines);
+        }
+        if let Some(file) = line.strip_prefix("+++ ") {
+            file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
+        } else if line.starts_with("@@ -") {
+            let begin = line.split('+').nth(1).and_then(|range| range.split([',', ' ']).next());
+            at = begin.and_then(|begin| begin.parse().ok()).unwrap_or(0);
+        } else if !line.starts_with("---") {
+            at += 1;
+        }
+    }
+    found
 }
 
 fn of_patch(patch: &str) -> Lines {
@@ -110,7 +170,8 @@ impl Sources {
         let Some((path, lines)) = self.file(name) else { return line };
         let Some(touched) = changed.get(path) else { return line };
         let begin = (line as usize).saturating_sub(1);
-        let n = lines.iter().skip(begin).take_while(|text| !text.ends_with(';')).count();
+        let text = lines.get(begin..).unwrap_or_default().join("\n");
+        let n = expanded::code(&text).take_while(|text| !text.trim_end().ends_with(';')).count();
         let end = line + u32::try_from(n).unwrap_or(0);
         touched.range(line..=end).next().copied().unwrap_or(line)
     }
@@ -119,6 +180,12 @@ impl Sources {
     pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<Part> {
         let text = self.file(name)?.1.get((line as usize).checked_sub(1)?)?;
         part_of_for(text, (column as usize).checked_sub(1)?)
+    }
+
+    /// The variables that changed lines of a file declare without a value, each with its line and those of its uses.
+    pub fn declared(&mut self, path: &str, changed: &BTreeSet<u32>) -> Vec<(String, u32, BTreeSet<u32>)> {
+        let Some((_, lines)) = self.file(path) else { return Vec::new() };
+        expanded::declared(&lines.join("\n"), changed)
     }
 
     /// A line, from 1, without the space around it.
@@ -187,6 +254,12 @@ mod tests {
         let patch =
             "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n first();\n \n-gone();\n }\n \n second();\n third();\n end\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+    }
+
+    #[test]
+    fn lines_in_whose_place_there_was_more_code_are_thinned() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -3,5 +3,5 @@\n a;\n-goto end;\n+/* goto end; */\n b;\n-c = 1;\n+c = 2;\n d;\n@@ -20,2 +20,1 @@\n-e;\n-f;\n+g;\n";
+        assert_eq!(thinned_by(patch)["x.c"], BTreeSet::from([4, 20]));
     }
 
     #[test]

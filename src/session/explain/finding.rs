@@ -117,15 +117,7 @@ impl Explainer<'_> {
             if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
         if is_apart && from_outside.is_none() && found.end != End::Unfinished {
             // None of its lines is in the chain: perhaps because none of them runs.
-            let mut of_file = |file: &str| changed.get(&sources.path(file)).cloned().unwrap_or_default();
-            for (place, line) in governing::governing(causality.failing(), &mut of_file)? {
-                let path = sources.path(&place.file);
-                remarks.push(format!(
-                    "the changed line {path}:{line} does not run; the decision that controls it is marked, in line {}",
-                    place.line
-                ));
-                changed.entry(path).or_default().insert(place.line);
-            }
+            remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed, &pair)?);
             lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
         let sets = sets(&mut causality, &found).map_err(told)?;
@@ -153,6 +145,46 @@ impl Explainer<'_> {
         figures.seconds = (before, begin.elapsed().as_secs_f64());
         let failure = (failure, standing);
         Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
+    }
+}
+
+impl Explainer<'_> {
+    /// Marks lines that stand for changed lines of which nothing runs: what leads to them, and the uses of variables that they declare. Returns remarks about these.
+    fn mark_around(
+        &self,
+        causality: &mut Causality<Server>,
+        sources: &mut change::Sources,
+        changed: &mut change::Lines,
+        pair: &Pair,
+    ) -> Result<Vec<String>, Failure> {
+        let mut remarks = Vec::new();
+        let thinned = change::thinned(self.location, pair)?;
+        let mut of_file = |file: &str| {
+            let path = sources.path(file);
+            let of = |lines: &change::Lines| lines.get(&path).cloned().unwrap_or_default();
+            (of(changed), of(&thinned))
+        };
+        let mut marked = governing::governing(causality.failing(), &mut of_file)?;
+        marked.dedup_by_key(|(place, line)| (place.line, *line));
+        for (place, line) in marked {
+            let path = sources.path(&place.file);
+            remarks.push(format!(
+                "no code of the changed line {path}:{line} runs; line {}, which leads to it, is marked",
+                place.line
+            ));
+            changed.entry(path).or_default().insert(place.line);
+        }
+        for (path, lines) in changed.clone() {
+            for (name, line, uses) in sources.declared(&path, &lines) {
+                if !uses.is_empty() {
+                    remarks.push(format!(
+                        "the changed line {path}:{line} declares {name}; the lines that use it are marked"
+                    ));
+                    changed.entry(path.clone()).or_default().extend(uses);
+                }
+            }
+        }
+        Ok(remarks)
     }
 }
 
@@ -214,10 +246,10 @@ fn stand(
     if let Some(switched) = switched.as_mut() {
         let standing = story::standing(causality.failing(), switched.step)?;
         switched.place.clone_from(&standing.place);
-        switched.outcome = standing.outcome.as_ref().map(|(outcome, _)| outcome.clone());
+        switched.outcome = standing.outcome.as_ref().map(|outcome| outcome.told.clone());
         if let Some(step) = causality.alignment().reference(switched.step) {
             let standing = story::standing(causality.reference(), step)?;
-            switched.reference = standing.outcome.map(|(outcome, _)| outcome);
+            switched.reference = standing.outcome.map(|outcome| outcome.told);
         }
         decision = Some((switched.step, standing));
     }

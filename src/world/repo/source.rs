@@ -18,6 +18,27 @@ pub fn find_in(repository: &Repository, tree: TreeId, name: &str) -> Option<(Str
     search(repository, &repository.git().find_tree(oid(tree.0)).ok()?, name)
 }
 
+/// The paths and texts of the files of a tree whose names end so; those that are no UTF-8 have replacement characters.
+///
+/// Cost: reads each of them.
+pub fn texts(repository: &Repository, tree: TreeId, endings: &[&str]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let Ok(tree) = repository.git().find_tree(oid(tree.0)) else { return found };
+    let walked = tree.walk(TreeWalkMode::PreOrder, |directory, entry| {
+        let whole = String::from_utf8_lossy(&[directory.as_bytes(), entry.name_bytes()].concat()).into_owned();
+        if entry.kind() == Some(ObjectType::Blob)
+            && endings.iter().any(|ending| whole.ends_with(ending))
+            && let Ok(blob) = repository.git().find_blob(entry.id())
+            && blob.size() <= MAX_BYTES
+        {
+            found.push((whole, String::from_utf8_lossy(blob.content()).into_owned()));
+        }
+        TreeWalkResult::Ok
+    });
+    debug_assert!(walked.is_ok(), "the walk ends at no entry");
+    found
+}
+
 fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(String, Vec<u8>)> {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     // The working directory of the compiler is unknown, and so is the part of an absolute path that belongs to the

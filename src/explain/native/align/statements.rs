@@ -17,6 +17,7 @@ use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
+use crate::instrument::statement::Statement;
 use crate::trace::index::Index;
 use crate::trace::index::Keys;
 use crate::trace::index::Naming;
@@ -24,6 +25,9 @@ use crate::trace::native::shape::Shape;
 
 /// Renamed functions have at least this share of their statements in common.
 const LIKENESS: f64 = 0.6;
+
+/// The effect of a statement that has none.
+const NO_EFFECT: &str = "nothing";
 
 /// A function of one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,16 +55,8 @@ impl Function {
     /// What a function does.
     pub fn new(shape: &Shape) -> Self {
         let names = names(shape);
-        let done = |(number, statement): (usize, &crate::instrument::statement::Statement)| {
-            let block = shape.body.function.block(statement.block);
-            let mut done = Done { exactly: String::new(), roughly: String::new(), effect: "nothing".to_owned() };
-            if number == 0 {
-                "entry".clone_into(&mut done.effect);
-            }
-            for instruction in &block.instructions[statement.first..statement.end] {
-                done.add(instruction, &names);
-            }
-            done
+        let done = |(number, statement): (usize, &Statement)| {
+            Done::new(shape, statement, &names, if number == 0 { "entry" } else { NO_EFFECT })
         };
         let statements = if shape.statements.is_empty() {
             Vec::new()
@@ -80,7 +76,24 @@ fn names(shape: &Shape) -> HashMap<ValueId, Arc<str>> {
         .collect()
 }
 
+/// All that a statement does, with constants, in words that are the same in both versions.
+///
+/// Cost: looks at each declaration of the function.
+pub fn exactly(shape: &Shape, statement: u32) -> Option<String> {
+    let statement = shape.statements.get(statement as usize)?;
+    Some(Done::new(shape, statement, &names(shape), NO_EFFECT).exactly)
+}
+
 impl Done {
+    fn new(shape: &Shape, statement: &Statement, names: &HashMap<ValueId, Arc<str>>, effect: &str) -> Self {
+        let mut done = Self { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() };
+        let block = shape.body.function.block(statement.block);
+        for instruction in &block.instructions[statement.first..statement.end] {
+            done.add(instruction, names);
+        }
+        done
+    }
+
     fn add(&mut self, instruction: &Instruction, names: &HashMap<ValueId, Arc<str>>) {
         let op = match &instruction.op {
             Op::Binary(name) | Op::Cast(name) | Op::AtomicUpdate(name) => (*name).to_owned(),
@@ -131,7 +144,7 @@ impl Done {
         };
         match &instruction.op {
             Op::Store => self.effect = format!("store {}", target()),
-            Op::Call(..) if self.effect == "nothing" || self.effect.starts_with("call") => {
+            Op::Call(..) if self.effect == NO_EFFECT || self.effect.starts_with("call") => {
                 self.effect = format!("call {}", instruction.called().unwrap_or("*"));
             }
             Op::Branch(..) | Op::Switch(..) | Op::Return | Op::IndirectJump(_) => self.effect = op,
