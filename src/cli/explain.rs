@@ -6,11 +6,15 @@ use crate::cli::trace::json_line;
 use crate::plural::count;
 use crate::report::chain::Chain;
 use crate::report::chain::Figures;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
 use crate::report::chain::Switched;
 use crate::report::chain::Which;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::report::explanation::Explanation;
+use crate::report::outline::Entry;
+use crate::report::outline::outline;
 use crate::report::style::Role;
 use crate::session;
 use crate::session::context::Context;
@@ -57,6 +61,10 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
     let style = console.out_style;
     line(format!("{} fails; {} passes:", safe(&chain.bad), safe(&chain.good)));
     line(String::new());
+    if let Some(sentence) = sentence(&chain) {
+        line(sentence);
+        line(String::new());
+    }
     if let Some(switched) = &chain.switched
         && let (Some(file), Some(number)) = (&switched.file, switched.line)
     {
@@ -75,8 +83,13 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
                 line(format!("      {}", style.paint(Role::Faint, safe(&source.into()))));
             }
         };
-    for link in &chain.links {
-        step((&link.file, link.line), (link.in_change, link.which), &link.clause(safe));
+    let is_verbose = console.volume == Volume::Verbose;
+    let entries = if is_verbose { chain.links.iter().map(Entry::Link).collect() } else { outline(&chain.links) };
+    for entry in &entries {
+        match entry {
+            Entry::Link(found) => step((&found.file, found.line), (found.in_change, found.which), &found.clause(safe)),
+            other => step((&None, None), (false, Which::default()), &other.words().unwrap_or_default()),
+        }
     }
     let failure = &chain.failure;
     let what = format!("thus {}", safe(&failure.what));
@@ -86,10 +99,27 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
     for remark in &chain.remarks {
         line(format!("note: {}", safe(remark)));
     }
-    if console.volume == Volume::Verbose {
+    if entries.iter().any(|entry| entry.words().is_some()) {
+        let n_links = entries.iter().filter(|entry| entry.words().is_none()).count();
+        line(format!("note: {n_links} of {} are shown; -v shows all", count(chain.links.len(), "link")));
+    }
+    if is_verbose {
         figures(&chain.figures, &mut text);
     }
     text
+}
+
+/// The chain in one sentence, if it is long and begins with the change.
+fn sentence(chain: &Chain) -> Option<String> {
+    let (first, decision) = chain.essence()?;
+    let place = |link: &Link| Some(format!("{}:{}", safe(link.file.as_ref()?), link.line?));
+    let effect = match first.kind {
+        Kind::Change => String::new(),
+        _ => format!(", where {}", first.clause(safe)),
+    };
+    let then = decision.and_then(|link| Some(format!("; in {} {}", place(link)?, link.clause(safe))));
+    let (first, then) = (place(first)?, then.unwrap_or_default());
+    Some(format!("In short: the change takes effect in {first}{effect}{then}; thus {}.", safe(&chain.failure.what)))
 }
 
 fn figures(figures: &Figures, text: &mut String) {
@@ -138,5 +168,34 @@ mod tests {
 
         Nothing before it is needed: the values that it uses are the same in both runs.
         "#);
+    }
+
+    #[test]
+    fn a_long_chain_opens_with_a_sentence_and_folds_what_repeats() {
+        let link = |n: u64| {
+            json!({ "kind": "value", "file": "a.c", "line": if n == 0 { 3 } else { 7 }, "function": "main",
+                "variable": "n", "value": n.to_string(), "reference": "9", "in_change": n == 0, "step": n })
+        };
+        let chain = json!({
+            "bad": "b", "good": "g", "switched": null, "end": "benign", "beginning": null, "remarks": [],
+            "chain": (0..6).map(link).collect::<Vec<_>>(),
+            "failure": { "what": "the program fails", "file": null, "line": null, "in_change": false },
+        });
+        let chain = serde_json::from_value(chain).unwrap();
+        let printed = text(chain, &mut |_, _| None, Console::plain());
+        insta::assert_snapshot!(printed, @r"
+        b fails; g passes:
+
+        In short: the change takes effect in a.c:3, where n is given 0 (reference 9); thus the program fails.
+
+        * a.c:3  n is given 0 (reference 9)
+          a.c:7  n is given 1 (reference 9)
+          ... 3 links more like this ...
+          a.c:7  n is given 5 (reference 9)
+          thus the program fails
+
+        Nothing before it is needed: the values that it uses are the same in both runs.
+        note: 3 of 6 links are shown; -v shows all
+        ");
     }
 }

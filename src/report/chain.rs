@@ -344,9 +344,9 @@ impl Link {
         let (value, reference) = (code(&self.value), code(&self.reference));
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
         match self.kind {
-            Kind::Change => "here the versions differ, which leads to the following".to_owned(),
-            Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
+            Kind::Change | Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
                 (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),
+                _ if self.kind == Kind::Change => "here the versions differ, which leads to the following".to_owned(),
                 _ => format!("the condition is {value} (reference {reference})"),
             },
             Kind::Return => format!("{what} returns {value} (reference {reference})"),

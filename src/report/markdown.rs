@@ -19,6 +19,8 @@ use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::outline::Entry;
+use crate::report::outline::outline;
 
 /// The maximum number of printed lines of a chop.
 const MAX_LINES: usize = 20;
@@ -134,8 +136,13 @@ fn why(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
         let mark = if in_change { "**in the change**, " } else { "" };
         writeln!(out, "{number}. {mark}{place}{clause}")
     };
-    for link in &chain.links {
-        item(&link.file, (link.line, link.which), link.in_change, &link.clause(|text| Markdown.code(text)))?;
+    for entry in outline(&chain.links) {
+        match entry {
+            Entry::Link(link) => {
+                item(&link.file, (link.line, link.which), link.in_change, &link.clause(|text| Markdown.code(text)))?;
+            }
+            other => item(&None, (None, Which::default()), false, &other.words().unwrap_or_default())?,
+        }
     }
     let failure = &chain.failure;
     let what = format!("thus {}", Markdown.code(&failure.what));

@@ -32,6 +32,8 @@ pub mod lineage;
 
 pub mod markdown;
 
+pub mod outline;
+
 pub mod places;
 
 pub mod sarif;

@@ -16,6 +16,7 @@ use crate::session::explain::model::FIRST_TRACE;
 use crate::session::explain::model::LONGER;
 use crate::session::explain::model::PARKED_LIMIT;
 use crate::session::explain::model::PATIENCE;
+use crate::session::explain::model::PATIENCE_ENDLESS;
 use crate::session::explain::model::Pair;
 use crate::session::explain::model::Sides;
 use crate::session::explain::model::ending_of;
@@ -169,8 +170,10 @@ impl Explainer<'_> {
             |mut server, process| {
                 let taken = &bad.taken[number];
                 // A record has four bytes at least: what ended by itself in the test may come as far here.
-                let n_failing = if taken.end.is_some() { taken.n_bytes / 4 } else { 0 };
-                let budget = (PATIENCE.0.saturating_mul(n_reference) + PATIENCE.1).max(n_failing + PATIENCE.1);
+                let budget = match taken.end {
+                    Some(_) => (PATIENCE.0.saturating_mul(n_reference)).max(taken.n_bytes / 4) + PATIENCE.1,
+                    None => PATIENCE_ENDLESS.0.saturating_mul(n_reference) + PATIENCE_ENDLESS.1,
+                };
                 let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
                 let way = failing.compared(taken)?;
                 let seconds = begin.elapsed().as_secs_f64();

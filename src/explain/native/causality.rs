@@ -323,11 +323,11 @@ impl<F: Forks> Causality<F> {
     }
 
     /// Where the runs part before a step: the last steps that both have in the same activation, and in those that called it, before the runs do something else there; and what the
-    /// failing run does then.
+    /// failing run does then. Each of the last common steps has the next ones of both runs.
     ///
     /// Cost: looks at each step between the call of each of [`MAX_ACTIVATIONS`] activations and the step.
-    pub fn partings(&self, step: Step) -> HashSet<Step> {
-        let mut found = HashSet::new();
+    pub fn partings(&self, step: Step) -> HashMap<Step, Option<(Step, Step)>> {
+        let mut found = HashMap::new();
         let mut last = step;
         for _ in 0..MAX_ACTIVATIONS {
             if last == Step::START {
@@ -341,9 +341,10 @@ impl<F: Forks> Causality<F> {
                     activation(&self.reference.run, other, until).windows(2).map(|pair| (pair[0], pair[1])).collect();
                 for pair in ours.windows(2).map(|pair| (Step(pair[0]), Step(pair[1]))) {
                     let Some(same) = self.alignment.reference(pair.0) else { continue };
-                    let next = self.alignment.reference(pair.1).map(|step| step.0);
-                    if next.is_none() || theirs.get(&same.0).is_some_and(|other| Some(*other) != next) {
-                        found.extend([pair.0, pair.1]);
+                    let (next, other) = (self.alignment.reference(pair.1), theirs.get(&same.0).copied().map(Step));
+                    if next.is_none() || other.is_some() && other != next {
+                        found.entry(pair.1).or_insert(None);
+                        found.insert(pair.0, other.map(|other| (pair.1, other)));
                     }
                 }
             }

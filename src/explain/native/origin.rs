@@ -13,6 +13,7 @@ use crate::explain::native::causality::CausalityError;
 use crate::explain::native::causality::Forks;
 use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
+use crate::explain::native::roots::Missing;
 use crate::explain::native::story::Link;
 use crate::explain::native::story::standing;
 use crate::trace::TraceError;
@@ -49,8 +50,8 @@ pub enum Origin {
     Stuck,
     /// What comes before is the same in both runs.
     Same,
-    /// Not the change, and nothing that can be told; the statement that fails uses these.
-    Unknown(Vec<Used>),
+    /// Not the change; the statement that fails uses these, and this is why the change is not reached. Without a reason, a later link is in the change.
+    Unknown(Vec<Used>, Option<Missing>),
 }
 
 /// A faulty variable that a statement uses.
@@ -68,13 +69,14 @@ pub struct Used {
 ///
 /// - `in_change`: whether the first link, or the failing statement where there is none, stands in the change; `None` if
 ///   there is no change, only a switched decision.
+/// - `missing`: why no link leads back to the change, if none does.
 /// - `from_outside`: what [`outside`] says, if it was asked.
 ///
 /// Cost: plays a step or two.
 pub fn origin<F: Forks>(
     causality: &mut Causality<F>,
     (links, end): (&[Link], End),
-    in_change: Option<bool>,
+    (in_change, missing): (Option<bool>, Option<Missing>),
     from_outside: Option<Origin>,
 ) -> Result<Origin, CausalityError<F::Error>> {
     let first = links.first().map_or(causality.failure().step, |link| link.step);
@@ -100,7 +102,7 @@ pub fn origin<F: Forks>(
     if end == End::Stuck {
         return Ok(Origin::Stuck);
     }
-    Ok(Origin::Unknown(used))
+    Ok(Origin::Unknown(used, missing))
 }
 
 /// Whether what a chain begins with came in from outside of the process: with its arguments, or by a function that its
@@ -238,7 +240,7 @@ mod tests {
         let found = outside(&mut causality, &links, 1).unwrap();
         assert_eq!(found, Some(Origin::Input("__isoc99_fscanf".into())));
         let told = |causality: &mut _, in_change, from_outside| {
-            origin(causality, (&links, End::Benign), in_change, from_outside).unwrap()
+            origin(causality, (&links, End::Benign), (in_change, None), from_outside).unwrap()
         };
         assert_eq!(told(&mut causality, Some(false), found.clone()), Origin::Input("__isoc99_fscanf".into()));
         assert_eq!(told(&mut causality, Some(true), found), Origin::Change);
@@ -252,7 +254,7 @@ mod tests {
         let chain = chain(&mut causality, last, |_, _| true);
         let links = tell(&mut causality, &chain, None).unwrap();
         assert_eq!(outside(&mut causality, &links, 1).unwrap(), None);
-        assert_eq!(origin(&mut causality, (&links, End::Start), Some(true), None).unwrap(), Origin::Initial);
-        assert_eq!(origin(&mut causality, (&links, End::Start), Some(false), None).unwrap(), Origin::Start);
+        assert_eq!(origin(&mut causality, (&links, End::Start), (Some(true), None), None).unwrap(), Origin::Initial);
+        assert_eq!(origin(&mut causality, (&links, End::Start), (Some(false), None), None).unwrap(), Origin::Start);
     }
 }

@@ -20,6 +20,7 @@ use crate::explain::native::causality::Forks;
 use crate::explain::native::story::Did;
 use crate::explain::native::story::Link;
 use crate::explain::native::story::standing;
+use crate::explain::native::story::way;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::uses::dependences;
@@ -28,7 +29,18 @@ use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 
-/// Adds the root of a chain to its links if none of them is in the change; returns whether it did.
+/// Why the root of a chain is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// No changed statement runs.
+    NotRun,
+    /// Changed statements run, and the first link depends on none of them.
+    Independent,
+    /// The first link depends on this changed statement, but no tested state from there on brings it about.
+    Unproved(Option<Place>),
+}
+
+/// Adds the root of a chain to its links if none of them is in the change; returns why not if it is not found.
 ///
 /// - `is_changed`: whether a place of the failing version is in the change.
 ///
@@ -38,29 +50,35 @@ pub fn lead<F: Forks>(
     chain: &Chain,
     links: &mut Vec<Link>,
     is_changed: &mut dyn FnMut(&Place) -> bool,
-) -> Result<bool, CausalityError<F::Error>> {
+) -> Result<Option<Missing>, CausalityError<F::Error>> {
     if links.iter().any(|link| link.place.as_ref().is_some_and(&mut *is_changed)) {
-        return Ok(false);
+        return Ok(None);
     }
     let seen = causality.failure().step;
     let first = links.first().map_or(seen, |link| link.step);
     let place = standing(causality.failing(), seen)?.place;
-    if first == Step::START || (links.is_empty() && place.as_ref().is_some_and(&mut *is_changed)) {
-        return Ok(false);
+    if links.is_empty() && place.as_ref().is_some_and(&mut *is_changed) {
+        return Ok(None);
+    }
+    if first == Step::START {
+        return Ok(Some(Missing::Independent));
     }
     let failing = &mut causality.failing().player;
     let mut changed = Changed { is_changed, steps: Vec::new() };
     failing.seek(0)?;
     failing.play(&mut changed)?;
     if changed.steps.is_empty() {
-        return Ok(false);
+        return Ok(Some(Missing::NotRun));
     }
     let reached = slice::backward(&dependences(failing, Step(u32::MAX))?, &[(first, Step(u32::MAX))], Kinds::ALL);
     let set = chain.sets.iter().rev().find(|(_, set)| !set.is_empty());
     let goal = set.map_or(Goal::Failure, |(point, set)| Goal::Set { point: *point, definitions: set.clone() });
     let is_before = |point: &Point| set.is_none_or(|(later, _)| point < later);
     let parting = causality.partings(first);
-    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step) || parting.contains(step));
+    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step) || parting.contains_key(step));
+    let candidates: Vec<Step> = candidates.collect();
+    let Some(last) = candidates.last().copied() else { return Ok(Some(Missing::Independent)) };
+    let candidates = candidates.into_iter();
     let candidates: Vec<(Step, Point)> =
         candidates.filter_map(|step| Some((step, causality.point_until(step).filter(is_before)?))).collect();
     // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
@@ -74,13 +92,22 @@ pub fn lead<F: Forks>(
             end = middle;
         }
     }
-    let Some((step, _)) = begin.checked_sub(1).map(|last| candidates[last]) else { return Ok(false) };
+    let Some((step, _)) = begin.checked_sub(1).map(|last| candidates[last]) else {
+        return Ok(Some(Missing::Unproved(standing(causality.failing(), last)?.place)));
+    };
     let found = standing(causality.failing(), step)?;
     let reference = causality.alignment().reference(step);
+    let mut ways = None;
+    if let Some(Some((ours, theirs))) = parting.get(&step) {
+        let ours = standing(causality.failing(), *ours)?.place;
+        let theirs = standing(causality.reference(), *theirs)?.place;
+        ways = ours.zip(theirs).filter(|(ours, theirs)| ours.line > 0 && theirs.line > 0);
+    }
+    let did = Did::Differs(ways.map(|(ours, theirs)| (way(&ours), way(&theirs))));
     let (time, function, place) = (u64::from(step.0), found.function, found.place);
     let index = links.partition_point(|other| other.time < time);
-    links.insert(index, Link { step, time, reference, function, place, instance: None, did: Did::Differs, text: None });
-    Ok(true)
+    links.insert(index, Link { step, time, reference, function, place, instance: None, did, text: None });
+    Ok(None)
 }
 
 /// The steps of a run that are instances of changed statements.
@@ -113,16 +140,29 @@ mod tests {
         let chain = chain(&mut causality, last, |_, _| false);
         let mut links = Vec::new();
         let is_led = lead(&mut causality, &chain, &mut links, &mut |place| changed.contains(&place.line)).unwrap();
-        assert_eq!(is_led, !links.is_empty());
+        assert!(is_led.is_none() || links.is_empty());
         links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), link.did)).collect()
     }
 
     #[test]
     fn the_root_is_a_changed_statement_that_the_failure_depends_on() {
         // `struct whole whole = { NULL };` gives the pointer; the failure depends on nothing of `part.size = 4;`.
-        assert_eq!(led(&[16]), [(16, Did::Differs)]);
+        assert_eq!(led(&[16]), [(16, Did::Differs(None))]);
         assert_eq!(led(&[20]), []);
-        assert_eq!(led(&[16, 20]), [(16, Did::Differs)]);
+        assert_eq!(led(&[16, 20]), [(16, Did::Differs(None))]);
+    }
+
+    #[test]
+    fn a_root_that_is_not_found_has_a_reason() {
+        let missing = |changed: &[u32]| {
+            let mut causality = causality("crash", Ending::Signal(11));
+            let last = causality.failure().step;
+            let chain = chain(&mut causality, last, |_, _| false);
+            lead(&mut causality, &chain, &mut Vec::new(), &mut |place| changed.contains(&place.line)).unwrap()
+        };
+        assert_eq!(missing(&[1000]), Some(Missing::NotRun));
+        assert_eq!(missing(&[20]), Some(Missing::Independent));
+        assert_eq!(missing(&[16]), None);
     }
 
     #[test]

@@ -66,8 +66,8 @@ pub enum Did {
         /// In the reference.
         reference: String,
     },
-    /// It is of the change, and leads to the next link in a way that no variable shows.
-    Differs,
+    /// It is of the change, and leads to the next link in a way that no variable shows; where both runs go on if that is where they part.
+    Differs(Option<(String, String)>),
 }
 
 /// A link of the chain.
@@ -115,6 +115,11 @@ pub struct Outcome {
     condition: Option<String>,
     /// Which of its successors was chosen.
     successor: Option<Successor>,
+}
+
+/// That a run goes on at a place.
+pub fn way(place: &Place) -> String {
+    format!("decided for line {}", place.line)
 }
 
 /// One of the blocks that a decision leads to.
@@ -453,7 +458,7 @@ impl Watch for Look {
         let begins = |labels: &[&str]| labels.iter().any(|begin| label.starts_with(begin));
         let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
         let place = statement.and_then(|statement| statement.place.as_ref());
-        let way = place.map_or_else(|| "decided so".to_owned(), |place| format!("decided for line {}", place.line));
+        let way = place.map_or_else(|| "decided so".to_owned(), way);
         let decision = decision.map(|instruction| &instruction.op);
         let told = match decision {
             Some(Op::Branch(..)) if begins(&is_taken) => "true".to_owned(),
@@ -533,7 +538,7 @@ mod tests {
             Did::Gave { variable, value, reference, .. } => format!("{variable} = {value} ({reference})"),
             Did::Returned { function, value, reference } => format!("{function} returned {value} ({reference})"),
             Did::Decided { outcome, reference } => format!("{outcome} ({reference})"),
-            Did::Differs => String::new(),
+            Did::Differs(_) => String::new(),
         };
         links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), text(link.did))).collect()
     }

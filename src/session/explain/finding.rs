@@ -20,6 +20,7 @@ use crate::explain::native::naming;
 use crate::explain::native::origin;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::roots;
+use crate::explain::native::roots::Missing;
 use crate::explain::native::story;
 use crate::explain::native::story::Link;
 use crate::explain::native::story::Standing;
@@ -111,14 +112,17 @@ impl Explainer<'_> {
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
         let mut changed = changed;
         let is_value = self.order.method != Method::Global;
-        let is_apart =
-            switched.is_none() && is_value && !lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+        let mut missing = None;
+        if switched.is_none() && is_value {
+            missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+        }
+        let is_apart = missing.is_some();
         let from_outside =
             if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
         if is_apart && from_outside.is_none() && found.end != End::Unfinished {
             // None of its lines is in the chain: perhaps because none of them runs.
             remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed, &pair)?);
-            lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+            missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
         let sets = sets(&mut causality, &found).map_err(told)?;
         let failure = causality.failure().clone();
@@ -131,7 +135,8 @@ impl Explainer<'_> {
             let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
             Some(place.is_some_and(|place| is_touched(place, &mut sources, &changed)))
         };
-        let origin = origin::origin(&mut causality, (&links, found.end), in_change, from_outside).map_err(told)?;
+        let ends = (in_change, missing);
+        let origin = origin::origin(&mut causality, (&links, found.end), ends, from_outside).map_err(told)?;
         if causality.n_unpatched > 0 {
             remarks.push(format!(
                 "up to {} differing variables could not be overwritten, because they point to something that the \
@@ -213,22 +218,22 @@ fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Li
     changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }
 
-/// Leads a chain back to the change; returns whether it is in it now.
+/// Leads a chain back to the change; returns why not if it is not in it then.
 fn lead(
     causality: &mut Causality<Server>,
     found: &Chain,
     links: &mut Vec<Link>,
     (sources, changed): (&mut change::Sources, &change::Lines),
-) -> Result<bool, Failure> {
+) -> Result<Option<Missing>, Failure> {
     let mut is_touched = |place: &Place| is_touched(place, sources, changed);
     if links.iter().any(|link| link.place.as_ref().is_some_and(&mut is_touched)) {
-        return Ok(true);
+        return Ok(None);
     }
     if links.is_empty() {
         let seen = causality.failure().step;
         let standing = story::standing(causality.failing(), seen)?;
         if standing.place.as_ref().is_some_and(&mut is_touched) {
-            return Ok(true);
+            return Ok(None);
         }
     }
     roots::lead(causality, found, links, &mut is_touched).map_err(told)

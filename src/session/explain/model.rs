@@ -37,6 +37,9 @@ pub(super) const FIRST_TRACE: u64 = 64 << 20;
 /// The failing run may be so many times as long as the reference, and so many segments longer; then it does not end.
 pub(super) const PATIENCE: (u64, u64) = (20, 200_000);
 
+/// The same for a failing run that had not ended when the test was killed: only the beginning of what does not end is needed.
+pub(super) const PATIENCE_ENDLESS: (u64, u64) = (4, 20_000);
+
 /// The two versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {

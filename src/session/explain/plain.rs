@@ -125,7 +125,8 @@ fn of_link(link: &story::Link, at: At) -> Link {
             (Kind::Return, Some(&**function), value.as_str(), reference.as_str())
         }
         Did::Decided { outcome, reference } => (Kind::Decision, None, outcome.as_str(), reference.as_str()),
-        Did::Differs => (Kind::Change, None, "that of the failing version", "that of the reference"),
+        Did::Differs(Some((ours, theirs))) => (Kind::Change, None, ours.as_str(), theirs.as_str()),
+        Did::Differs(None) => (Kind::Change, None, "that of the failing version", "that of the reference"),
     };
     Link {
         kind,

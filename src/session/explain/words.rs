@@ -4,6 +4,7 @@ use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
 use crate::explain::native::origin::Origin;
 use crate::explain::native::origin::Used;
+use crate::explain::native::roots::Missing;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explanation;
 use crate::trace::native::value;
@@ -65,6 +66,26 @@ fn used(used: &[Used], sources: &mut Sources) -> String {
     }
 }
 
+/// Why a chain does not begin with the change.
+fn why(missing: Option<&Missing>, sources: &mut Sources) -> String {
+    match missing {
+        None => "No faulty value before it is needed: the change takes part only later.".to_owned(),
+        Some(Missing::NotRun) => "No faulty value before it is needed, and no changed line runs in this process: how \
+                                  the change leads to it is not recorded."
+            .to_owned(),
+        Some(Missing::Independent) => "No faulty value before it is needed, and it uses no value that a changed line \
+                                       computed in this process: the change leads to it in a way that is not recorded."
+            .to_owned(),
+        Some(Missing::Unproved(place)) => {
+            let line = place.as_ref().map(|place| format!(" {}:{}", sources.path(&place.file), place.line));
+            format!(
+                "It depends on the changed line{}, but no test proved which values lead from there to here.",
+                line.unwrap_or_default()
+            )
+        }
+    }
+}
+
 /// Where the chain begins, in a sentence.
 pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
     let is_empty = explanation.links.is_empty();
@@ -100,11 +121,7 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
         }
         Origin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
         Origin::Same => "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned(),
-        Origin::Unknown(all) => format!(
-            "No faulty value before it is needed, but it is not in the change: no variable shows how the change leads \
-             to it.{}",
-            used(all, sources)
-        ),
+        Origin::Unknown(all, missing) => format!("{}{}", why(missing.as_ref(), sources), used(all, sources)),
     }
 }
 

@@ -1,0 +1,188 @@
+//! The outline of a chain: its links without what repeats, and of a long chain only its turning points.
+
+use crate::plural::count;
+use crate::report::chain::Chain;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
+
+/// A part of at most so many links is looked for again behind itself.
+const MAX_PERIOD: usize = 12;
+
+/// A chain with more printed links than this is cut down to its turning points.
+const MAX_LINKS: usize = 30;
+
+/// Turning points between the first link and the last one.
+const MAX_POINTS: usize = 3;
+
+/// A line of an outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry<'l> {
+    /// A link.
+    Link(&'l Link),
+    /// The links before it come so many times more with other values, before the last time that follows.
+    Again {
+        /// Links of one time.
+        n_links: usize,
+        /// How many times are left out.
+        n_times: usize,
+    },
+    /// So many links are left out.
+    Left(usize),
+}
+
+impl Entry<'_> {
+    /// What is printed in place of what is left out; `None` for a link.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Link(_) => None,
+            Self::Again { n_links: 1, n_times } => Some(format!("... {} more like this ...", count(n_times, "link"))),
+            Self::Again { n_links, n_times } => {
+                Some(format!("... these {n_links} links {} more ...", count(n_times, "time")))
+            }
+            Self::Left(n) => Some(format!("... {} ...", count(n, "more link"))),
+        }
+    }
+}
+
+/// The links of a chain with each repetition as its first and its last time. Links repeat if they are the same statements of the same variables with other values.
+///
+/// Cost: links times the square of [`MAX_PERIOD`].
+pub fn folded(links: &[Link]) -> Vec<Entry<'_>> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    while at < links.len() {
+        let rest = &links[at..];
+        let saved = |(period, times): &(usize, usize)| period * times.saturating_sub(2);
+        let periods = (1..=MAX_PERIOD.min(rest.len())).map(|period| (period, times(rest, period)));
+        let best = periods.rev().max_by_key(saved).filter(|found| saved(found) >= 2);
+        let Some((period, times)) = best else {
+            entries.push(Entry::Link(&rest[0]));
+            at += 1;
+            continue;
+        };
+        let end = period * times;
+        entries.extend(rest[..period].iter().map(Entry::Link));
+        entries.push(Entry::Again { n_links: period, n_times: times - 2 });
+        entries.extend(rest[end - period..end].iter().map(Entry::Link));
+        at += end;
+    }
+    entries
+}
+
+/// The [folded] links; of more than [`MAX_LINKS`] the first, the last, and between them those where the run takes another way or enters another file.
+pub fn outline(links: &[Link]) -> Vec<Entry<'_>> {
+    let entries = folded(links);
+    if entries.len() <= MAX_LINKS {
+        return entries;
+    }
+    let last = links.len() - 1;
+    let enters = |at: &usize| *at > 0 && links[*at].file != links[at - 1].file;
+    let decides = |at: &usize| links[*at].kind == Kind::Decision;
+    let inner = 1..last;
+    let mut points: Vec<usize> = inner.clone().filter(enters).take(MAX_POINTS - 1).collect();
+    let others = inner.filter(decides).filter(|at| !points.contains(at)).collect::<Vec<_>>();
+    // The decisions nearest to the failure say the most of what it does.
+    let n_others = MAX_POINTS - points.len();
+    points.extend(others.into_iter().rev().take(n_others));
+    points.extend([0, last]);
+    points.sort_unstable();
+    let mut shown = Vec::new();
+    let mut next = 0;
+    for point in points {
+        if point > next {
+            shown.push(Entry::Left(point - next));
+        }
+        shown.push(Entry::Link(&links[point]));
+        next = point + 1;
+    }
+    shown
+}
+
+/// How many times a part of so many links stands at the beginning, one behind the other.
+fn times(links: &[Link], period: usize) -> usize {
+    let is_same =
+        |part: &&[Link]| part.len() == period && part.iter().zip(links).all(|(later, link)| is_repeated(later, link));
+    links.chunks(period).take_while(is_same).count()
+}
+
+fn is_repeated(later: &Link, link: &Link) -> bool {
+    let what = |link: &Link| (link.kind, link.line, link.which.part, link.in_change, link.kept);
+    what(later) == what(link)
+        && (&later.file, &later.function, &later.variable) == (&link.file, &link.function, &link.variable)
+}
+
+impl Chain {
+    /// The links that make up its sentence: the changed one that it begins with, and the last decision; `None` if it is short, or does not begin with the change.
+    pub fn essence(&self) -> Option<(&Link, Option<&Link>)> {
+        const MIN_LINKS: usize = 5;
+        let first = self.links.first().filter(|first| first.in_change && self.links.len() >= MIN_LINKS)?;
+        Some((first, self.links[1..].iter().rev().find(|link| link.kind == Kind::Decision)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+    use proptest::prelude::*;
+
+    fn links(lines: &[u64]) -> Vec<Link> {
+        let sample = samples::chain().links[1].clone();
+        let link = |(n, line): (u32, &u64)| Link { line: Some(*line), step: n, in_change: false, ..sample.clone() };
+        (0..).zip(lines).map(link).collect()
+    }
+
+    fn shown(entries: &[Entry]) -> Vec<String> {
+        let text = |entry: &Entry| match entry {
+            Entry::Link(link) => format!("{}", link.step),
+            other => other.words().unwrap(),
+        };
+        entries.iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_repeated_link_and_a_repeated_part_are_shown_the_first_and_the_last_time() {
+        let all = links(&[1, 7, 7, 7, 7, 2]);
+        assert_eq!(shown(&folded(&all)), ["0", "1", "... 2 links more like this ...", "4", "5"]);
+        let all = links(&[7, 8, 7, 8, 7, 8, 1]);
+        assert_eq!(shown(&folded(&all)), ["0", "1", "... these 2 links 1 time more ...", "4", "5", "6"]);
+        let all = links(&[1, 7, 7, 7, 2]);
+        assert_eq!(shown(&folded(&all)).len(), 5, "nothing would be saved");
+    }
+
+    #[test]
+    fn a_long_chain_is_cut_down_to_its_turning_points() {
+        let mut all = links(&(0..50).collect::<Vec<_>>());
+        all[10].kind = Kind::Decision;
+        all[40].kind = Kind::Decision;
+        for link in &mut all[20..] {
+            link.file = Some("other.c".into());
+        }
+        let expected = ["0", "... 9 more links ...", "10", "... 9 more links ...", "20", "... 19 more links ...", "40"];
+        let entries = shown(&outline(&all));
+        assert_eq!(entries[..7], expected);
+        assert_eq!(entries[7..], ["... 8 more links ...", "49"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_link_is_lost(lines in prop::collection::vec(0_u64..3, 0..60)) {
+            let all = links(&lines);
+            let n_shown = |entries: Vec<Entry>| -> usize {
+                let n = |entry: &Entry| match entry {
+                    Entry::Link(_) => 1,
+                    Entry::Again { n_links, n_times } => n_links * n_times,
+                    Entry::Left(n) => *n,
+                };
+                entries.iter().map(n).sum()
+            };
+            prop_assert_eq!(n_shown(folded(&all)), all.len());
+            prop_assert_eq!(n_shown(outline(&all)), all.len());
+            let steps: Vec<u32> = folded(&all).iter().filter_map(|entry| match entry {
+                Entry::Link(link) => Some(link.step),
+                _ => None,
+            }).collect();
+            prop_assert!(steps.is_sorted());
+        }
+    }
+}
