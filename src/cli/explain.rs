@@ -190,7 +190,7 @@ mod tests {
 
         * a.c:3  n is given 0 (reference 9)
           a.c:7  n is given 1 (reference 9)
-          ... 3 links more like this ...
+          ... 3 more links like this ...
           a.c:7  n is given 5 (reference 9)
           thus the program fails
 

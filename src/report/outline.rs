@@ -19,7 +19,7 @@ const MAX_POINTS: usize = 3;
 pub enum Entry<'l> {
     /// A link.
     Link(&'l Link),
-    /// The links before it come so many times more with other values, before the last time that follows.
+    /// The links before it repeat with other values. The last time follows; so many times between are left out.
     Again {
         /// Links of one time.
         n_links: usize,
@@ -35,9 +35,9 @@ impl Entry<'_> {
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Link(_) => None,
-            Self::Again { n_links: 1, n_times } => Some(format!("... {} more like this ...", count(n_times, "link"))),
+            Self::Again { n_links: 1, n_times } => Some(format!("... {} like this ...", count(n_times, "more link"))),
             Self::Again { n_links, n_times } => {
-                Some(format!("... these {n_links} links {} more ...", count(n_times, "time")))
+                Some(format!("... these {n_links} links {} ...", count(n_times, "more time")))
             }
             Self::Left(n) => Some(format!("... {} ...", count(n, "more link"))),
         }
@@ -112,7 +112,7 @@ fn is_repeated(later: &Link, link: &Link) -> bool {
 }
 
 impl Chain {
-    /// The links that make up its sentence: the changed one that it begins with, and the last decision; `None` if it is short, or does not begin with the change.
+    /// The links that its opening sentence tells: the first one, which is in the change, and the last decision. `None` if the chain is short or does not begin with the change.
     pub fn essence(&self) -> Option<(&Link, Option<&Link>)> {
         const MIN_LINKS: usize = 5;
         let first = self.links.first().filter(|first| first.in_change && self.links.len() >= MIN_LINKS)?;
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn a_repeated_link_and_a_repeated_part_are_shown_the_first_and_the_last_time() {
         let all = links(&[1, 7, 7, 7, 7, 2]);
-        assert_eq!(shown(&folded(&all)), ["0", "1", "... 2 links more like this ...", "4", "5"]);
+        assert_eq!(shown(&folded(&all)), ["0", "1", "... 2 more links like this ...", "4", "5"]);
         let all = links(&[7, 8, 7, 8, 7, 8, 1]);
-        assert_eq!(shown(&folded(&all)), ["0", "1", "... these 2 links 1 time more ...", "4", "5", "6"]);
+        assert_eq!(shown(&folded(&all)), ["0", "1", "... these 2 links 1 more time ...", "4", "5", "6"]);
         let all = links(&[1, 7, 7, 7, 2]);
         assert_eq!(shown(&folded(&all)).len(), 5, "nothing would be saved");
     }

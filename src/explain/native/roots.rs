@@ -78,9 +78,8 @@ pub fn lead<F: Forks>(
     let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step) || parting.contains_key(step));
     let candidates: Vec<Step> = candidates.collect();
     let Some(last) = candidates.last().copied() else { return Ok(Some(Missing::Independent)) };
-    let candidates = candidates.into_iter();
-    let candidates: Vec<(Step, Point)> =
-        candidates.filter_map(|step| Some((step, causality.point_until(step).filter(is_before)?))).collect();
+    let with_point = |step: &Step| Some((*step, causality.point_until(*step).filter(is_before)?));
+    let candidates: Vec<(Step, Point)> = candidates.iter().filter_map(with_point).collect();
     // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
     let (mut begin, mut end) = (0, candidates.len());
     while begin < end {
