@@ -137,7 +137,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Reset => reset(&location),
         Request::Gc => gc(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
-        Request::Explain(args) => Ok(Answer::Page(explain::run(&args, &location, context, console)?)),
+        Request::Explain(args) => explain::run(&args, &location, context, console),
         Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
         Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),

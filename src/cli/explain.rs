@@ -1,9 +1,11 @@
 //! `git idd explain`: runs the driver and prints the explanation.
 
+use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::progress::Volume;
 use crate::cli::trace::json_line;
 use crate::plural::count;
+use crate::report::Status;
 use crate::report::chain::Chain;
 use crate::report::chain::Figures;
 use crate::report::chain::Kind;
@@ -39,16 +41,23 @@ fn switch(switched: &Switched) -> String {
     }
 }
 
-/// Explains; the result is the printed text.
-pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console: Console) -> Result<Vec<u8>, Failure> {
-    let Explained { chain, mut sources } = session::explain::run(order, location, context, &mut console.progress())?;
+/// Explains, and prints the chain; one that a signal cut off has the exit code of an interrupt.
+pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let explained = session::explain::run(order, location, context, &mut console.progress())?;
+    let is_interrupted = explained.is_interrupted;
+    let bytes = printed(explained, console);
+    Ok(if is_interrupted { Answer::Text(bytes, Status::Interrupted.code()) } else { Answer::Page(bytes) })
+}
+
+fn printed(explained: Explained, console: Console) -> Vec<u8> {
+    let Explained { chain, mut sources, .. } = explained;
     if console.is_json {
-        return Ok(json_line(&Explanation::Chain(chain)));
+        return json_line(&Explanation::Chain(chain));
     }
     let mut source = |file: &Untrusted, line: u64| {
         sources.line(&String::from_utf8_lossy(file.as_bytes()), u32::try_from(line).ok()?)
     };
-    Ok(text(chain, &mut source, console).into_bytes())
+    text(chain, &mut source, console).into_bytes()
 }
 
 /// The explanation for people.

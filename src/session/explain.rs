@@ -14,6 +14,7 @@ use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Explanation;
 use crate::session::explain::model::FIRST_TRACE;
 use crate::session::explain::model::LONGER;
+use crate::session::explain::model::Limit;
 use crate::session::explain::model::PARKED_LIMIT;
 use crate::session::explain::model::PATIENCE;
 use crate::session::explain::model::PATIENCE_ENDLESS;
@@ -47,6 +48,7 @@ pub mod model;
 pub(in crate::session) mod pair;
 mod parking;
 mod plain;
+mod progress;
 mod sides;
 pub mod switching;
 pub mod words;
@@ -89,13 +91,16 @@ pub fn run(
         }
     }
     let chain = plain::chain(&explanation, &mut sources);
-    keep(
-        explanation.pair.hunt,
-        explanation.pair.failing,
-        || report::explanation::Explanation::Chain(chain.clone()),
-        (location, talk),
-    );
-    Ok(Explained { chain, sources })
+    let is_interrupted = explanation.limit == Some(Limit::Interrupt);
+    if !is_interrupted {
+        keep(
+            explanation.pair.hunt,
+            explanation.pair.failing,
+            || report::explanation::Explanation::Chain(chain.clone()),
+            (location, talk),
+        );
+    }
+    Ok(Explained { chain, sources, is_interrupted })
 }
 
 /// Stores an explanation of a hunt for its reports.
@@ -185,6 +190,7 @@ impl Explainer<'_> {
                     pair,
                     changed,
                     seconds,
+                    talk,
                 )?;
                 Ok(explained.with(which).with(way))
             },

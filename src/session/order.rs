@@ -293,6 +293,8 @@ pub struct ExplainOrder {
     pub switch_budget: Option<usize>,
     /// Tests after which the search for the chain ends.
     pub max_tests: u64,
+    /// Time after which it ends; `None` for no limit.
+    pub budget: Option<Duration>,
     /// The pair of the hunt.
     pub at: Side,
     /// Shell line that is run before the test.

@@ -75,6 +75,11 @@ fn explain_gives_one_of_the_two_ideal_chains_of_figure_1_by_each_algorithm() {
         assert_eq!(explanation["failure"]["line"], 18);
         assert_eq!(explanation["remarks"], serde_json::json!([]));
     }
+    let cut = explained(place.path(), "test \"$(./a)\" = False", &["--budget", "1ms"]);
+    assert_eq!(cut["end"], "unfinished");
+    let beginning = cut["beginning"].as_str().unwrap();
+    assert!(beginning.ends_with("the time of `--budget` was over before its beginning was found."), "{beginning}");
+    assert!(cut["chain"].as_array().unwrap().len() < 4);
     assert_eq!(fixture_state(place.path()), before, "an explanation leaves the working tree as it was");
 }
 

@@ -409,6 +409,11 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub max_tests: u64,
 
+    /// Search for the chain at most this long (builds and runs of the test are not counted), and print the chain so
+    /// far.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+
     /// Pair of versions of a hunt: the first bad revision with and without the necessary change, or HEAD without and
     /// with the fix.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]

@@ -63,6 +63,12 @@ pub trait Executions {
     /// What stops the work (not: a patched run that crashes or hangs; its goal did not come about).
     type Error;
 
+    /// Whether no further test can be run, because the time is up or somebody stopped the work. From then on, tests and
+    /// states that are not known yet are errors.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// How many aligned points there are. The failure comes about after the last.
     fn n_points(&self) -> usize;
 

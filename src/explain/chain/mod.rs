@@ -94,7 +94,7 @@ pub enum End {
     Start,
     /// Not even the whole faulty state of the point before induces the set.
     Stuck,
-    /// The tests were used up.
+    /// The tests were used up, or the executions were stopped.
     Unfinished,
 }
 
@@ -111,42 +111,63 @@ pub enum End {
 /// nothing seems to be needed. The chain goes on from the first of these points where something is. (Not in the paper, whose states hold
 /// whole variables only.)
 ///
+/// When the executions are stopped ([`Executions::is_stopped`]), the sets that were found by then are the result, with [`End::Unfinished`]. They may
+/// be none at all.
+///
 /// Cost in tests, c = changes of the set: c minimal sets (a few tests each, about 2 log2 n for each definition found among n faulty
 /// ones), and between the changes one for every point (`Linear`), log2 of the siblings in every region on the way (`Hierarchical`),
 /// or one (`Dependence`; as `Hierarchical` where the leap is not valid).
 pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Chain, E::Error> {
     let n_points = u32::try_from(executions.n_points()).expect("every point fits a `Point`");
     let mut session = Session::new(executions);
-    if options.method == Method::Global {
-        let sets = global::sets(&mut session, n_points)?;
-        let end = if sets.last().is_some_and(|(_, set)| set.is_empty()) { End::Benign } else { End::Start };
-        return Ok(Chain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() });
-    }
-    let mut sets: Vec<(Point, Vec<Definition>)> = Vec::new();
+    let mut sets = Vec::new();
+    let searched = match options.method {
+        Method::Global => global::search(&mut session, n_points, &mut sets),
+        _ => search(&mut session, n_points, options, &mut sets),
+    };
+    let end = match searched {
+        Err(_) if session.executions().is_stopped() => {
+            // That an empty set is the last one is not known, unless the chain ends there.
+            while sets.last().is_some_and(|(_, set)| set.is_empty()) {
+                sets.pop();
+            }
+            End::Unfinished
+        }
+        searched => searched?,
+    };
+    Ok(Chain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() })
+}
+
+/// Finds the sets, the last point first, and why they end.
+fn search<E: Executions>(
+    session: &mut Session<'_, E>,
+    n_points: u32,
+    options: Options,
+    sets: &mut Vec<(Point, Vec<Definition>)>,
+) -> Result<End, E::Error> {
     let mut goal = Goal::Failure;
     let mut next = n_points.checked_sub(1).map(Point);
-    let end = loop {
-        let Some(mut point) = next else { break if sets.is_empty() { End::Stuck } else { End::Start } };
-        let Some(mut set) = minimise::inducing_set(&mut session, point, &goal)? else { break End::Stuck };
+    loop {
+        let Some(mut point) = next else { return Ok(if sets.is_empty() { End::Stuck } else { End::Start }) };
+        let Some(mut set) = minimise::inducing_set(session, point, &goal)? else { return Ok(End::Stuck) };
         if set.is_empty() {
             sets.push((point, set));
-            let Some(around) = pending_set(&mut session, point, &goal)? else { break End::Benign };
+            let Some(around) = pending_set(session, point, &goal)? else { return Ok(End::Benign) };
             (point, set) = around;
         }
         sets.push((point, set.clone()));
         if session.n_tests() >= options.max_tests {
-            break End::Unfinished;
+            return Ok(End::Unfinished);
         }
         next = match options.method {
-            Method::Linear => linear::last_change(&mut session, point, &set)?,
-            Method::Hierarchical => hierarchical::last_change(&mut session, point, &set)?,
-            Method::Dependence | Method::Global => dependence::last_change(&mut session, point, &set)?,
+            Method::Linear => linear::last_change(session, point, &set)?,
+            Method::Hierarchical => hierarchical::last_change(session, point, &set)?,
+            Method::Dependence | Method::Global => dependence::last_change(session, point, &set)?,
         };
         if let Some(change) = next {
             goal = Goal::Set { point: change.next(), definitions: set };
         }
-    };
-    Ok(Chain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() })
+    }
 }
 
 /// The set that induces `goal` from the beginning of a statement that is under way at `point`, where none is needed any more.

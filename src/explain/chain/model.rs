@@ -221,6 +221,8 @@ pub(super) struct Model {
     pub(super) is_reversed: bool,
     /// The number of tests that were run.
     pub(super) n_asked: usize,
+    /// Tests that it answers.
+    pub(super) n_answered: usize,
 }
 
 impl Model {
@@ -232,7 +234,7 @@ impl Model {
         let aligned =
             (failing.steps.iter().enumerate()).filter_map(|(number, step)| Some((number, peer(step)?))).collect();
         let pair = pair.clone();
-        Self { pair, failing, aligned, reference, is_reversed: false, n_asked: 0 }
+        Self { pair, failing, aligned, reference, is_reversed: false, n_asked: 0, n_answered: usize::MAX }
     }
 
     pub(super) fn is_failing(&self) -> bool {
@@ -287,6 +289,10 @@ fn is_same(value: &Value, other: &Value) -> bool {
 impl Executions for Model {
     type Error = String;
 
+    fn is_stopped(&self) -> bool {
+        self.n_asked >= self.n_answered
+    }
+
     fn n_points(&self) -> usize {
         self.aligned.len()
     }
@@ -318,6 +324,9 @@ impl Executions for Model {
         }
         if !test.retained.is_sorted() {
             return Err(format!("{test:?} is not in temporal order"));
+        }
+        if self.is_stopped() {
+            return Err("stopped".to_owned());
         }
         self.n_asked += 1;
         Ok(self.induces(test))

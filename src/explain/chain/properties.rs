@@ -137,6 +137,21 @@ proptest! {
             prop_assert!(part.end != End::Unfinished || part.n_tests >= max_tests);
         }
     }
+
+    #[test]
+    fn what_is_found_before_it_is_stopped_is_the_end_of_the_chain_and_holds(pair in pair(), n_answered in 0..60_usize) {
+        for method in [Method::Linear, Method::Hierarchical, Method::Dependence, Method::Global] {
+            let whole = chain(&mut Model::of(&pair), method);
+            let mut model = Model::of(&pair);
+            model.n_answered = n_answered;
+            let part = chain(&mut model, method);
+            prop_assert!(whole.sets.starts_with(&part.sets));
+            prop_assert_eq!(part.end == End::Unfinished, (n_answered as u64) < whole.n_tests);
+            if method != Method::Global {
+                prop_assert_eq!(verify(&part, &mut Model::of(&pair)).unwrap(), Ok(()));
+            }
+        }
+    }
 }
 
 /// Of how many pairs something holds, and how many tests each method used.

@@ -94,6 +94,11 @@ pub trait Forks {
 
     /// Runs a fork.
     fn run(&mut self, order: &Order) -> Result<Ran, Self::Error>;
+
+    /// Whether no further fork can be run, because the time is up or somebody stopped the work.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// Why causality cannot be tested.
@@ -105,6 +110,9 @@ pub enum CausalityError<E> {
     /// A fork cannot be run.
     #[error("{0}")]
     Fork(E),
+    /// The forks were stopped.
+    #[error("the search for the chain was stopped")]
+    Stopped,
 }
 
 /// The faulty state at a point.
@@ -368,7 +376,13 @@ impl<F: Forks> Causality<F> {
         points.extend(steps.filter_map(|step| self.point_of.get(&step).copied()).take(MAX_IN_FRAME));
     }
 
+    /// An error if the forks are stopped: states of long runs take time, too.
+    fn go_on(&self) -> Result<(), CausalityError<F::Error>> {
+        if self.forks.is_stopped() { Err(CausalityError::Stopped) } else { Ok(()) }
+    }
+
     fn test(&mut self, test: &Test) -> Result<bool, CausalityError<F::Error>> {
+        self.go_on()?;
         let state = self.state(test.point)?;
         let from = self.points[test.point.0 as usize].0;
         let n_before = self.failing.run.records[from.0 as usize];
@@ -406,7 +420,11 @@ impl<F: Forks> Causality<F> {
         let budget = until.saturating_sub(n_before).saturating_mul(PATIENCE.0) + PATIENCE.1;
         let order = Order { n_records: n_before, patches, budget };
         self.n_forks += 1;
-        let ran = self.forks.run(&order).map_err(CausalityError::Fork)?;
+        let ran = match self.forks.run(&order) {
+            // What a fork does that is cut off is no answer.
+            _ if self.forks.is_stopped() => return Err(CausalityError::Stopped),
+            ran => ran.map_err(CausalityError::Fork)?,
+        };
         let Some(ending) = ran.ending else { return Ok(false) };
         let mut fork = Fork {
             run: &self.failing.run,
@@ -453,7 +471,12 @@ impl<F: Forks> Executions for Causality<F> {
         u64::from(self.points[point.0 as usize].0.0)
     }
 
+    fn is_stopped(&self) -> bool {
+        self.forks.is_stopped()
+    }
+
     fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error> {
+        self.go_on()?;
         Ok(self.state(point)?.cells.iter().map(|(definition, _)| *definition).collect())
     }
 

@@ -50,6 +50,7 @@ pub fn find(
         good,
         hunt: order.hunt.clone(),
         switch_budget: None,
+        budget: None,
         max_tests: 0,
         at: Side::Culprit,
         build: record.build.clone(),

@@ -5,6 +5,7 @@ use crate::explain::align::Alignment;
 use crate::explain::chain;
 use crate::explain::chain::Chain;
 use crate::explain::chain::End;
+use crate::explain::chain::Executions as _;
 use crate::explain::chain::Method;
 use crate::explain::chain::Options;
 use crate::explain::failure::Ending;
@@ -31,16 +32,20 @@ use crate::session::explain::forks::Server;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Explanation;
 use crate::session::explain::model::Figures;
+use crate::session::explain::model::Limit;
 use crate::session::explain::model::Pair;
 use crate::session::explain::model::Sides;
 use crate::session::explain::model::Switched;
 use crate::session::explain::model::interrupted;
+use crate::session::explain::progress::Progress;
 use crate::session::failure::Failure;
+use crate::session::talk::Talk;
 use crate::trace::TraceError;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
+use crate::world::process::Watch as _;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -53,27 +58,19 @@ impl Explainer<'_> {
         pair: Pair,
         changed: change::Lines,
         before: f64,
+        talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
         let Sides {
             failing: (mut failing, ending),
             reference: (mut reference, expected),
-            server,
+            mut server,
             mut switched,
             n_processes,
         } = sides;
-        // Which functions ran is known only when the traces have been read; then they are read again with the names that both versions share.
         if switched.is_none() {
-            Run::read(&mut failing)?;
-            let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
-            let (mut ours, mut theirs) = (functions(&failing), functions(&reference));
-            complete(&mut ours, &theirs, &mut failing)?;
-            complete(&mut theirs, &ours, &mut reference)?;
-            let names = Arc::new(Names::new(&ours, &theirs));
-            failing = failing.renamed(names.naming(Version::First));
-            reference = reference.renamed(names.naming(Version::Second));
-            remarks.extend(without_counterpart(&names));
+            remarks.extend(rename(&mut failing, &mut reference)?);
         }
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
@@ -98,15 +95,11 @@ impl Explainer<'_> {
             ..Figures::default()
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
+        server.limit(self.order.budget);
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
         let options = Options { method: self.order.method, max_tests: self.order.max_tests };
-        let found = chain::compute(&mut causality, options).map_err(told)?;
-        if !self.order.is_unchecked
-            && self.order.method != Method::Global
-            && let Err(what) = chain::verify(&found, &mut causality).map_err(told)?
-        {
-            remarks.push(format!("tested again, the chain does not hold: {what}"));
-        }
+        let mut found = chain::compute(&mut Progress::new(&mut causality, talk), options).map_err(told)?;
+        remarks.extend(self.verify(&found, &mut causality, talk)?);
         let mut links =
             story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
@@ -135,6 +128,11 @@ impl Explainer<'_> {
             let place = links.first().map_or(standing.place.as_ref(), |link| link.place.as_ref());
             Some(place.is_some_and(|place| is_touched(place, &mut sources, &changed)))
         };
+        if causality.is_stopped() && in_change == Some(false) {
+            // Whether a step of the change leads to it was not tested.
+            found.end = End::Unfinished;
+        }
+        let limit = self.limit_of(&found, &causality);
         let ends = (in_change, missing);
         let origin = origin::origin(&mut causality, (&links, found.end), ends, from_outside).map_err(told)?;
         if causality.n_unpatched > 0 {
@@ -149,11 +147,55 @@ impl Explainer<'_> {
         figures.n_states = causality.n_states;
         figures.seconds = (before, begin.elapsed().as_secs_f64());
         let failure = (failure, standing);
-        Ok(Explanation { links, chain: found, sets, failure, null, origin, changed, pair, figures, switched, remarks })
+        Ok(Explanation {
+            links,
+            chain: found,
+            sets,
+            failure,
+            null,
+            origin,
+            changed,
+            pair,
+            figures,
+            switched,
+            limit,
+            remarks,
+        })
     }
 }
 
 impl Explainer<'_> {
+    /// Tests a chain again, unless that is not wanted; returns a remark where it was not done or the chain does not hold.
+    fn verify(
+        &self,
+        found: &Chain,
+        causality: &mut Causality<Server>,
+        talk: &mut dyn Talk,
+    ) -> Result<Option<String>, Failure> {
+        if self.order.is_unchecked || self.order.method == Method::Global {
+            return Ok(None);
+        }
+        if !causality.is_stopped() {
+            talk.say("Testing the chain again.");
+            match chain::verify(found, causality) {
+                Ok(Ok(())) => return Ok(None),
+                Ok(Err(what)) => return Ok(Some(format!("tested again, the chain does not hold: {what}"))),
+                Err(_) if causality.is_stopped() => {}
+                Err(error) => return Err(told(error)),
+            }
+        }
+        Ok(Some("the search ended before the chain was tested again".to_owned()))
+    }
+
+    /// What ended the search before the beginning was found.
+    fn limit_of(&self, found: &Chain, causality: &Causality<Server>) -> Option<Limit> {
+        (found.end == End::Unfinished).then(|| match () {
+            () if self.interrupt.is_interrupted() => Limit::Interrupt,
+            () if causality.is_stopped() => Limit::Budget,
+            () => Limit::MaxTests,
+        })
+    }
+
     /// Marks lines that stand for changed lines of which nothing runs: what leads to them, and the uses of variables that they declare. Returns remarks about these.
     fn mark_around(
         &self,
@@ -236,7 +278,11 @@ fn lead(
             return Ok(None);
         }
     }
-    roots::lead(causality, found, links, &mut is_touched).map_err(told)
+    match roots::lead(causality, found, links, &mut is_touched) {
+        // Nothing was proved.
+        Err(_) if causality.is_stopped() => Ok(None),
+        led => led.map_err(told),
+    }
 }
 
 /// Looks up where the failure and the decision that was switched stand, and which instances they and the links are; returns where the failure is.
@@ -270,8 +316,24 @@ fn told(error: CausalityError<io::Error>) -> Failure {
     match error {
         CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
         error @ CausalityError::Fork(_) => forks::failure(&error),
+        CausalityError::Stopped => interrupted(),
         error @ CausalityError::Trace(_) => Failure::from_error(&error),
     }
+}
+
+/// Gives two versions names that both share; returns remarks about what has no counterpart.
+///
+/// Which functions ran is known only when the traces have been read; then they are to be read again.
+fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
+    Run::read(failing)?;
+    let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
+    let (mut ours, mut theirs) = (functions(failing), functions(reference));
+    complete(&mut ours, &theirs, failing)?;
+    complete(&mut theirs, &ours, reference)?;
+    let names = Arc::new(Names::new(&ours, &theirs));
+    failing.rename(names.naming(Version::First));
+    reference.rename(names.naming(Version::Second));
+    Ok(without_counterpart(&names))
 }
 
 /// What names do not match, in words.

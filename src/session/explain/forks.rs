@@ -13,6 +13,7 @@ use crate::world::record::control::Parked;
 use crate::world::record::control::Test;
 use std::io;
 use std::time::Duration;
+use std::time::Instant;
 
 /// Processes that are kept parked besides the first.
 const N_PARKED: usize = 6;
@@ -32,13 +33,32 @@ pub struct Server {
     control: Control,
     start: Parked,
     later: Vec<(u64, Parked)>,
+    stop: Stop,
+}
+
+/// When no further fork is run.
+#[derive(Debug, Clone)]
+struct Stop {
     interrupt: Interrupt,
+    deadline: Option<Instant>,
+}
+
+impl Stop {
+    fn has_come(&self) -> bool {
+        self.interrupt.is_interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 impl Server {
     /// Takes a program that is parked at its beginning.
     pub fn new(control: Control, start: Parked, interrupt: Interrupt) -> Self {
-        Self { control, start, later: Vec::new(), interrupt }
+        Self { control, start, later: Vec::new(), stop: Stop { interrupt, deadline: None } }
+    }
+
+    /// From now on, forks are run for so long.
+    pub fn limit(&mut self, budget: Option<Duration>) {
+        // What cannot be counted is no limit.
+        self.stop.deadline = budget.and_then(|budget| Instant::now().checked_add(budget));
     }
 
     /// The program at its beginning.
@@ -56,7 +76,7 @@ impl Server {
             let nearest = self.later.iter_mut().filter(is_before).max_by_key(|(at, _)| *at);
             let from = nearest.map_or(&mut self.start, |(_, parked)| parked);
             // The segment that begins next is counted from 1.
-            let spawned = from.spawn(n_records + 1, &self.control, PARKING_LIMIT);
+            let spawned = from.spawn(n_records + 1, &self.control, (PARKING_LIMIT, &|| self.stop.has_come()));
             let parked = match spawned {
                 Ok(Some(parked)) => parked,
                 Ok(None) => return Err(io::Error::other(LOST)),
@@ -97,17 +117,22 @@ impl Forks for Server {
     type Error = io::Error;
 
     fn run(&mut self, order: &Order) -> io::Result<Ran> {
-        if self.interrupt.is_interrupted() {
+        if self.stop.has_come() {
             return Err(io::ErrorKind::Interrupted.into());
         }
+        let stop = self.stop.clone();
         let parked = self.parked(order.n_records)?;
         let mut test = Test { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
         let reply = if parked.is_bound {
             test.from = order.n_records + 1;
-            self.start.test(&test)?
+            self.start.test_until(&test, &|| stop.has_come())?
         } else {
-            parked.test(&test)?
+            parked.test_until(&test, &|| stop.has_come())?
         };
         Ok(Ran { ending: ending(reply.ended), records: reply.records })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.has_come()
     }
 }

@@ -75,8 +75,21 @@ pub struct Explanation {
     pub figures: Figures,
     /// The decision that makes the reference, if it is a run of the failing version.
     pub switched: Option<Switched>,
+    /// Why the search did not come to the beginning of the chain, if it did not.
+    pub limit: Option<Limit>,
     /// What could not be done, in words.
     pub remarks: Vec<String>,
+}
+
+/// What ended the search for a chain before its beginning was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The number of tests.
+    MaxTests,
+    /// Its time.
+    Budget,
+    /// A signal.
+    Interrupt,
 }
 
 impl Explanation {
@@ -110,6 +123,8 @@ pub struct Explained {
     pub chain: chain::Chain,
     /// The sources of the failing version.
     pub sources: change::Sources,
+    /// Whether a signal ended the search before the beginning was found.
+    pub is_interrupted: bool,
 }
 
 /// Both runs, and the failing program.

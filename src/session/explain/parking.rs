@@ -80,7 +80,7 @@ impl Explainer<'_> {
                 parked.and_then(|(parked, process)| ask(Server::new(control, parked, self.interrupt.clone()), process));
             is_over.store(true, Ordering::Relaxed);
             drop(running.join());
-            // With the test its processes are ended, so that nobody answers any more.
+            // With the test its processes are ended, so that nobody answers any more. What was found by then is told.
             if self.interrupt.is_interrupted() { told.map_err(|_| interrupted()) } else { told }
         })
     }
@@ -99,7 +99,7 @@ impl Explainer<'_> {
             if self.interrupt.is_interrupted() {
                 return Err(interrupted());
             }
-            let parked = control.wait_at_most(Duration::from_millis(50))?;
+            let parked = control.wait_at_most(Duration::from_millis(50), &|| false)?;
             let Some(parked) = parked else {
                 let is_over = running.is_finished() || begin.elapsed() > START_LIMIT;
                 // The signal may have ended the test first.

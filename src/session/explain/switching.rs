@@ -317,7 +317,7 @@ impl Explainer<'_> {
                 switched: Some(switched),
                 n_processes: bad.taken.len(),
             };
-            Ok(self.chain(sides, pair, changed, seconds)?.with(which))
+            Ok(self.chain(sides, pair, changed, seconds, talk)?.with(which))
         })
     }
 
@@ -358,7 +358,7 @@ impl Explainer<'_> {
             let mut n_same = 0;
             while !running.is_finished() {
                 // Who is gone before it has said who it is needs no answer.
-                let Ok(Some(mut parked)) = control.wait_at_most(Duration::from_millis(4)) else { continue };
+                let Ok(Some(mut parked)) = control.wait_at_most(Duration::from_millis(4), &|| false) else { continue };
                 if is_same(&process_of(parked.pid), &meant.process) {
                     if n_same == meant.n_before && parked.turn(turn).is_err() {
                         is_over.store(true, Ordering::Relaxed);

@@ -7,6 +7,7 @@ use crate::explain::native::origin::Used;
 use crate::explain::native::roots::Missing;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explanation;
+use crate::session::explain::model::Limit;
 use crate::trace::native::value;
 use crate::trace::run::Said;
 use crate::trace::run::Word;
@@ -117,7 +118,13 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
                 .to_owned()
         }
         Origin::Unfinished => {
-            "This is only its end: `--max-tests` was reached before its beginning was found.".to_owned()
+            let limit = match explanation.limit {
+                Some(Limit::Budget) => "the time of `--budget` was over",
+                Some(Limit::Interrupt) => "the search was interrupted",
+                Some(Limit::MaxTests) | None => "`--max-tests` was reached",
+            };
+            let what = if is_empty { "Nothing of it is found yet" } else { "This is only its end" };
+            format!("{what}: {limit} before its beginning was found.")
         }
         Origin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
         Origin::Same => "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned(),

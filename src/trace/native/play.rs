@@ -83,16 +83,14 @@ impl Player {
         })
     }
 
-    /// The same trace from its beginning, with other names for functions and statements: those that another version has for them, too.
-    #[must_use]
-    pub fn renamed(mut self, naming: Naming) -> Self {
+    /// Goes to the beginning, and uses other names for functions and statements: those that another version has for them, too.
+    pub fn rename(&mut self, naming: Naming) {
         self.naming = Some(naming);
         self.shapes.clear();
         self.checkpoints.truncate(1);
         if let Some((position, machine)) = self.checkpoints.first().cloned() {
             self.go_to(&position, machine);
         }
-        self
     }
 
     /// The trace.

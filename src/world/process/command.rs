@@ -36,6 +36,7 @@ use crate::world::process::executions::Executions;
 use crate::world::process::launch::{launch, wait};
 use crate::world::process::stream::Cut;
 use crate::world::process::stream::Stream;
+use crate::world::process::survivors;
 use crate::world::process::survivors::MARKER;
 use crate::world::process::survivors::ProcessGroup;
 use crate::world::process::survivors::Survivors;
@@ -137,7 +138,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     watch.started(survivors.group);
 
     let mut stream = Stream::new(reader, child);
-    let cut = stream.follow(begin, command.limit, &*watch);
+    let cut = stream.follow(begin, command.limit, &*watch, &survivors::reap_orphans);
     let duration = begin.elapsed();
     watch.ended();
 
@@ -521,6 +522,12 @@ mod tests {
     }
 
     #[test]
+    fn an_orphan_that_ends_is_reaped_while_the_probe_goes_on() {
+        let ran = run_shell("pid=$(setsid sleep 0.01 >/dev/null & echo $!); sleep 1.5; test ! -e /proc/$pid");
+        assert_eq!(ran.ending, Ending::Exit(0));
+    }
+
+    #[test]
     fn big_output_is_bounded_and_keeps_head_and_tail() {
         let ran = run_shell("echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last");
         assert_eq!(ran.ending, Ending::Exit(0));
@@ -548,7 +555,7 @@ mod tests {
         let line = "echo hello; sleep 0.05; exit 4";
         let (child, survivors, reader) = start(&command(Words::Shell(line.into()), 0), None).unwrap();
         let mut stream = Stream::new(reader, child).without_handle();
-        assert_eq!(stream.follow(Instant::now(), Duration::from_secs(20), &Watcher::default()), None);
+        assert_eq!(stream.follow(Instant::now(), Duration::from_secs(20), &Watcher::default(), &|| {}), None);
         survivors.end_all();
         stream.drain();
         assert_eq!((wait(child).unwrap().code(), stream.finish().as_slice()), (Some(4), &b"hello\n"[..]));

@@ -22,6 +22,8 @@ use crate::world::process::output::BoundedOutput;
 
 /// The maximum delay of an interrupt.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(50);
+/// The interval at which ended orphans are reaped.
+const TIDY_PERIOD: Duration = Duration::from_secs(1);
 /// The interval of checks if the kernel cannot report the end of a process.
 const FALLBACK_PERIOD: Duration = Duration::from_millis(5);
 /// The maximum time for a killed command to die.
@@ -56,8 +58,21 @@ impl Stream {
     }
 
     /// Collects output until the process has ended (`None`) or must be killed.
-    pub(super) fn follow(&mut self, begin: Instant, limit: Duration, watch: &dyn Watch) -> Option<Cut> {
+    ///
+    /// - `tidy`: called about once in [`TIDY_PERIOD`] meanwhile.
+    pub(super) fn follow(
+        &mut self,
+        begin: Instant,
+        limit: Duration,
+        watch: &dyn Watch,
+        tidy: &dyn Fn(),
+    ) -> Option<Cut> {
+        let mut tidied = Instant::now();
         loop {
+            if tidied.elapsed() > TIDY_PERIOD {
+                tidy();
+                tidied = Instant::now();
+            }
             if self.has_ended() {
                 return None;
             }

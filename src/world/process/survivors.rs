@@ -125,6 +125,14 @@ impl Survivors {
     }
 }
 
+/// Reaps orphans that have ended, while probes go on: each would take a process number until their end.
+pub(super) fn reap_orphans() {
+    let running = running();
+    for orphan in orphans(&running).into_iter().filter(|orphan| orphan.is_zombie) {
+        reap(orphan.pid);
+    }
+}
+
 impl Drop for Survivors {
     fn drop(&mut self) {
         running().retain(|probe| probe.marker != self.marker);

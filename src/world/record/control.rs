@@ -18,6 +18,11 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::io::Errno;
+
 use crate::trace::container::Process;
 
 /// The n-th instance of a segment, n from 1.
@@ -148,17 +153,17 @@ impl Control {
         Parked::greeted(stream)
     }
 
-    /// The same with a time limit; `None` if no program has parked by then.
+    /// The same with a time limit; `None` if no program has parked by then, or it is over.
     ///
     /// Cost: checks every two milliseconds.
-    pub fn wait_at_most(&self, limit: Duration) -> io::Result<Option<Parked>> {
+    pub fn wait_at_most(&self, limit: Duration, is_over: &dyn Fn() -> bool) -> io::Result<Option<Parked>> {
         let begin = Instant::now();
         self.listener.set_nonblocking(true)?;
         let stream = loop {
             match self.listener.accept() {
                 Ok((stream, _)) => break Some(stream),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if begin.elapsed() > limit {
+                    if begin.elapsed() > limit || is_over() {
                         break None;
                     }
                     thread::sleep(Duration::from_millis(2));
@@ -185,6 +190,9 @@ impl Drop for Control {
 /// The time to wait for the answer to a test after its own limit. The process ends it in time, so this is more than a
 /// loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often is checked whether it is over while a process is waited for: every 50 ms.
+const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// The error for a process that does not answer.
 const SILENT: &str = "the stopped program does not answer";
@@ -231,12 +239,17 @@ impl Parked {
     }
 
     /// Forks a child that runs on, parks before the `n`-th segment of the process, counted from 1, and connects to
-    /// `control`.
-    pub fn spawn(&mut self, n: u64, control: &Control, limit: Duration) -> io::Result<Option<Self>> {
+    /// `control`. `None` if it has not done so in this time, or when it is over.
+    pub fn spawn(
+        &mut self,
+        n: u64,
+        control: &Control,
+        (limit, is_over): (Duration, &dyn Fn() -> bool),
+    ) -> io::Result<Option<Self>> {
         let mut message = SPAWN.to_ne_bytes().to_vec();
         message.extend(n.to_ne_bytes());
         self.stream.write_all(&message)?;
-        control.wait_at_most(limit)
+        control.wait_at_most(limit, is_over)
     }
 
     /// The addresses of the global variables of its units, in the form of a trace: the number of the unit, and 8 bytes
@@ -267,6 +280,12 @@ impl Parked {
     ///
     /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone; the child has closed its connection.
     pub fn test(&mut self, test: &Test) -> io::Result<Reply> {
+        self.test_until(test, &|| false)
+    }
+
+    /// The same, unless it is over before there is an answer: then the result is the error
+    /// [`io::ErrorKind::Interrupted`], and the process can be asked nothing any more.
+    pub fn test_until(&mut self, test: &Test, is_over: &dyn Fn() -> bool) -> io::Result<Reply> {
         let mut patches = Vec::new();
         for (address, bytes) in &test.patches {
             patches.extend(address.to_ne_bytes());
@@ -295,6 +314,7 @@ impl Parked {
         message.extend(patches);
         put_ranges(&test.dumps, &mut message);
         self.stream.write_all(&message)?;
+        self.wait_for_reply(test.limit + PATIENCE, is_over)?;
         self.stream.set_read_timeout(Some(test.limit + PATIENCE))?;
         let reply = self.reply(&test.dumps).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => io::Error::other(SILENT),
@@ -302,6 +322,23 @@ impl Parked {
         })?;
         self.stream.set_read_timeout(None)?;
         Ok(reply)
+    }
+
+    /// Waits until there is something to read, at most this long.
+    fn wait_for_reply(&self, limit: Duration, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+        let begin = Instant::now();
+        while begin.elapsed() < limit {
+            if is_over() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let mut stream = [PollFd::new(&self.stream, PollFlags::IN)];
+            match rustix::event::poll(&mut stream, Some(&WAIT)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     /// Reads the answer to a test with these `dumps`.
@@ -455,25 +492,25 @@ int main(void)
         let program = directory.join("a");
         let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
         let limit = Duration::from_secs(60);
-        let mut start = control.wait_at_most(limit).unwrap().expect("the program parks at once");
+        let mut start = control.wait_at_most(limit, &|| false).unwrap().expect("the program parks at once");
         let traced = Test { is_traced: true, dumps: Vec::new(), ..test() };
         let whole = start.test(&traced).unwrap();
         assert_eq!((whole.ended, &*whole.output), (Ended::Exit(0), &b"33\n"[..]));
         let all = numbers(&whole.records, &map);
         assert_eq!(all.len() as u64, whole.n_segments + 1);
 
-        let mut later = start.spawn(40, &control, limit).unwrap().expect("the run is longer");
+        let mut later = start.spawn(40, &control, (limit, &|| false)).unwrap().expect("the run is longer");
         let rest = later.test(&traced).unwrap();
         assert_eq!((rest.ended, &*rest.output), (Ended::Exit(0), &b"33\n"[..]));
         assert_eq!(numbers(&rest.records, &map), all[39..]);
-        let mut last = later.spawn(41, &control, limit).unwrap().expect("the run is longer");
+        let mut last = later.spawn(41, &control, (limit, &|| false)).unwrap().expect("the run is longer");
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[40..]);
         // Each from the one before: their confinements do not add up.
         for n in 42..64 {
-            last = last.spawn(n, &control, limit).unwrap().expect("the run is longer");
+            last = last.spawn(n, &control, (limit, &|| false)).unwrap().expect("the run is longer");
         }
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[62..]);
-        let beyond = start.spawn(100_000, &control, limit);
+        let beyond = start.spawn(100_000, &control, (limit, &|| false));
         assert_eq!(beyond.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         assert!(!place.path().join("written").exists(), "a test wrote a file");
         start.go().unwrap();

@@ -118,7 +118,7 @@ fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
         process::capture(program.as_os_str(), &[&argument], &directory, &environment).unwrap();
     });
     let limit = Duration::from_secs(60);
-    let mut parked = control.wait_at_most(limit).unwrap().expect("the program parks at once");
+    let mut parked = control.wait_at_most(limit, &|| false).unwrap().expect("the program parks at once");
     let whole = Test {
         patches: Vec::new(),
         stop: None,

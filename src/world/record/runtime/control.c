@@ -547,6 +547,14 @@ static void keep_input(void) {
     close(kept);
 }
 
+/* Reaps the copies that ended because nobody needs them any more. Later than its first segment, a process may have children of its own. */
+static void reap(void) {
+    if (!control.is_child && control.n_segments > 1)
+        return;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
 /* Obeys until it is told to go on; returns in the child of a test, too. */
 static void park(void) {
     sigset_t children, before;
@@ -575,6 +583,7 @@ static void park(void) {
                 break;
             n_dumps = pending.n_dumps;
             *answered = SILENT;
+            reap();
             keep_input();
             prepare(fd);
             pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();
@@ -605,8 +614,7 @@ static void park(void) {
             uint64_t at;
             if (!take(fd, &at, sizeof at))
                 break;
-            while (waitpid(-1, NULL, WNOHANG) > 0)
-                ;
+            reap();
             keep_input();
             prepare(fd);
             pid_t child = __real__Fork != NULL ? __real__Fork() : __real_fork();

@@ -1,0 +1,98 @@
+//! What the search for a chain tells while it goes on.
+
+use std::io;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::explain::chain::Definition;
+use crate::explain::chain::Executions;
+use crate::explain::chain::Goal;
+use crate::explain::chain::Point;
+use crate::explain::chain::Test;
+use crate::explain::native::causality::Causality;
+use crate::explain::native::causality::CausalityError;
+use crate::plural::count;
+use crate::session::explain::forks::Server;
+use crate::session::talk::Talk;
+
+/// The time between two messages.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// Variables that a message names at the most.
+const MAX_NAMES: usize = 2;
+
+/// Executions that say every ten seconds what is being looked for.
+pub(super) struct Progress<'p> {
+    causality: &'p mut Causality<Server>,
+    talk: &'p mut dyn Talk,
+    last: Instant,
+    n_tests: usize,
+}
+
+impl<'p> Progress<'p> {
+    pub(super) fn new(causality: &'p mut Causality<Server>, talk: &'p mut dyn Talk) -> Self {
+        Self { causality, talk, last: Instant::now(), n_tests: 0 }
+    }
+
+    fn say(&mut self, test: &Test) -> Result<(), CausalityError<io::Error>> {
+        let wanted = match &test.goal {
+            Goal::Failure => "the failure".to_owned(),
+            Goal::Set { point, definitions } => {
+                let state = self.causality.state(*point)?;
+                let held = state.cells.iter().filter(|(definition, _)| definitions.contains(definition));
+                let mut names: Vec<String> = held.map(|(_, cell)| format!("`{}`", cell.path)).collect();
+                names.dedup();
+                let n_more = names.len().saturating_sub(MAX_NAMES);
+                names.truncate(MAX_NAMES);
+                let more = if n_more == 0 { String::new() } else { format!(" and {n_more} more") };
+                names.join(", ") + &more
+            }
+        };
+        let n_faulty = self.causality.state(test.point)?.cells.len();
+        let (step, _) = self.causality.steps(test.point);
+        self.talk.say(&format!(
+            "{} so far; looking among {} before step {} for what leads to {wanted}.",
+            count(self.n_tests, "causality test"),
+            count(n_faulty, "faulty value"),
+            step.0
+        ));
+        Ok(())
+    }
+}
+
+impl Executions for Progress<'_> {
+    type Error = CausalityError<io::Error>;
+
+    fn is_stopped(&self) -> bool {
+        self.causality.is_stopped()
+    }
+
+    fn n_points(&self) -> usize {
+        self.causality.n_points()
+    }
+
+    fn position(&self, point: Point) -> u64 {
+        self.causality.position(point)
+    }
+
+    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error> {
+        self.causality.faulty(point)
+    }
+
+    fn induce(&mut self, test: &Test) -> Result<bool, Self::Error> {
+        if self.last.elapsed() >= PERIOD {
+            self.say(test)?;
+            self.last = Instant::now();
+        }
+        self.n_tests += 1;
+        self.causality.induce(test)
+    }
+
+    fn parent(&self, point: Point) -> Option<Point> {
+        self.causality.parent(point)
+    }
+
+    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
+        self.causality.around(point)
+    }
+}
