@@ -51,6 +51,7 @@ mod plain;
 mod progress;
 mod sides;
 pub mod switching;
+mod which;
 pub mod words;
 
 /// Explains; that of a hunt is kept beside it, for its reports.
@@ -160,9 +161,13 @@ impl Explainer<'_> {
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
         let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
         Self::check_failing(&bad)?;
-        let (number, twin) = self.process(&bad, &good)?;
-        let which = Self::say_which(&bad, number, talk);
-        let mut reference = Self::reference(&good, twin)?;
+        let which = self.which(&bad, &good)?;
+        let number = which.number;
+        let remark = which::remark(&bad, &which);
+        if remark.is_some() {
+            talk.say(&format!("Of {} processes, `{}` is explained.", bad.taken.len(), which::called(&bad, number)));
+        }
+        let mut reference = Self::reference(&good, which.twin)?;
         let n_reference = Run::read(&mut reference)?.n_records;
 
         let build = self.build("run")?;
@@ -192,7 +197,7 @@ impl Explainer<'_> {
                     seconds,
                     talk,
                 )?;
-                Ok(explained.with(which).with(way))
+                Ok(explained.with(remark).with(way))
             },
         )
     }

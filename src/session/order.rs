@@ -301,8 +301,12 @@ pub struct ExplainOrder {
     pub build: Option<OsString>,
     /// The held files; for versions of a hunt the files that the hunt held.
     pub holding: Holding,
-    /// The program to explain, if the test runs several.
+    /// The number of the process to explain, if the test runs several.
+    pub process: Option<usize>,
+    /// The name of its program.
     pub program: Option<OsString>,
+    /// A part of one of its arguments.
+    pub argument: Option<OsString>,
     /// The algorithm of the chain.
     pub method: Method,
     /// Whether the steps of the chain are not tested again.

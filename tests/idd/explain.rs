@@ -610,11 +610,88 @@ int main(int argc, char **argv)
     let (said, progress, code) = idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{progress}");
     assert!(progress.contains("Of 3 processes, `./a 1` is explained.\n"), "{progress}");
-    let note = "note: the test ran 3 processes; number 2 is explained, `./a 1`: `--program` selects another program\n";
+    let note = "note: the test ran 3 processes; number 1 is explained, `./a 1`; number 0, `./a 2`, \
+                prints something else, too: `--process` selects another\n";
     assert!(said.contains(note) && said.contains("last is given -1 (reference 2)"), "{said}");
+    // The first one prints the same on both versions, but takes another path only in the second.
+    let first = explained(place.path(), "test \"$(./a 4; ./a 3)\" = \"28\n15\"", &["--process", "0"]);
+    assert!(links(&first).contains(&link(7, "last", "2", "8")), "{first}");
+    let remark = first["remarks"][0].as_str().unwrap();
+    assert!(remark.contains("number 0 is explained, `./a 4`"), "{remark}");
+    let first = explained(place.path(), "test \"$(./a 4; ./a 3)\" = \"28\n15\"", &["--argument", "4"]);
+    assert!(links(&first).contains(&link(7, "last", "2", "8")), "{first}");
+    let words =
+        ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a a.c", "--process", "3", "--", test];
+    let (_, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(1));
+    assert!(complaint.contains("the test ran no process 3"), "{complaint}");
+    assert!(complaint.contains("0: `./a 2`, 1: `./a 1`, 2: `./a 0`"), "{complaint}");
     // Of a single one there is nothing to say.
     let explanation = explained(place.path(), "test \"$(./a 2)\" = 6", &[]);
     assert_eq!(explanation["remarks"], serde_json::json!([]));
+}
+
+#[test]
+fn a_program_is_explained_although_a_runner_kills_it_after_a_time() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    int table[60] = { 0 }, total = 0;
+    for (int i = 0; i < 60; i++) {
+        table[i] = i * 3;
+        total += table[i] % 7;
+    }
+    printf(\"%d\\n\", total);
+    return 0;
+}
+";
+    let runner = "#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child;
+
+static void late(int number)
+{
+    (void)number;
+    kill(child, SIGKILL);
+}
+
+int main(void)
+{
+    int ends[2], total = 0, status = 0;
+    char text[20] = \"\";
+    if (pipe(ends) != 0 || (child = fork()) < 0)
+        return 9;
+    if (child == 0) {
+        dup2(ends[1], 1);
+        execl(\"./a\", \"./a\", NULL);
+        _exit(9);
+    }
+    close(ends[1]);
+    signal(SIGALRM, late);
+    alarm(2);
+    if (read(ends[0], text, sizeof text - 1) > 0)
+        total = atoi(text);
+    waitpid(child, &status, 0);
+    return total != 179;
+}
+";
+    let place = repository(good, &good.replace("i * 3", "i * 5"));
+    fs::write(place.path().join("run.c"), runner).unwrap();
+    let build = "cc -o a a.c && cc -o run run.c";
+    let words =
+        ["explain", "--json", "--hold", "run.c", "--bad", "HEAD", "--good", "HEAD~1", "--build", build, "--", "./run"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let explanation: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(explanation["chain"][0]["in_change"], true, "{explanation}");
+    let remark = explanation["remarks"][0].as_str().unwrap();
+    assert!(remark.contains("is explained, `./a`"), "{remark}");
+    assert!(remark.contains("; number 0, `./run`, ends in another way, too"), "{remark}");
 }
 
 #[test]

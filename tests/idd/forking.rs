@@ -110,7 +110,7 @@ fn explain_follows_a_value_through_a_forked_child_and_a_pipe() {
     let (links, explanation) = chain(FORKING);
     assert_eq!(links, [link("n", "3", "2"), link("got", "6", "4")], "{explanation}");
     let remark = explanation["remarks"][0].as_str().unwrap();
-    assert!(remark.contains("number 1 is explained, `./a`; of its child processes, only"), "{remark}");
+    assert!(remark.contains("number 0 is explained, `./a`; of its child processes, only"), "{remark}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 "#,
     );
     assert!(links.contains(&link("got", "0", "4")), "{explanation}");
-    assert!(explanation["remarks"][0].as_str().unwrap().contains("number 1 is explained, `./a`"), "{explanation}");
+    assert!(explanation["remarks"][0].as_str().unwrap().contains("number 0 is explained, `./a`"), "{explanation}");
 }
 
 #[test]

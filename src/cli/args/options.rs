@@ -427,9 +427,17 @@ pub struct Explain {
     /// What is kept.
     pub holding: Holding,
 
+    /// If the test runs several processes: the number of the one that is explained, as in `git idd record`.
+    #[arg(long, value_name = "N")]
+    pub process: Option<usize>,
+
     /// If the test runs several programs: the one that is explained.
     #[arg(long, value_name = "NAME")]
     pub program: Option<OsString>,
+
+    /// Explain a process that has this text in one of its arguments.
+    #[arg(long, value_name = "TEXT")]
+    pub argument: Option<OsString>,
 
     /// Algorithm that finds the chain.
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]

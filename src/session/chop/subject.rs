@@ -55,6 +55,8 @@ pub fn find(
         at: Side::Culprit,
         build: record.build.clone(),
         holding: record.holding.clone(),
+        process: None,
+        argument: None,
         program: record.program.clone(),
         method: Method::Dependence,
         is_unchecked: false,

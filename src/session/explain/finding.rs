@@ -79,7 +79,7 @@ impl Explainer<'_> {
         let failure = failure.ok_or_else(|| {
             Failure::new(Status::Error, "both versions of the program print the same and end in the same way")
                 .with_hint(
-                    "the failure may show in another program (`--program`), or in a file that the program writes",
+                    "the failure may show in another process (`--process`), or in a file that the program writes",
                 )
         })?;
         if run.n_threads > 1 || other.n_threads > 1 {
@@ -315,7 +315,7 @@ fn stand(
 fn told(error: CausalityError<io::Error>) -> Failure {
     match error {
         CausalityError::Fork(error) if error.kind() == io::ErrorKind::Interrupted => interrupted(),
-        error @ CausalityError::Fork(_) => forks::failure(&error),
+        CausalityError::Fork(error) => forks::failure(&error),
         CausalityError::Stopped => interrupted(),
         error @ CausalityError::Trace(_) => Failure::from_error(&error),
     }

@@ -4,6 +4,7 @@ use crate::explain::failure::Ending;
 use crate::explain::native::causality::Forks;
 use crate::explain::native::causality::Order;
 use crate::explain::native::causality::Ran;
+use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::world::process::Watch as _;
@@ -28,10 +29,16 @@ pub const FORK_LIMIT: Duration = Duration::from_secs(20);
 const LOST: &str = "in a fork, the program does not get as far as before: its runs differ, it waits for something, or \
                     it closes the connection that controls it";
 
+/// What is said of a process that is gone.
+const GONE: &str = "the failing program was killed while it was stopped: by a time limit in the test, perhaps, or because \
+                    there is no memory left";
+
 /// The failing program, parked before its first segment, and copies of it parked later.
 pub struct Server {
     control: Control,
     start: Parked,
+    /// The program that the test started, if `start` is a copy of it: it waits as long as its connection is open.
+    original: Option<Parked>,
     later: Vec<(u64, Parked)>,
     stop: Stop,
 }
@@ -51,8 +58,19 @@ impl Stop {
 
 impl Server {
     /// Takes a program that is parked at its beginning.
+    ///
+    /// What the test started may be watched: `timeout` and test runners kill a program that takes long. So a copy of it in a
+    /// session of its own is asked, if there can be one; the program itself waits, or is killed.
     pub fn new(control: Control, start: Parked, interrupt: Interrupt) -> Self {
-        Self { control, start, later: Vec::new(), stop: Stop { interrupt, deadline: None } }
+        let mut server =
+            Self { control, start, original: None, later: Vec::new(), stop: Stop { interrupt, deadline: None } };
+        let copied = server.start.spawn(1, &server.control, (PARKING_LIMIT, &|| server.stop.has_come()));
+        if let Ok(Some(copy)) = copied
+            && !copy.is_bound
+        {
+            server.original = Some(std::mem::replace(&mut server.start, copy));
+        }
+        server
     }
 
     /// From now on, forks are run for so long.
@@ -95,7 +113,12 @@ impl Server {
 
 /// What is said where the program cannot be asked.
 pub fn failure(error: &(dyn std::error::Error + 'static)) -> Failure {
-    Failure::from_error(error).with_hint("`git idd record` and `git idd trace` show what it does up to that point")
+    let source = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    let is_gone = source.is_some_and(|kind| {
+        matches!(kind, io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof)
+    });
+    let failure = if is_gone { Failure::new(Status::Error, GONE) } else { Failure::from_error(error) };
+    failure.with_hint("`git idd record` and `git idd trace` show what it does up to that point")
 }
 
 /// A test that changes nothing, and tells its records.

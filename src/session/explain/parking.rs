@@ -72,10 +72,14 @@ impl Explainer<'_> {
         let control = Control::new(&self.root.join("control"))?;
         let commands = commands(control.variables_at_start(&self.scratch()?))?;
         let is_over = Arc::new(AtomicBool::new(false));
-        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over) };
+        let is_held = Arc::new(AtomicBool::new(false));
+        let mut watch =
+            Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over), is_held: Arc::clone(&is_held) };
         thread::scope(|scope| {
             let running = scope.spawn(|| sandbox.observe(job, &commands, &mut watch));
             let parked = self.parked(&control, &meant.process, meant.n_before, &running);
+            // The test may kill the program and end, but not its copy.
+            is_held.store(true, Ordering::Relaxed);
             let told =
                 parked.and_then(|(parked, process)| ask(Server::new(control, parked, self.interrupt.clone()), process));
             is_over.store(true, Ordering::Relaxed);
@@ -178,6 +182,8 @@ impl Fork {
 pub(super) struct Until {
     pub(super) interrupt: Interrupt,
     pub(super) is_over: Arc<AtomicBool>,
+    /// Whether processes of the test are still needed when it has ended.
+    pub(super) is_held: Arc<AtomicBool>,
 }
 
 impl Watch for Until {
@@ -185,5 +191,9 @@ impl Watch for Until {
 
     fn is_interrupted(&self) -> bool {
         self.interrupt.is_interrupted() || self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
     }
 }

@@ -3,8 +3,6 @@
 use crate::instrument::segment::Grain;
 use crate::outcome;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
 use crate::revision::TreeId;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::explain::model::Explainer;
@@ -15,9 +13,7 @@ use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::record;
 use crate::session::record::missed;
-use crate::session::talk::Talk;
 use crate::trace::container::Process;
-use crate::trace::container::REPLACED;
 use crate::trace::native::play::Player;
 use crate::world::files;
 use crate::world::record::build::BuildDirectory;
@@ -33,7 +29,6 @@ use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -138,71 +133,21 @@ impl Explainer<'_> {
         Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
     }
 
-    /// The process of the failing side that is meant, and its counterpart: the last that ended otherwise, else the last that did more or less, else the last.
-    ///
-    /// One that was forked goes on where its parent was, which stands for it. Of those that were called with other words the cause lies in their caller, if another one is left.
-    pub(super) fn process(&self, bad: &Side, good: &Side) -> Result<(usize, usize), Failure> {
-        let named = |taken: &Taken| {
-            let name = Path::new(&*String::from_utf8_lossy(&taken.process.program)).file_name().map(OsString::from);
-            self.order.program.is_none() || name == self.order.program
-        };
-        let n_of = |side: &Side, number: usize| {
-            side.taken[..number]
-                .iter()
-                .filter(|taken| is_start(taken) && taken.process.program == side.taken[number].process.program)
-                .count()
-        };
-        let twin = |number: usize| {
-            let process = &bad.taken[number].process;
-            let is_same = |taken: &Taken| is_start(taken) && taken.process.program == process.program;
-            let mut same = (0..good.taken.len()).filter(|other| is_same(&good.taken[*other]));
-            same.nth(n_of(bad, number))
-        };
-        let pairs: Vec<(usize, usize)> = (0..bad.taken.len())
-            .filter(|number| is_start(&bad.taken[*number]) && named(&bad.taken[*number]))
-            .filter_map(|number| Some((number, twin(number)?)))
-            .collect();
-        let rank = |(number, other): &(usize, usize)| {
-            let (one, other) = (&bad.taken[*number], &good.taken[*other]);
-            // In the place of one that is gone ran another program, which says more than it could.
-            let is_there = one.end != Some(REPLACED);
-            (one.end != other.end, is_there, one.n_bytes != other.n_bytes, one.process.words == other.process.words)
-        };
-        let found = pairs.iter().max_by_key(|pair| rank(pair));
-        found.copied().ok_or_else(|| {
-            let mut programs: Vec<String> =
-                bad.taken.iter().map(|taken| String::from_utf8_lossy(&taken.process.program).into_owned()).collect();
-            programs.dedup();
-            let programs = Terminal.line(&Untrusted::from(programs.join(", ").as_str()));
-            Failure::new(Status::Error, "no program ran in the test on both versions")
-                .with_hint(format!("on the failing version it ran: {programs}; `--program` selects one"))
-        })
-    }
-
-    /// If the test ran several processes, says which one is explained, and returns a remark about it; else `None`.
-    pub(super) fn say_which(side: &Side, number: usize, talk: &mut dyn Talk) -> Option<String> {
-        let (words, n_all) = (side.taken[number].process.arguments().join(" "), side.taken.len());
-        if n_all < 2 {
-            return None;
-        }
-        let has_forked = side.taken[number + 1..]
-            .iter()
-            .any(|taken| !is_start(taken) && taken.process.parent == side.taken[number].process.pid);
-        let forked =
-            if has_forked { "; of its child processes, only the effects that it observes are explained" } else { "" };
-        let which = format!("the test ran {n_all} processes; number {} is explained, `{words}`{forked}", number + 1);
-        talk.say(&format!("Of {n_all} processes, `{}` is explained.", Terminal.line(&Untrusted::from(words.as_str()))));
-        Some(format!("{which}: `--program` selects another program"))
-    }
-
     pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
         let taken = &side.taken[number];
         if taken.is_cut {
             return Err(Failure::new(Status::Error, "the run of the reference is longer than the limit of its trace")
                 .with_hint("`--max-trace` sets another limit"));
         }
-        let trace = store::open(&side.place.join(&taken.file))?;
-        Player::new(trace, store::units_at(&side.place, &side.units)).map_err(Failure::from)
+        side.player(number)
+    }
+}
+
+impl Side {
+    /// The run of a process.
+    pub(super) fn player(&self, number: usize) -> Result<Player, Failure> {
+        let trace = store::open(&self.place.join(&self.taken[number].file))?;
+        Player::new(trace, store::units_at(&self.place, &self.units)).map_err(Failure::from)
     }
 }
 

@@ -16,10 +16,8 @@ use std::hash::DefaultHasher;
 use std::hash::Hash as _;
 use std::hash::Hasher as _;
 use std::io;
-use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -50,6 +48,8 @@ use crate::session::explain::sides::Side;
 use crate::session::explain::sides::is_same;
 use crate::session::explain::sides::is_start;
 use crate::session::explain::sides::job;
+use crate::session::explain::which;
+use crate::session::explain::which::Which;
 use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use crate::trace::container::Process;
@@ -250,7 +250,8 @@ impl Explainer<'_> {
         let bad = self.side("bad", tree, (FIRST_TRACE.min(self.order.max_trace), self.limit()), sandbox)?;
         Self::check_failing(&bad)?;
         let meant = Meant::new(&bad, self.failed_process(&bad)?);
-        let which = Self::say_which(&bad, meant.number, talk);
+        let which = Which { number: meant.number, twin: meant.number, others: Vec::new() };
+        let which = which::remark(&bad, &which);
         let is_ended = bad.taken[meant.number].end.is_some();
         let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
         let whole = forks::whole(patience, self.limit());
@@ -323,20 +324,12 @@ impl Explainer<'_> {
 
     /// The process of the failing side that is meant: the last of the named program, else the last that failed, else the last.
     fn failed_process(&self, bad: &Side) -> Result<usize, Failure> {
-        let name = |process: &Process| {
-            Path::new(&*String::from_utf8_lossy(&process.program)).file_name().map(ToOwned::to_owned)
-        };
-        if let Some(program) = &self.order.program {
-            let is_meant = |taken: &Taken| is_start(taken) && name(&taken.process).as_ref() == Some(program);
-            return bad.taken.iter().rposition(is_meant).ok_or_else(|| {
-                let program = program.to_string_lossy();
-                Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"))
-            });
-        }
-        let failed = |taken: &Taken| is_start(taken) && has_failed((taken.end, taken.is_left), bad.ending);
-        let failed = bad.taken.iter().rposition(failed).or(bad.taken.iter().rposition(is_start));
+        let is_meant = |(number, taken): &(usize, &Taken)| is_start(taken) && self.is_wanted(*number, taken);
+        let wanted: Vec<(usize, &Taken)> = bad.taken.iter().enumerate().filter(is_meant).collect();
+        let failed = |(_, taken): &&(usize, &Taken)| has_failed((taken.end, taken.is_left), bad.ending);
+        let failed = wanted.iter().rfind(failed).or(wanted.last());
         // What no program of its own began cannot be met again.
-        failed.ok_or_else(|| Failure::new(Status::Error, "the start of the failing program was not recorded"))
+        failed.map(|(number, _)| *number).ok_or_else(|| self.none_wanted(bad))
     }
 
     /// Runs the test with a decision of the program switched.
@@ -351,7 +344,7 @@ impl Explainer<'_> {
         let control = Control::new(&self.root.join("control"))?;
         let commands = products.commands(self, control.variables_at_start(&self.scratch()?))?;
         let job = products.job(tree, self.limit());
-        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::new(AtomicBool::new(false)) };
+        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::default(), is_held: Arc::default() };
         let is_over = Arc::clone(&watch.is_over);
         let seen = thread::scope(|scope| {
             let running = scope.spawn(|| sandbox.observe(&job, &commands, &mut watch));

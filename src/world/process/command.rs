@@ -102,6 +102,11 @@ pub trait Watch {
     /// Whether to kill the command now; called at least every 50 ms.
     fn is_interrupted(&self) -> bool;
 
+    /// Whether the command is to be followed although its first process has ended, because others are still needed.
+    fn is_held(&self) -> bool {
+        false
+    }
+
     /// Called once, when the command has ended or is about to be killed, before its remaining processes are killed.
     fn ended(&mut self) {}
 }

@@ -26,6 +26,7 @@ pub use command::capture;
 pub use command::feed;
 pub use command::relay;
 pub use command::run;
+pub use process_table::parent_of;
 pub use survivors::ProcessGroup;
 pub use survivors::kill_leftover;
 pub use survivors::kill_leftovers_of;

@@ -27,6 +27,12 @@ pub(super) struct Process {
     pub(super) is_zombie: bool,
 }
 
+/// The number of the process that is the parent of this one, if there is one.
+pub fn parent_of(pid: u32) -> Option<u32> {
+    let parent = read(i32::try_from(pid).ok()?)?.parent;
+    u32::try_from(parent).ok()
+}
+
 /// The process with this number, if there is one.
 pub(super) fn read(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)

@@ -73,7 +73,8 @@ impl Stream {
                 tidy();
                 tidied = Instant::now();
             }
-            if self.has_ended() {
+            let has_ended = self.has_ended();
+            if has_ended && !watch.is_held() {
                 return None;
             }
             if watch.is_interrupted() {
@@ -83,7 +84,12 @@ impl Stream {
             if left.is_zero() {
                 return Some(Cut::Limit);
             }
-            self.wait(left.min(INTERRUPT_PERIOD));
+            let period = left.min(INTERRUPT_PERIOD);
+            if has_ended {
+                thread::sleep(period);
+            } else {
+                self.wait(period);
+            }
             self.read();
         }
     }

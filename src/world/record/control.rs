@@ -24,6 +24,7 @@ use rustix::event::Timespec;
 use rustix::io::Errno;
 
 use crate::trace::container::Process;
+use crate::world::process;
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,7 +250,15 @@ impl Parked {
         let mut message = SPAWN.to_ne_bytes().to_vec();
         message.extend(n.to_ne_bytes());
         self.stream.write_all(&message)?;
-        control.wait_at_most(limit, is_over)
+        let begin = Instant::now();
+        while let Some(parked) = control.wait_at_most(limit.saturating_sub(begin.elapsed()), is_over)? {
+            if process::parent_of(parked.pid) == Some(self.pid) {
+                return Ok(Some(parked));
+            }
+            // Another program that the test has started.
+            parked.go()?;
+        }
+        Ok(None)
     }
 
     /// The addresses of the global variables of its units, in the form of a trace: the number of the unit, and 8 bytes
@@ -423,7 +432,6 @@ mod tests {
     use super::*;
     use crate::instrument::map::Map;
     use crate::instrument::segment::Grain;
-    use crate::world::process;
     use crate::world::record::shim::built;
 
     const PROGRAM: &str = r#"

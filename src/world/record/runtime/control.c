@@ -627,6 +627,8 @@ static void park(void) {
                 if (fd < 0)
                     syscall(SYS_exit_group, ANSWERED);
                 control.is_on_its_way = 1;
+                /* Signals for the group of the program are not for it. */
+                setsid();
                 set_apart(fd);
                 forget();
                 control.stop_at = at;
