@@ -41,6 +41,21 @@ fn switch(switched: &Switched) -> String {
     }
 }
 
+/// How doubtful a switched run is as a reference: `(1 of 20 switched decisions makes the test pass; 5 steps before the failure)`.
+fn doubt(switched: &Switched) -> String {
+    let Switched { n_passing, n_forks, distance, .. } = switched;
+    let verb = if *n_passing == 1 { "makes" } else { "make" };
+    let distance = count(usize::try_from(*distance).unwrap_or(usize::MAX), "step");
+    let prefix = if switched.is_prefix {
+        "; doubtful: the switched run prints only the beginning of what the failing run prints"
+    } else {
+        ""
+    };
+    format!(
+        "  ({n_passing} of {n_forks} switched decisions {verb} the test pass; this one is {distance} before the failure{prefix})"
+    )
+}
+
 /// Explains, and prints the chain; one that a signal cut off has the exit code of an interrupt.
 pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
     let explained = session::explain::run(order, location, context, &mut console.progress())?;
@@ -79,6 +94,12 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
     {
         let which = switched.which.behind();
         line(format!("switched: {}:{number}{which}  {}", safe(file), switch(switched)));
+        line(doubt(switched));
+        for other in &switched.others {
+            let at = other.file.as_ref().zip(other.line).map(|(file, line)| format!("{}:{line}", safe(file)));
+            let (at, which) = (at.unwrap_or_default(), other.which.behind());
+            line(format!("  or: {at}{which}, with a chain of {}", count(other.n_links, "link")));
+        }
         line(String::new());
     }
     let mut step =
@@ -205,6 +226,30 @@ mod tests {
 
         Nothing before it is needed: the values that it uses are the same in both runs.
         note: 3 of 6 links are shown; -v shows all
+        ");
+    }
+
+    #[test]
+    fn a_switched_run_is_printed_with_its_doubts_and_alternatives() {
+        let other = json!({ "file": "b.c", "line": 4, "step": 3, "n_links": 1, "instance": 1, "of": 2 });
+        let switched = json!({ "file": "a.c", "line": 8, "step": 12, "outcome": "true", "reference": "false", "n_forks": 20,
+            "n_runs": 3, "n_passing": 2, "distance": 1, "is_prefix": true, "others": [other] });
+        let chain = json!({
+            "bad": "b", "good": "g", "switched": switched, "end": "benign", "beginning": null, "remarks": [], "chain": [],
+            "failure": { "what": "the program fails", "file": null, "line": null, "in_change": false },
+        });
+        let chain = serde_json::from_value(chain).unwrap();
+        let printed = text(chain, &mut |_, _| None, Console::plain());
+        insta::assert_snapshot!(printed, @r"
+        b fails; g passes:
+
+        switched: a.c:8  the condition is true, made false
+          (2 of 20 switched decisions make the test pass; this one is 1 step before the failure; doubtful: the switched run prints only the beginning of what the failing run prints)
+          or: b.c:4 (1st time of 2), with a chain of 1 link
+
+          thus the program fails
+
+        Nothing before it is needed: the values that it uses are the same in both runs.
         ");
     }
 }

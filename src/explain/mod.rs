@@ -9,4 +9,5 @@ pub mod align;
 pub mod chain;
 pub mod failure;
 pub mod native;
+pub mod passing;
 pub mod switch;

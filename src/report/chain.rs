@@ -222,6 +222,34 @@ pub struct Switched {
     /// The number of runs of the test.
     #[serde(default)]
     pub n_runs: usize,
+    /// The number of decisions each of which makes the program do what it does when the test passes.
+    #[serde(default)]
+    pub n_passing: usize,
+    /// The number of steps of the failing run from the decision to the failure.
+    #[serde(default)]
+    pub distance: u32,
+    /// Whether the reference prints only the beginning of what the failing run prints.
+    #[serde(default)]
+    pub is_prefix: bool,
+    /// The other decisions whose chains were compared, in the order of the run.
+    #[serde(default)]
+    pub others: Vec<Other>,
+}
+
+/// Another decision that makes the test pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Other {
+    /// The path of its file.
+    pub file: Option<Untrusted>,
+    /// Its line, from 1.
+    pub line: Option<u64>,
+    /// The execution of the decision, if there are several.
+    #[serde(flatten)]
+    pub which: Which,
+    /// The step of the decision.
+    pub step: u32,
+    /// The number of links of its chain.
+    pub n_links: usize,
 }
 
 /// The beginning of a chain.
@@ -291,6 +319,7 @@ impl Chain {
                 file: some(switched.file),
                 outcome: some(switched.outcome),
                 reference: some(switched.reference),
+                others: switched.others.into_iter().map(|other| Other { file: some(other.file), ..other }).collect(),
                 ..switched
             }),
             links: links.into_iter().take(MAX_LINKS).map(bounded).collect(),

@@ -190,13 +190,15 @@ impl Explainer<'_> {
                 talk.say("Searching for the chain.");
                 let expected = ending_of(reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
-                let explained = self.chain(
-                    Sides { failing, reference, server, switched: None, n_processes: bad.taken.len() },
-                    pair,
-                    changed,
-                    seconds,
-                    talk,
-                )?;
+                let sides = Sides {
+                    failing,
+                    reference,
+                    server,
+                    switched: None,
+                    n_processes: bad.taken.len(),
+                    limits: (self.order.max_tests, self.order.budget),
+                };
+                let explained = self.chain(sides, pair, changed, seconds, talk)?;
                 Ok(explained.with(remark).with(way))
             },
         )

@@ -100,6 +100,15 @@ int main(int argc, char **argv) {
     let found = json(&explained(&fixture(program), &["--build", "$CC -o a a.c", "--", "test $(./a 3) = 3"]));
     assert_eq!(found["switched"]["line"], 4, "{found}");
     assert_eq!(found["chain"][0]["line"], 4, "{found}");
+    // That of `main` makes it pass, too.
+    let switched = &found["switched"];
+    assert_eq!(
+        (&switched["n_passing"], &switched["n_forks"], &switched["is_prefix"]),
+        (&2.into(), &3.into(), &false.into())
+    );
+    assert_eq!(switched["others"][0]["line"], 10, "{found}");
+    let (step, failure) = (switched["step"].as_u64().unwrap(), found["failure"]["step"].as_u64().unwrap());
+    assert_eq!(switched["distance"], failure - step, "{found}");
 }
 
 /// A known limit: the paper's translator makes an `if` of such an expression, clang makes no branch. Ideal: line 4 is switched.
@@ -125,6 +134,7 @@ fn the_same_is_told_in_words_when_the_test_builds_the_program() {
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     assert!(text.contains("switched: a.c:8 (2nd time of 3)  the condition is true, made false\n"), "{text}");
+    assert!(text.contains(" switched decisions make") && text.contains(" before the failure)\n"), "{text}");
     assert!(text.starts_with("HEAD fails; the same run with one decision switched passes:\n"), "{text}");
 }
 

@@ -2,13 +2,19 @@
 //! depends on.
 
 use std::collections::HashMap;
+use std::collections::HashSet;
 
+use crate::explain::native::origin::is_input;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
+use crate::trace::native::shape::Call;
 use crate::trace::native::shape::Next;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::uses::Uses;
@@ -26,6 +32,10 @@ pub struct Decision {
     /// The values to force: for a `switch` one for each target, the one that was taken included; for a branch one
     /// number without a meaning.
     pub cases: Vec<i64>,
+    /// Whether it decides about its own next instance: whether a loop repeats.
+    pub is_repeating: bool,
+    /// Whether the step, or one that made a value which the step uses, brings input into the program.
+    pub has_input: bool,
 }
 
 /// What can be switched in a run.
@@ -38,26 +48,63 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Takes them down.
+    /// Reads them from a run.
     ///
     /// Cost: one pass over the trace.
     pub fn read(player: &mut Player) -> Result<Self, TraceError> {
         player.seek(0)?;
-        let mut uses = Uses::all();
+        let mut reader = Reader { uses: Uses::all(), inputs: HashSet::new() };
         let mut instances: HashMap<u32, u64> = HashMap::new();
-        let mut cases: HashMap<u32, Vec<i64>> = HashMap::new();
+        let mut ways: HashMap<u32, (Vec<i64>, bool)> = HashMap::new();
         let mut all = Vec::new();
-        while let Some(segment) = player.next(&mut uses)? {
+        while let Some(segment) = player.next(&mut reader)? {
             let n = instances.entry(segment).or_default();
             *n += 1;
             let Some(frame) = player.machine.frame().filter(|frame| frame.segment == segment) else { continue };
-            let cases = cases.entry(segment).or_insert_with(|| cases_of(&frame.shape, segment));
+            let (cases, is_repeating) = ways
+                .entry(segment)
+                .or_insert_with(|| (cases_of(&frame.shape, segment), is_repeating(&frame.shape, segment)));
             if !cases.is_empty() {
-                all.push(Decision { step: frame.step, segment, n: *n, cases: cases.clone() });
+                let (cases, is_repeating) = (cases.clone(), *is_repeating);
+                all.push(Decision { step: frame.step, segment, n: *n, cases, is_repeating, has_input: false });
             }
         }
-        Ok(Self { all, dependences: uses.pack().map_err(TraceError::from)? })
+        let dependences = reader.uses.pack().map_err(TraceError::from)?;
+        for decision in &mut all {
+            let mut makers = dependences.makers(decision.step).filter(|(_, kind)| kind.is_flow());
+            decision.has_input =
+                reader.inputs.contains(&decision.step) || makers.any(|(maker, _)| reader.inputs.contains(&maker));
+        }
+        Ok(Self { all, dependences })
     }
+}
+
+/// Reads dependences, and the steps that bring input into the program: their own calls do, or calls in functions that they call.
+struct Reader {
+    uses: Uses,
+    inputs: HashSet<Step>,
+}
+
+impl Watch for Reader {
+    fn step(&mut self, machine: &Machine) {
+        self.uses.step(machine);
+    }
+
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        self.uses.uses(user, maker, what);
+    }
+
+    fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        if is_input(call) {
+            self.inputs.extend(machine.all_frames().map(|frame| frame.step));
+        }
+    }
+}
+
+/// Whether the decision at the end of a segment decides whether its own block runs again.
+fn is_repeating(shape: &Shape, segment: u32) -> bool {
+    let block = shape.piece(segment).block;
+    shape.flow.control_dependence[block.0 as usize].iter().any(|(decider, _)| *decider == block)
 }
 
 /// How the decision at the end of a segment can be switched; not at all if there is none.

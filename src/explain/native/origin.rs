@@ -159,7 +159,7 @@ impl Watch for Inputs {
 }
 
 /// Whether a call brings in what others may have made; the time and the like are not made by others.
-fn is_input(call: &Call) -> bool {
+pub fn is_input(call: &Call) -> bool {
     call.model.and_then(|model| model.input.as_ref()).is_some_and(|input| !matches!(input, Input::System))
 }
 

@@ -68,6 +68,7 @@ impl Explainer<'_> {
             mut server,
             mut switched,
             n_processes,
+            limits: (max_tests, budget),
         } = sides;
         if switched.is_none() {
             remarks.extend(rename(&mut failing, &mut reference)?);
@@ -95,9 +96,9 @@ impl Explainer<'_> {
             ..Figures::default()
         };
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
-        server.limit(self.order.budget);
+        server.limit(budget);
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let options = Options { method: self.order.method, max_tests: self.order.max_tests };
+        let options = Options { method: self.order.method, max_tests };
         let mut found = chain::compute(&mut Progress::new(&mut causality, talk), options).map_err(told)?;
         remarks.extend(self.verify(&found, &mut causality, talk)?);
         let mut links =

@@ -135,6 +135,8 @@ pub(super) struct Sides {
     pub(super) switched: Option<Switched>,
     /// Of programs that the test ran on the failing version.
     pub(super) n_processes: usize,
+    /// How many causality tests the search may use, and how long it may take.
+    pub(super) limits: (u64, Option<Duration>),
 }
 
 pub(super) struct Explainer<'e> {
@@ -176,4 +178,23 @@ pub struct Switched {
     pub reference: Option<String>,
     /// Decisions that were switched in forks, and runs of the test.
     pub n_tried: (usize, usize),
+    /// Decisions each of which makes the program do what it does when the test passes.
+    pub n_passing: usize,
+    /// Whether all that the reference says is the beginning of what the failing run says.
+    pub is_prefix: bool,
+    /// The other decisions whose chains were compared.
+    pub others: Vec<Other>,
+}
+
+/// Another decision that makes the test pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Other {
+    /// Its step.
+    pub step: Step,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// Which instance of its statement it is.
+    pub instance: Option<Instance>,
+    /// Links of its chain.
+    pub n_links: usize,
 }

@@ -10,11 +10,13 @@ use crate::report::chain::Chain;
 use crate::report::chain::Failure;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
+use crate::report::chain::Other;
 use crate::report::chain::Set;
 use crate::report::chain::Switched;
 use crate::report::chain::Text;
 use crate::report::chain::Which;
 use crate::session::explain::change::Sources;
+use crate::session::explain::model;
 use crate::session::explain::model::Explanation;
 use crate::session::explain::words;
 use crate::trace::place::Place;
@@ -36,20 +38,7 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources) -> Chain {
     Chain {
         bad: text(bad),
         good: text(good),
-        switched: switched.as_ref().map(|switched| {
-            let At { file, line, which, .. } =
-                At::new(switched.place.as_ref(), switched.instance, (explanation, sources));
-            Switched {
-                file,
-                line,
-                which,
-                step: switched.step.0,
-                outcome: switched.outcome.as_deref().map(Untrusted::from),
-                reference: switched.reference.as_deref().map(Untrusted::from),
-                n_forks: switched.n_tried.0,
-                n_runs: switched.n_tried.1,
-            }
-        }),
+        switched: switched.as_ref().map(|switched| of_switched(switched, explanation, sources)),
         links: links
             .iter()
             .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (explanation, sources))))
@@ -113,6 +102,34 @@ impl At {
                 of: instance.map(|instance| instance.of.into()),
             },
         }
+    }
+}
+
+/// The switched decision, and how doubtful it is.
+fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &mut Sources) -> Switched {
+    let (failure, _) = &explanation.failure;
+    let mut at = |place: Option<&Place>, instance| {
+        let At { file, line, which, .. } = At::new(place, instance, (explanation, sources));
+        (file, line, which)
+    };
+    let (file, line, which) = at(switched.place.as_ref(), switched.instance);
+    let other = |other: &model::Other| {
+        let (file, line, which) = at(other.place.as_ref(), other.instance);
+        Other { file, line, which, step: other.step.0, n_links: other.n_links }
+    };
+    Switched {
+        file,
+        line,
+        which,
+        step: switched.step.0,
+        outcome: switched.outcome.as_deref().map(Untrusted::from),
+        reference: switched.reference.as_deref().map(Untrusted::from),
+        n_forks: switched.n_tried.0,
+        n_runs: switched.n_tried.1,
+        n_passing: switched.n_passing,
+        distance: failure.step.0.saturating_sub(switched.step.0),
+        is_prefix: switched.is_prefix,
+        others: switched.others.iter().map(other).collect(),
     }
 }
 

@@ -1,31 +1,29 @@
 //! Explaining without a version that passes: the reference is the failing run with one decision switched, so that the test passes.
 //!
-//! Each decision is first switched in a fork of the parked process. Only where that makes the program say something new and end by itself, the test is run with that
-//! decision switched in the program itself; whether it passes is for the test to say. Both need the failing version built, which is done once: its
-//! products are kept, and put back into the worktree before each run.
+//! Each decision is first switched in a fork of the parked process ([`search`]). Only where that makes the program say something new and end by itself, the test is run with that
+//! decision switched in the program itself; whether it passes is for the test to say. Both need the failing version built, which is done once ([`products`]).
 //!
-//! Source: Sumner and Zhang, section 4.1. Of the decisions that were tried, the one is taken that was made first in the failing run, because it is often the nearest to the cause: so
-//! they have it, and so it is in their case studies. [`order`] says which are tried where there are too many. Deviation: a run that crashes passes as soon as it does
+//! Mostly several decisions make the test pass. The chains of some of them are computed and compared: `explain::passing` says which, and which chain is the best.
+//!
+//! Source: Sumner and Zhang, section 4.1. [`order`](crate::explain::switch::order) says which are tried where there are too many. Deviation: a run that crashes passes as soon as it does
 //! not come to where it crashes, and an early decision that makes it do nothing explains nothing. So runs come first that still make the decision, or the call, because of which the
 //! statement runs that crashes; of the others that one in which the switched decision was made last, nearest to the crash.
 
-use crate::session::explain::model::Switched;
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::hash::DefaultHasher;
-use std::hash::Hash as _;
-use std::hash::Hasher as _;
-use std::io;
-use std::path::PathBuf;
+mod products;
+mod search;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::explain::failure::Ending;
-use crate::explain::native::decisions::Decisions;
-use crate::explain::switch::order;
+use crate::explain::align::Alignment;
+use crate::explain::chain::End;
+use crate::explain::passing::Explained;
+use crate::explain::passing::Passing;
+use crate::explain::passing::best;
+use crate::explain::passing::compared;
 use crate::outcome;
 use crate::plural::count;
 use crate::report::Status;
@@ -36,203 +34,203 @@ use crate::session::explain::forks::Server;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Explanation;
 use crate::session::explain::model::FIRST_TRACE;
+use crate::session::explain::model::Limit;
+use crate::session::explain::model::Other;
 use crate::session::explain::model::PARKED_LIMIT;
 use crate::session::explain::model::PATIENCE;
 use crate::session::explain::model::Pair;
 use crate::session::explain::model::Sides;
+use crate::session::explain::model::Switched;
 use crate::session::explain::model::interrupted;
-use crate::session::explain::parking::Fork;
 use crate::session::explain::parking::Until;
 use crate::session::explain::sides::Meant;
 use crate::session::explain::sides::Side;
 use crate::session::explain::sides::is_same;
 use crate::session::explain::sides::is_start;
-use crate::session::explain::sides::job;
+use crate::session::explain::switching::products::Products;
+use crate::session::explain::switching::search::Group;
+use crate::session::explain::switching::search::Search;
+use crate::session::explain::switching::search::Seen;
+use crate::session::explain::switching::search::Try;
+use crate::session::explain::switching::search::none_passes;
 use crate::session::explain::which;
 use crate::session::explain::which::Which;
 use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use crate::trace::container::Process;
 use crate::trace::run::Run;
-use crate::trace::step::Step;
 use crate::world::process::Watch as _;
-use crate::world::process::Words;
-use crate::world::record::build::BuildDirectory;
 use crate::world::record::control::Control;
-use crate::world::record::control::Ended;
-use crate::world::record::control::Point;
-use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::Turn;
 use crate::world::record::control::process_of;
 use crate::world::record::listen::Taken;
 use crate::world::record::listen::has_failed;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Sandbox;
 
 /// A failing run that was killed at its limit is looked at for as long as this many segments of a reference allow.
 const ENDLESS: u64 = 50_000;
 
-/// A switched run may have so many times as many segments as the failing one, and so many more: that one may have ended early.
-const SWITCHED_PATIENCE: (u64, u64) = (4, 200_000);
+/// Chains that are compared, if the run has at most [`SHORT`] steps; less of longer ones, but at least two.
+const N_COMPARED: usize = 8;
 
-/// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
-const BUILD_AND_KEEP: &str = r#"
-set -e
-touch -- "$2.stamp"
-sleep 0.05
-/bin/sh -c "$1"
-mkdir -- "$2.part"
-cd -- "$IDD_WORKTREE"
-find . -name .git -prune -o \( ! -type d -o -empty \) -cnewer "$2.stamp" -print0 | xargs -0 -r cp -a --parents -t "$2.part" --
-cp -- "$IDD_BUILD/next" "$2.next"
-mv -- "$2.part" "$2"
-"#;
+/// Steps of a run that all of its experiments may be made with.
+const SHORT: usize = 100_000;
 
-/// Puts both back.
-const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" "$IDD_BUILD/next""#;
+/// Runs of which the steps are counted, if the run has at most [`SHORT`] steps; less of longer ones.
+const N_MEASURED: usize = 40;
 
-/// What is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Try {
-    /// Which of the decisions it is, as they were made: a condition that calls a function is decided after what is decided in there, but its step is the earlier one.
-    nth: usize,
-    step: Step,
-    turn: Turn,
+/// When a decision was found that makes the test pass, it may be run so many times more to find others, and as often as it had been run till then.
+const N_MORE: usize = 4;
+
+/// The failing run, and how to run it again.
+struct Subject<'s, 'e> {
+    explainer: &'s Explainer<'e>,
+    sandbox: &'s mut Sandbox,
+    tree: TreeId,
+    meant: Meant,
+    products: Products,
+    /// The run without a switch.
+    whole: Test,
+    n_processes: usize,
 }
 
-/// What can be seen of a run: how it ended, and a digest of what it said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Seen {
-    code: u32,
-    digest: u64,
+/// A decision that makes the test pass, and what it makes the program do.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    next: Try,
+    seen: Seen,
+    /// Whether the test was run with it.
+    is_tested: bool,
+    passing: Passing,
 }
 
-impl Seen {
-    /// `None` of a run that did not come to an end by itself.
-    fn of(ended: Ended, output: &[u8]) -> Option<Self> {
-        let Ended::Exit(code) = ended else { return None };
-        let mut hasher = DefaultHasher::new();
-        output.hash(&mut hasher);
-        Some(Self { code, digest: hasher.finish() })
-    }
-}
-
-/// The failing version, built once.
-struct Products {
-    build: BuildDirectory,
-    kept: PathBuf,
-}
-
-impl Products {
-    fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
-        let build = explainer.build("run")?;
-        Ok(Self { build, kept: explainer.root.join("built") })
+impl Subject<'_, '_> {
+    /// Parks the program at its start.
+    fn at_start<T>(&mut self, ask: impl FnOnce(Server, Process) -> Result<T, Failure>) -> Result<T, Failure> {
+        let (explainer, products) = (self.explainer, &self.products);
+        let commands = |variables| products.commands(explainer, variables).map_err(Failure::from);
+        explainer.while_parked(self.sandbox, &products.job(self.tree, PARKED_LIMIT), &self.meant, commands, ask)
     }
 
-    /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.
-    fn job(&self, tree: TreeId, limit: Duration) -> Job {
-        Job { is_clean: !self.kept.exists(), ..job(tree, limit) }
+    fn passes(&mut self, turn: Turn) -> Result<bool, Failure> {
+        self.explainer.passes(self.sandbox, self.tree, &self.meant, &self.products, turn)
     }
 
-    /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.
-    fn commands(&self, explainer: &Explainer<'_>, variables: Vec<(OsString, OsString)>) -> io::Result<Commands> {
-        let mut commands = explainer.commands(&self.build, variables);
-        let words = |script: &str, words: &[OsString]| {
-            let shell = ["/bin/sh", "-c", script, "sh"].map(OsString::from);
-            Words::Argv(shell.into_iter().chain(words.iter().cloned()).collect())
-        };
-        let kept = self.kept.clone().into_os_string();
-        commands.build = match commands.build.take() {
-            Some(Words::Shell(_)) if self.kept.exists() => Some(words(PUT_BACK, &[kept])),
-            Some(Words::Shell(line)) => Some(words(BUILD_AND_KEEP, &[line, kept])),
-            other => other,
-        };
-        self.build.renumber()?;
-        Ok(commands)
-    }
-}
-
-/// The search for a decision.
-struct Search {
-    /// What is switched, in this order.
-    queue: Vec<Try>,
-    n_decisions: usize,
-    /// Whether that is all that can be switched.
-    is_whole: bool,
-    /// The index of the decision or call because of which the statement runs that crashes.
-    context: Option<u64>,
-    /// What can be seen of the failing run.
-    failing: Option<Seen>,
-    /// Segments that a fork may run.
-    patience: u64,
-    n_tried: (usize, usize),
-}
-
-impl Search {
-    /// Finds out what can be switched in the failing run.
-    fn new(mut fork: Fork, budget: usize) -> Result<Self, Failure> {
-        let run = Run::read(&mut fork.player)?;
-        let decisions = Decisions::read(&mut fork.player)?;
-        let mut failing = vec![Step(run.n_steps())];
-        if matches!(fork.ending, Ending::Exit(_)) {
-            // Any of the things that it said may be the wrong one.
-            failing.extend(run.said.iter().map(|said| said.step));
+    /// Runs the test with one decision of each group switched; returns the groups with which it passes.
+    ///
+    /// Cost: a run of the test for each group, until enough decisions are found.
+    fn passing(&mut self, groups: Vec<Group>, n_runs: &mut usize) -> Result<Vec<Group>, Failure> {
+        let mut passing: Vec<Group> = Vec::new();
+        let mut most = usize::MAX;
+        for group in groups {
+            let n_found: usize = passing.iter().map(|group| group.tries.len()).sum();
+            if n_found >= N_COMPARED || *n_runs >= most {
+                break;
+            }
+            *n_runs += 1;
+            if self.passes(group.first().turn)? {
+                if passing.is_empty() {
+                    most = *n_runs * 2 + N_MORE;
+                }
+                passing.push(group);
+            }
         }
-        let decider = run.deciders[run.n_steps() as usize];
-        let context = (matches!(fork.ending, Ending::Signal(_)) && decider != 0).then(|| run.indices[decider as usize]);
-        let steps: Vec<Step> = decisions.all.iter().map(|decision| decision.step).collect();
-        let ordered = order(&steps, &decisions.dependences, &failing, budget);
-        let queue = ordered.into_iter().flat_map(|index| {
-            let decision = &decisions.all[index];
-            let at = Point { segment: decision.segment, n: decision.n };
-            decision.cases.iter().map(move |case| Try {
-                nth: index,
-                step: decision.step,
-                turn: Turn { at, case: *case },
-            })
-        });
-        let mut queue: Vec<Try> = queue.collect();
-        let is_whole = queue.len() <= budget;
-        queue.truncate(budget);
-        Ok(Self {
-            queue,
-            is_whole,
-            n_decisions: steps.len(),
-            context,
-            failing: Seen::of(fork.reply.ended, &fork.reply.output),
-            patience: run.n_records.saturating_mul(SWITCHED_PATIENCE.0).saturating_add(SWITCHED_PATIENCE.1),
-            n_tried: (0, 0),
+        Ok(passing)
+    }
+
+    /// Counts what each switch changes.
+    ///
+    /// Cost: a whole traced run for each of at most [`N_MEASURED`] decisions.
+    fn measured(&mut self, groups: &[Group], search: &Search) -> Result<Vec<Found>, Failure> {
+        let (explainer, whole) = (self.explainer, self.whole.clone());
+        let build = self.products.build.clone();
+        self.at_start(|mut server, process| {
+            let mut failing = explainer.fork(&build, &mut server, &process, &whole)?;
+            let run = Run::read(&mut failing.player)?;
+            let n_runs = at_most(N_MEASURED, &run);
+            let all: Vec<(Try, &Group)> =
+                groups.iter().flat_map(|group| group.tries.iter().map(move |next| (*next, group))).collect();
+            let mut found = Vec::new();
+            // Some of all parts of the run.
+            for (next, group) in all.iter().step_by(all.len().div_ceil(n_runs).max(1)) {
+                if explainer.interrupt.is_interrupted() {
+                    return Err(interrupted());
+                }
+                let test = Test { is_traced: true, limit: explainer.limit(), ..search.test(next.turn) };
+                let mut fork = explainer.fork(&build, &mut server, &process, &test)?;
+                let other = Run::read(&mut fork.player)?;
+                let n_same = 2 * Alignment::new(&run, &other).pairs.len();
+                let n_steps = run.n_steps() as usize + other.n_steps() as usize;
+                found.push(Found {
+                    next: *next,
+                    seen: group.seen,
+                    is_tested: group.first() == *next,
+                    passing: Passing {
+                        nth: next.nth,
+                        segment: next.turn.at.segment,
+                        is_accident: next.is_accident,
+                        n_changed: u32::try_from(n_steps.saturating_sub(n_same)).unwrap_or(u32::MAX),
+                        is_far: search.context.is_some_and(|context| !other.indices.contains(&context)),
+                    },
+                });
+            }
+            let passing: Vec<Passing> = found.iter().map(|found| found.passing).collect();
+            let chosen = compared(&passing, at_most(N_COMPARED, &run).max(2));
+            Ok(chosen.into_iter().map(|index| found[index]).collect())
         })
     }
 
-    fn test(&self, turn: Turn) -> Test {
-        Test { switch: Some(turn), is_traced: false, ..forks::whole(self.patience, forks::FORK_LIMIT) }
+    /// The chain of the run with a decision switched.
+    fn chain(
+        &mut self,
+        found: &Found,
+        search: &Search,
+        limits: (u64, Option<Duration>),
+        (pair, changed, seconds): (&Pair, &change::Lines, f64),
+        talk: &mut dyn Talk,
+    ) -> Result<Explanation, Failure> {
+        let (explainer, whole, n_processes) = (self.explainer, self.whole.clone(), self.n_processes);
+        let build = self.products.build.clone();
+        self.at_start(|mut server, process| {
+            let failing = explainer.fork(&build, &mut server, &process, &whole)?;
+            let test = Test { is_traced: true, limit: explainer.limit(), ..search.test(found.next.turn) };
+            let reference = explainer.fork(&build, &mut server, &process, &test)?;
+            if Seen::of(reference.reply.ended, &reference.reply.output) != Some(found.seen) {
+                return Err(Failure::new(
+                    Status::Error,
+                    "in a second run with the same decision switched, the program behaves differently",
+                )
+                .with_hint("its runs differ, so no experiment is possible"));
+            }
+            let (ours, theirs) = (&failing.reply.output, &reference.reply.output);
+            let switched = Switched {
+                step: found.next.step,
+                place: None,
+                instance: None,
+                outcome: None,
+                reference: None,
+                n_tried: search.n_tried,
+                n_passing: 0,
+                is_prefix: ours.len() > theirs.len() && ours.starts_with(theirs),
+                others: Vec::new(),
+            };
+            let sides = Sides {
+                failing: (failing.player, failing.ending),
+                reference: (reference.player, reference.ending),
+                server,
+                switched: Some(switched),
+                n_processes,
+                limits,
+            };
+            explainer.chain(sides, pair.clone(), changed.clone(), seconds, talk)
+        })
     }
+}
 
-    /// Switches decisions in forks; returns for each new thing that the program does the first decision of the run that makes it do so, as they were made.
-    ///
-    /// Cost: as many forks as decisions are tried.
-    fn promising(&mut self, server: &mut Server, explainer: &Explainer<'_>) -> Result<Vec<(Try, Seen)>, Failure> {
-        let mut found: HashMap<Seen, Try> = HashMap::new();
-        for next in &self.queue {
-            if explainer.interrupt.is_interrupted() {
-                return Err(interrupted());
-            }
-            let Reply { ended, output, .. } = server.start().test(&self.test(next.turn))?;
-            self.n_tried.0 += 1;
-            if let Some(seen) = Seen::of(ended, &output).filter(|seen| Some(*seen) != self.failing) {
-                let first = found.entry(seen).or_insert(*next);
-                if next.nth < first.nth {
-                    *first = *next;
-                }
-            }
-        }
-        let mut found: Vec<(Try, Seen)> = found.into_iter().map(|(seen, first)| (first, seen)).collect();
-        found.sort_by_key(|(first, _)| (first.nth, first.turn.case));
-        Ok(found)
-    }
+/// So many experiments with a run, less if it is long.
+fn at_most(n: usize, run: &Run) -> usize {
+    (n * SHORT / (run.n_steps() as usize).max(1)).clamp(1, n)
 }
 
 impl Explainer<'_> {
@@ -255,10 +253,13 @@ impl Explainer<'_> {
         let is_ended = bad.taken[meant.number].end.is_some();
         let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
         let whole = forks::whole(patience, self.limit());
-
         let products = Products::new(self)?;
-        let (mut search, promising) = self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
-            let fork = self.fork(&products.build, &mut server, &process, &whole)?;
+        let n_processes = bad.taken.len();
+        let mut subject = Subject { explainer: self, sandbox, tree, meant, products, whole, n_processes };
+
+        let (build, whole) = (subject.products.build.clone(), subject.whole.clone());
+        let (mut search, groups) = subject.at_start(|mut server, process| {
+            let fork = self.fork(&build, &mut server, &process, &whole)?;
             let mut search = Search::new(fork, budget)?;
             let (n_ways, n_decisions) = (search.queue.len(), search.n_decisions);
             talk.say(&format!(
@@ -266,60 +267,73 @@ impl Explainer<'_> {
                 count(n_decisions, "decision"),
                 count(n_ways, "way")
             ));
-            let mut promising = search.promising(&mut server, self)?;
+            let mut groups = search.promising(&mut server, self)?;
             if let Some(context) = search.context {
                 let mut apart = Vec::new();
-                for (next, seen) in std::mem::take(&mut promising) {
-                    let test = Test { is_traced: true, limit: self.limit(), ..search.test(next.turn) };
-                    let mut fork = self.fork(&products.build, &mut server, &process, &test)?;
+                for group in std::mem::take(&mut groups) {
+                    let test = Test { is_traced: true, limit: self.limit(), ..search.test(group.first().turn) };
+                    let mut fork = self.fork(&build, &mut server, &process, &test)?;
                     let run = Run::read(&mut fork.player)?;
                     let is_there = run.indices.contains(&context);
-                    if is_there { &mut promising } else { &mut apart }.push((next, seen));
+                    if is_there { &mut groups } else { &mut apart }.push(group);
                 }
-                promising.extend(apart.into_iter().rev());
+                groups.extend(apart.into_iter().rev());
             }
-            Ok((search, promising))
+            Ok((search, groups))
         })?;
-        talk.say(&format!("Running the test with up to {} of them switched.", promising.len()));
-        let mut passing = None;
-        for (next, seen) in promising {
-            search.n_tried.1 += 1;
-            if self.passes(sandbox, tree, &meant, &products, next.turn)? {
-                passing = Some((next, seen));
-                break;
+        talk.say(&format!("Running the test with up to {} of them switched.", groups.len()));
+        let passing = subject.passing(groups, &mut search.n_tried.1)?;
+        if passing.is_empty() {
+            return Err(none_passes(&search));
+        }
+        let n_passing = passing.iter().map(|group| group.tries.len()).sum();
+        let mut found = subject.measured(&passing, &search)?;
+        talk.say(&format!("Searching for the chain, {}.", count(found.len(), "switched run")));
+        let seconds = begin.elapsed().as_secs_f64();
+        let from = (&pair, &changed, seconds);
+        let searching = Instant::now();
+        let max_tests = self.order.max_tests;
+        let (mut explained, mut told, mut problem) = (Vec::new(), Vec::new(), None);
+        let mut n_left = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let limits = (max_tests / u64::from(n_left.max(1)), self.order.budget);
+        for each in &mut found {
+            let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()) / n_left.max(1));
+            n_left = n_left.saturating_sub(1);
+            if !each.is_tested {
+                search.n_tried.1 += 1;
+                if !subject.passes(each.next.turn)? {
+                    continue;
+                }
+                each.is_tested = true;
+            }
+            match subject.chain(each, &search, (limits.0, left), from, talk) {
+                Ok(explanation) => {
+                    let is_whole = explanation.chain.end != End::Unfinished;
+                    let n_links = explanation.links.len();
+                    let is_interrupted = explanation.limit == Some(Limit::Interrupt);
+                    told.push(Explained { passing: each.passing, n_links, is_whole });
+                    explained.push((*each, explanation));
+                    if is_interrupted {
+                        break;
+                    }
+                }
+                Err(failure) if failure.status == Status::Interrupted => return Err(failure),
+                Err(failure) => problem = problem.or(Some(failure)),
             }
         }
-        let (found, seen) = passing.ok_or_else(|| none_passes(&search))?;
-        self.at_start(sandbox, tree, &meant, &products, |mut server, process| {
-            let failing = self.fork(&products.build, &mut server, &process, &whole)?;
-            let test = Test { is_traced: true, limit: self.limit(), ..search.test(found.turn) };
-            let reference = self.fork(&products.build, &mut server, &process, &test)?;
-            if Seen::of(reference.reply.ended, &reference.reply.output) != Some(seen) {
-                return Err(Failure::new(
-                    Status::Error,
-                    "in a second run with the same decision switched, the program behaves differently",
-                )
-                .with_hint("its runs differ, so no experiment is possible"));
-            }
-            let seconds = begin.elapsed().as_secs_f64();
-            talk.say("Searching for the chain.");
-            let switched = Switched {
-                step: found.step,
-                place: None,
-                instance: None,
-                outcome: None,
-                reference: None,
-                n_tried: search.n_tried,
-            };
-            let sides = Sides {
-                failing: (failing.player, failing.ending),
-                reference: (reference.player, reference.ending),
-                server,
-                switched: Some(switched),
-                n_processes: bad.taken.len(),
-            };
-            Ok(self.chain(sides, pair, changed, seconds, talk)?.with(which))
-        })
+        let Some(index) = best(&told) else { return Err(problem.unwrap_or_else(|| none_passes(&search))) };
+        let (chosen, mut explanation) = explained.swap_remove(index);
+        if explanation.limit == Some(Limit::MaxTests) && limits.0 < max_tests {
+            let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()));
+            explanation = subject.chain(&chosen, &search, (max_tests, left), from, talk)?;
+        }
+        if let Some(switched) = &mut explanation.switched {
+            switched.n_tried = search.n_tried;
+            switched.n_passing = n_passing;
+            switched.others = explained.iter().filter_map(|(_, other)| alternative(other)).collect();
+            switched.others.sort_by_key(|other| other.step);
+        }
+        Ok(explanation.with(which))
     }
 
     /// The process of the failing side that is meant: the last of the named program, else the last that failed, else the last.
@@ -365,103 +379,10 @@ impl Explainer<'_> {
         let seen = seen.map_err(|_| Failure::new(Status::Error, "the run of the test panicked"))??;
         Ok(seen.ok_or_else(interrupted)?.ending == outcome::Ending::Exit(0))
     }
-
-    /// Runs the test up to the process that is meant, on the products of the build.
-    fn at_start<T>(
-        &self,
-        sandbox: &mut Sandbox,
-        tree: TreeId,
-        meant: &Meant,
-        products: &Products,
-        ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let commands = |variables| products.commands(self, variables).map_err(Failure::from);
-        self.while_parked(sandbox, &products.job(tree, PARKED_LIMIT), meant, commands, ask)
-    }
 }
 
-fn none_passes(search: &Search) -> Failure {
-    let (n_forks, n_runs) = search.n_tried;
-    let message = format!(
-        "no decision makes the test pass when it is switched (switched: {n_forks}, runs of the test: {n_runs})"
-    );
-    let failure = Failure::new(Status::Error, message);
-    if search.is_whole {
-        failure.with_hint("all decisions were tried; name a version that passes with `--good`")
-    } else {
-        failure.with_hint(format!(
-            "the run makes {}; a larger `--switch-budget` tries more of them",
-            count(search.n_decisions, "decision")
-        ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::trace::native::stored::lines;
-    use crate::trace::native::stored::player;
-
-    /// The search in a stored run, and the line of each decision that it tries.
-    fn search(program: &str, ending: Ending, budget: usize) -> (Search, Vec<u32>) {
-        let reply = Reply {
-            ended: Ended::Exit(1),
-            n_segments: 0,
-            output: b"x".to_vec(),
-            dumps: Vec::new(),
-            records: Vec::new(),
-        };
-        let fork = Fork { player: player(program, "bad"), ending, reply, n_bytes: 0 };
-        let search = Search::new(fork, budget).unwrap();
-        let lines = lines(&mut player(program, "bad"));
-        let tried = search.queue.iter().map(|next| lines[next.step.0 as usize]).collect();
-        (search, tried)
-    }
-
-    #[test]
-    fn every_decision_that_the_output_depends_on_is_tried_nearest_first() {
-        let (search, lines) = search("returns", Ending::Exit(0), 100);
-        assert!(search.is_whole);
-        assert_eq!(search.context, None);
-        // The decision of `may_climb` in the second call decides about that of `main`.
-        assert!(lines.contains(&11) && lines.contains(&25), "{lines:?}");
-        let numbers: Vec<usize> = search.queue.iter().map(|next| next.nth).collect();
-        assert!(numbers.iter().all(|nth| *nth < search.n_decisions));
-        assert!(search.patience > SWITCHED_PATIENCE.1);
-    }
-
-    #[test]
-    fn a_budget_cuts_the_queue_and_the_advice_says_so() {
-        let (whole, _) = search("list", Ending::Exit(0), 1000);
-        let n = whole.queue.len();
-        assert!(n >= 4, "{n}");
-        let hint = |search: &Search| String::from_utf8(none_passes(search).hint.unwrap().as_bytes().to_vec()).unwrap();
-        assert!(hint(&whole).starts_with("all decisions were tried"));
-        let (mut cut, _) = search("list", Ending::Exit(0), 2);
-        assert_eq!((cut.queue.len(), cut.is_whole, cut.n_decisions), (2, false, whole.n_decisions));
-        assert!(hint(&cut).starts_with(&format!("the run makes {n} decisions; ")), "{}", hint(&cut));
-        cut.n_tried = (7, 2);
-        let message = "no decision makes the test pass when it is switched (switched: 7, runs of the test: 2)";
-        assert_eq!(none_passes(&cut).message, message.into());
-    }
-
-    #[test]
-    fn a_crash_has_the_call_around_it_as_its_context() {
-        let (search, _) = search("crash", Ending::Signal(11), 10);
-        let run = Run::read(&mut player("crash", "bad")).unwrap();
-        let decider = run.deciders[run.n_steps() as usize];
-        assert_ne!(decider, 0);
-        assert_eq!(search.context, Some(run.indices[decider as usize]));
-    }
-
-    #[test]
-    fn only_a_run_that_ended_by_itself_is_something_to_see() {
-        let seen = |ended, output: &[u8]| Seen::of(ended, output);
-        let one = seen(Ended::Exit(0), b"a");
-        assert!(one.is_some());
-        assert_eq!(one, seen(Ended::Exit(0), b"a"));
-        assert_ne!(one, seen(Ended::Exit(0), b"b"));
-        assert_ne!(one, seen(Ended::Exit(1), b"a"));
-        assert_eq!(seen(Ended::Signal(11), b"a"), None);
-    }
+/// The decision of a chain that is not the best.
+fn alternative(explanation: &Explanation) -> Option<Other> {
+    let Switched { step, place, instance, .. } = explanation.switched.clone()?;
+    Some(Other { step, place, instance, n_links: explanation.links.len() })
 }

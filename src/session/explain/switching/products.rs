@@ -1,0 +1,70 @@
+//! The failing version, built once: its products are kept, and put back into the worktree before each run.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::revision::TreeId;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::sides::job;
+use crate::session::failure::Failure;
+use crate::world::process::Words;
+use crate::world::record::build::BuildDirectory;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+
+/// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
+const BUILD_AND_KEEP: &str = r#"
+set -e
+touch -- "$2.stamp"
+sleep 0.05
+/bin/sh -c "$1"
+mkdir -- "$2.part"
+cd -- "$IDD_WORKTREE"
+find . -name .git -prune -o \( ! -type d -o -empty \) -cnewer "$2.stamp" -print0 | xargs -0 -r cp -a --parents -t "$2.part" --
+cp -- "$IDD_BUILD/next" "$2.next"
+mv -- "$2.part" "$2"
+"#;
+
+/// Puts both back.
+const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" "$IDD_BUILD/next""#;
+
+/// The failing version, built once.
+pub(super) struct Products {
+    pub(super) build: BuildDirectory,
+    kept: PathBuf,
+}
+
+impl Products {
+    pub(super) fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
+        let build = explainer.build("run")?;
+        Ok(Self { build, kept: explainer.root.join("built") })
+    }
+
+    /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.
+    pub(super) fn job(&self, tree: TreeId, limit: Duration) -> Job {
+        Job { is_clean: !self.kept.exists(), ..job(tree, limit) }
+    }
+
+    /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.
+    pub(super) fn commands(
+        &self,
+        explainer: &Explainer<'_>,
+        variables: Vec<(OsString, OsString)>,
+    ) -> io::Result<Commands> {
+        let mut commands = explainer.commands(&self.build, variables);
+        let words = |script: &str, words: &[OsString]| {
+            let shell = ["/bin/sh", "-c", script, "sh"].map(OsString::from);
+            Words::Argv(shell.into_iter().chain(words.iter().cloned()).collect())
+        };
+        let kept = self.kept.clone().into_os_string();
+        commands.build = match commands.build.take() {
+            Some(Words::Shell(_)) if self.kept.exists() => Some(words(PUT_BACK, &[kept])),
+            Some(Words::Shell(line)) => Some(words(BUILD_AND_KEEP, &[line, kept])),
+            other => other,
+        };
+        self.build.renumber()?;
+        Ok(commands)
+    }
+}
