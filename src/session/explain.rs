@@ -29,6 +29,7 @@ use crate::session::hold::Holder;
 use crate::session::interrupt::Interrupt;
 use crate::session::order::ExplainOrder;
 use crate::session::record;
+use crate::session::sandboxes::objects;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::talk::Talk;
@@ -75,7 +76,8 @@ pub fn run(
     let _lock = saved::lock(location)?;
     let interrupt = Interrupt::register()?;
     let root = sandboxes(context, location, "explain")?;
-    let explainer = Explainer { order: &order, location, context, root: &root, clang: &clang, interrupt };
+    let objects = objects(&root, location);
+    let explainer = Explainer { order: &order, location, context, root: &root, clang: &clang, objects, interrupt };
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
         match order.switch_budget {

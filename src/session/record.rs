@@ -146,7 +146,7 @@ pub fn of_trees(
             sandbox.keep_products();
         }
         let program = files::this_program()?;
-        let build = BuildDirectory::create(&root.join("build"), &clang, &program, Grain::Straight);
+        let build = BuildDirectory::create(&root.join("build"), &clang, &program, (Grain::Straight, None));
         let build = build?;
         build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
         let place = store::directory(&location.session_directory()).join(&name);
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn under_the_instrumenting_compiler_only_the_test_is_traced_with_the_same_clock_and_number() {
         let order = order(TestCommand::Shell("t".into()), 512);
-        let build = BuildDirectory { path: "/b".into(), clang: "/clang".into(), grain: Grain::Straight };
+        let build = BuildDirectory { path: "/b".into(), clang: "/clang".into(), grain: Grain::Straight, objects: None };
         let mine = [("PATH", "/bin"), ("CC", "tcc"), ("GIT_DIR", "x"), ("A", "1")];
         let commands = commands(&order, &location(), &context(&mine), &build, vec![variable("X", "y")]);
         let bin = build.bin();

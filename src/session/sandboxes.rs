@@ -4,9 +4,11 @@ use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::world::files;
+use crate::world::record::objects::Objects;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::run::sandbox;
+use std::path::Path;
 use std::path::PathBuf;
 
 /// Creates the directory for the sandboxes of a command, outside of the user's tree, and removes those of killed ones.
@@ -49,13 +51,20 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
     }
 }
 
+/// The directory for the instrumented objects of this worktree, beside that of its sandboxes; `None` if there can be none, which only costs time.
+///
+/// - `root`: the directory of a command that alone uses it.
+pub fn objects(root: &Path, location: &Location) -> Option<Objects> {
+    let name = format!("objects-{}", files::short_digest(&location.git_directory));
+    Objects::prepare(&root.parent()?.join(name)).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::testing::World;
     use crate::session::testing::text;
     use std::io;
-    use std::path::Path;
 
     /// The directory of the sandboxes with this environment and configuration.
     fn place(world: &World, variables: &[(&str, &str)], configured: Option<&str>) -> Result<PathBuf, Failure> {

@@ -21,6 +21,7 @@ use crate::trace::container::REPLACED;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
+use crate::world::record::objects::Objects;
 use crate::world::repo::locate::Location;
 use std::path::Path;
 use std::time::Duration;
@@ -145,6 +146,8 @@ pub(super) struct Explainer<'e> {
     pub(super) context: &'e Context,
     pub(super) root: &'e Path,
     pub(super) clang: &'e Path,
+    /// Where instrumented objects are kept; `None` if they cannot be.
+    pub(super) objects: Option<Objects>,
     pub(super) interrupt: Interrupt,
 }
 

@@ -5,6 +5,8 @@
 //! runtime.o what is linked into programs
 //! maps/     one file for each unit that was instrumented, by its number
 //! next      number of the next unit and of the next segment, in text; locked while it is changed
+//! objects   where instrumented objects are kept; see [`Objects`]
+//! claims/   one file for each kept unit that is used: the source and the output
 //! grain     how long segments are: 0 or 1
 //! log       one line for each command: see [`Logged`]
 //! ```
@@ -14,14 +16,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io;
-use std::io::Read;
-use std::io::Seek;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-use rustix::fs::FlockOperation;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -32,6 +31,9 @@ use crate::world::compiler::is_known;
 use crate::world::files;
 use crate::world::process;
 use crate::world::record::RecordError;
+use crate::world::record::objects;
+use crate::world::record::objects::Kept;
+use crate::world::record::objects::Objects;
 
 /// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";
@@ -126,11 +128,18 @@ pub struct BuildDirectory {
     pub clang: PathBuf,
     /// The length of segments.
     pub grain: Grain,
+    /// Where instrumented objects are kept.
+    pub objects: Option<Objects>,
 }
 
 impl BuildDirectory {
-    /// Creates one whose compilers are links to `program`.
-    pub fn create(path: &Path, clang: &Path, program: &Path, grain: Grain) -> Result<Self, RecordError> {
+    /// Creates one whose compilers are links to `program`, and which takes objects that were kept.
+    pub fn create(
+        path: &Path,
+        clang: &Path,
+        program: &Path,
+        (grain, objects): (Grain, Option<&Objects>),
+    ) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;
         fs::create_dir_all(path.join("maps")).map_err(failed)?;
@@ -139,16 +148,34 @@ impl BuildDirectory {
         }
         fs::write(path.join("clang"), clang.as_os_str().as_encoded_bytes()).map_err(failed)?;
         fs::write(path.join("grain"), (grain as u32).to_string()).map_err(failed)?;
-        fs::write(path.join("trace.c"), RUNTIME).map_err(failed)?;
+        if let Some(objects) = objects {
+            fs::write(path.join("objects"), objects.path().as_os_str().as_bytes()).map_err(failed)?;
+        }
+        let build = Self { path: path.to_owned(), clang: clang.to_owned(), grain, objects: objects.cloned() };
+        build.compile_runtime()?;
+        build.renumber().map_err(failed)?;
+        Ok(build)
+    }
+
+    /// Compiles what is linked into programs.
+    fn compile_runtime(&self) -> Result<(), RecordError> {
+        let failed = |source| RecordError::Prepare { path: self.path.clone(), source };
         let words = ["-O2", "-fPIC", "-w", "-c", "trace.c", "-o", "runtime.o"].map(OsStr::new);
-        let said = process::capture(clang.as_os_str(), &words, path, &[]).map_err(failed)?;
+        let key = objects::key(&self.clang, self.grain, words, RUNTIME.as_bytes());
+        if let Some(kept) = self.objects.as_ref().and_then(|objects| objects.find(&key)) {
+            return fs::write(self.runtime(), kept.object).map_err(failed);
+        }
+        fs::write(self.path.join("trace.c"), RUNTIME).map_err(failed)?;
+        let said = process::capture(self.clang.as_os_str(), &words, &self.path, &[]).map_err(failed)?;
         if said.code != Some(0) {
             let said = String::from_utf8_lossy(&said.stderr).into_owned();
             return Err(RecordError::Runtime { said });
         }
-        let build = Self { path: path.to_owned(), clang: clang.to_owned(), grain };
-        build.renumber().map_err(failed)?;
-        Ok(build)
+        if let Some(objects) = &self.objects {
+            let object = fs::read(self.runtime()).map_err(failed)?;
+            objects.keep(&key, &Kept { unit: 0, map: Vec::new(), object });
+        }
+        Ok(())
     }
 
     /// Adds links for the versioned compilers in `path`, such as `gcc-12`.
@@ -165,8 +192,13 @@ impl BuildDirectory {
         Ok(())
     }
 
-    /// Starts again with the first number: a build in the same order gets the same numbers.
+    /// Starts again with the first number: a build in the same order, or with the same kept objects, gets the same numbers.
     pub fn renumber(&self) -> io::Result<()> {
+        let claims = self.path.join("claims");
+        fs::create_dir_all(&claims)?;
+        for name in files::names(&claims) {
+            fs::remove_file(claims.join(name))?;
+        }
         fs::write(self.path.join("next"), "1 1\n")
     }
 
@@ -177,7 +209,9 @@ impl BuildDirectory {
         let grain = fs::read_to_string(path.join("grain")).map_err(failed)?;
         let grain = grain.trim().parse().ok().and_then(Grain::from_number);
         let grain = grain.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
-        Ok(Self { path: path.to_owned(), clang: clang.into(), grain })
+        let objects = fs::read(path.join("objects")).ok();
+        let objects = objects.map(|path| Objects::open(OsStr::from_bytes(&path).into()));
+        Ok(Self { path: path.to_owned(), clang: clang.into(), grain, objects })
     }
 
     /// The directory of the compiler's links.
@@ -197,19 +231,19 @@ impl BuildDirectory {
 
     /// Allocates the number of a unit, and the first of `n_segments` numbers for its segments.
     pub fn number(&self, n_segments: u32) -> io::Result<(u32, u32)> {
-        let mut file = File::options().read(true).write(true).open(self.path.join("next"))?;
-        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        let mut numbers = text.split_whitespace().map(str::parse::<u32>);
-        let (Some(Ok(unit)), Some(Ok(first))) = (numbers.next(), numbers.next()) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file `next` is damaged"));
-        };
-        let behind = first.checked_add(n_segments).ok_or(io::ErrorKind::OutOfMemory)?;
-        file.set_len(0)?;
-        file.rewind()?;
-        file.write_all(format!("{} {behind}\n", unit + 1).as_bytes())?;
-        Ok((unit, first))
+        match &self.objects {
+            Some(objects) => objects.number(n_segments),
+            None => objects::number(&self.path.join("next"), n_segments),
+        }
+    }
+
+    /// Takes a unit that was kept for a source and its output; `false` if it is in this build for another one already.
+    pub fn claim(&self, unit: u32, owner: &[u8]) -> bool {
+        let path = self.path.join("claims").join(unit.to_string());
+        match File::options().write(true).create_new(true).open(&path) {
+            Ok(mut file) => file.write_all(owner).is_ok(),
+            Err(_) => fs::read(path).is_ok_and(|other| other == owner),
+        }
     }
 
     /// Appends a log entry.

@@ -2,7 +2,7 @@
 //!
 //! [`build`] is the directory of an instrumented build. [`shim`] is the compiler for it, and uses
 //! [`arguments`](crate::world::compiler::arguments) to
-//! understand a compiler call. [`listen`] writes the records of running programs to disk, [`memory`] is shared with
+//! understand a compiler call. [`objects`] keeps what it made. [`listen`] writes the records of running programs to disk, [`memory`] is shared with
 //! them, [`control`] runs experiments in a parked one. [`store`] has the recordings, [`witness`] finds compilers that
 //! were called instead.
 
@@ -10,6 +10,7 @@ pub mod build;
 pub mod control;
 pub mod listen;
 mod memory;
+pub mod objects;
 pub mod shim;
 pub mod store;
 pub mod witness;

@@ -25,6 +25,8 @@ use crate::world::process;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::Logged;
 use crate::world::record::build::WRAPPED;
+use crate::world::record::objects;
+use crate::world::record::objects::Kept;
 
 /// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
 /// the program would, and undefined behaviour is not optimised away.
@@ -41,6 +43,9 @@ const PRINT: [&str; 11] = [
     "-w",
     "-Qunused-arguments",
 ];
+
+/// How the rewritten IR is compiled. What it does was decided when it was printed: passes over it would take two thirds of the time, and programs record as fast without them.
+const BACK: [&str; 8] = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-c", "-Qunused-arguments", "-x", "ir"];
 
 /// Added if runs of two versions are compared: a function that grows a little, or a longer text, then does not move the
 /// following ones. So values that a program computes from addresses, such as the order of its hash tables, are the
@@ -221,6 +226,18 @@ impl Call<'_> {
         let Ok(text) = String::from_utf8(text) else {
             return Ok(Err("the text of its IR is not UTF-8".to_owned()));
         };
+        let mut words: Vec<OsString> = build.back.clone();
+        words.extend(BACK.iter().map(OsString::from));
+        let key =
+            objects::key(&self.build.clang, self.build.grain, words.iter().map(OsString::as_os_str), text.as_bytes());
+        let kept = self.build.objects.as_ref().and_then(|objects| objects.find(&key));
+        if let Some(kept) = kept
+            && self.build.claim(kept.unit, &self.owner(build, source))
+        {
+            fs::write(object, kept.object)?;
+            fs::write(self.build.map(kept.unit), kept.map)?;
+            return Ok(Ok(()));
+        }
         let module = match Module::read(&text) {
             Ok(module) => module,
             Err(error) => return Ok(Err(error.to_string())),
@@ -236,14 +253,24 @@ impl Call<'_> {
             Err(error) => return Ok(Err(error.to_string())),
         };
         fs::write(text_file, &rewritten.text)?;
-        let mut words: Vec<OsString> = build.back.clone();
-        words.extend(["-O1", "-w", "-c", "-Qunused-arguments", "-x", "ir"].map(OsString::from));
         words.extend([text_file.into(), "-o".into(), object.into()]);
         if let Err(said) = self.step(&words)? {
             return Ok(Err(format!("clang does not take the rewritten IR: {said}")));
         }
-        fs::write(self.build.map(unit), map::write(unit, first, grain, &n_segments, &text))?;
+        let map = map::write(unit, first, grain, &n_segments, &text);
+        fs::write(self.build.map(unit), &map)?;
+        if let Some(objects) = &self.build.objects
+            && self.build.claim(unit, &self.owner(build, source))
+        {
+            objects.keep(&key, &Kept { unit, map, object: fs::read(object)? });
+        }
         Ok(Ok(()))
+    }
+
+    /// What a unit is in a build: the same source may be compiled for several programs.
+    fn owner(&self, build: &Build, source: &OsStr) -> Vec<u8> {
+        let output = build.output.as_deref().unwrap_or_default();
+        [self.directory.as_os_str(), source, output].map(OsStr::as_bytes).join(&0)
     }
 
     /// Runs clang quietly; the inner error is the first line of its messages.
@@ -344,7 +371,8 @@ pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
     let clang =
         crate::world::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
-    let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), grain).unwrap();
+    let build =
+        BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), (grain, None)).unwrap();
     fs::write(place.join("a.c"), program).unwrap();
     let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
     assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
