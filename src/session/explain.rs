@@ -5,7 +5,6 @@
 
 use crate::outcome;
 use crate::report;
-use crate::report::Status;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::context::Context;
@@ -22,7 +21,6 @@ use crate::session::explain::model::Pair;
 use crate::session::explain::model::Sides;
 use crate::session::explain::model::ending_of;
 use crate::session::explain::sides::Meant;
-use crate::session::explain::sides::Side;
 use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
@@ -52,6 +50,7 @@ mod plain;
 mod progress;
 mod sides;
 pub mod switching;
+mod unequal;
 mod which;
 pub mod words;
 
@@ -124,26 +123,6 @@ pub fn keep(
 }
 
 impl Explainer<'_> {
-    /// What is said of a reference that does not pass; named versions that were swapped are told to be.
-    fn not_passing(&self, good: &Side, pair: &Pair, sandbox: &mut Sandbox) -> Failure {
-        if pair.hunt.is_none() {
-            let bad = self.side("bad", pair.failing.0, (FIRST_TRACE.min(self.order.max_trace), self.limit()), sandbox);
-            if bad.is_ok_and(|bad| bad.ending == outcome::Ending::Exit(0)) {
-                let (bad, good) = &pair.names;
-                let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
-                return Failure::new(Status::Error, message)
-                    .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
-            }
-        }
-        let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
-        let message = format!(
-            "under instrumentation the test does not pass on the reference, it ends with {}{said}",
-            good.ending
-        );
-        Failure::new(Status::Error, message)
-            .with_hint("an explanation needs a version that passes; `git idd record` shows what the test does there")
-    }
-
     fn explain(
         &self,
         sandbox: &mut Sandbox,
@@ -155,14 +134,16 @@ impl Explainer<'_> {
         talk.say("Building and running the reference.");
         let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), sandbox)?;
         if good.ending != outcome::Ending::Exit(0) {
-            return Err(self.not_passing(&good, &pair, sandbox));
+            return Err(self.not_passing(&good, &pair, sandbox, talk));
         }
         talk.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
         let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
-        Self::check_failing(&bad)?;
+        if bad.ending == outcome::Ending::Exit(0) {
+            return Err(self.not_failing(&pair, sandbox, talk));
+        }
         let which = self.which(&bad, &good)?;
         let number = which.number;
         let remark = which::remark(&bad, &which);

@@ -280,7 +280,7 @@ fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken
 }
 
 /// The build and the test as the user would run them.
-fn plain_commands(order: &RecordOrder, location: &Location, context: &Context) -> Commands {
+pub fn plain_commands(order: &RecordOrder, location: &Location, context: &Context) -> Commands {
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
     let mut environment: Vec<(OsString, OsString)> =
         context.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();

@@ -208,6 +208,19 @@ fn explain_says_what_it_cannot_do_and_what_helps() {
     let (_, said, code) = idd(place.path(), &words);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("does not pass on the reference"), "{said}");
+    let runs = "HEAD~1 ends with exit code 1 as it is, and ends with exit code 1 under instrumentation; HEAD ends with";
+    assert!(said.contains(runs) && said.contains("`--good` needs a version that passes"), "{said}");
+
+    let good = "int main(void)\n{\n    int code = 0;\n    return code;\n}\n";
+    let bad = good.replace("    return", "#ifdef __OPTIMIZE__\n    code = 3;\n#endif\n    return");
+    let place = repository(good, &bad);
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -O2 -o a a.c", "--", "./a"];
+    let (_, said, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("under instrumentation the test passes on the failing version, too"), "{said}");
+    let runs =
+        "HEAD~1 passes as it is, and passes under instrumentation; HEAD ends with exit code 3 as it is, and passes";
+    assert!(said.contains(runs) && said.contains("the failure may depend on the compiler"), "{said}");
 }
 
 #[test]

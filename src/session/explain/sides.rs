@@ -13,6 +13,7 @@ use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::record;
 use crate::session::record::missed;
+use crate::trace::TraceError;
 use crate::trace::container::Process;
 use crate::trace::native::play::Player;
 use crate::world::files;
@@ -147,6 +148,9 @@ impl Side {
     /// The run of a process.
     pub(super) fn player(&self, number: usize) -> Result<Player, Failure> {
         let trace = store::open(&self.place.join(&self.taken[number].file))?;
+        if !trace.is_complete {
+            return Err(Failure::from(TraceError::Damaged("it is cut short")));
+        }
         Player::new(trace, store::units_at(&self.place, &self.units)).map_err(Failure::from)
     }
 }

@@ -1,0 +1,84 @@
+//! What is said if the runs under instrumentation do not pass and fail as they should: which of four runs did what.
+
+use crate::outcome::Ending;
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::revision::TreeId;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::model::FIRST_TRACE;
+use crate::session::explain::model::Pair;
+use crate::session::explain::sides::Side;
+use crate::session::explain::sides::job;
+use crate::session::failure::Failure;
+use crate::session::record;
+use crate::session::talk::Talk;
+use crate::world::run::sandbox::Sandbox;
+
+/// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
+type Endings = (Option<Ending>, Option<Ending>);
+
+impl Explainer<'_> {
+    /// What is said of a reference that does not pass; named versions that were swapped are told to be.
+    pub(super) fn not_passing(&self, good: &Side, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Failure {
+        let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
+        let bad = self.side("bad", pair.failing.0, limits, sandbox).ok().map(|bad| bad.ending);
+        if pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
+            let (bad, good) = &pair.names;
+            let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
+            return Failure::new(Status::Error, message)
+                .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
+        }
+        let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
+        let ending = good.ending;
+        let as_they_are = self.as_they_are(pair, sandbox, talk);
+        let advice = if as_they_are.0 == Some(Ending::Exit(0)) {
+            "`git idd record` shows what the test does there"
+        } else {
+            "`--good` needs a version that passes"
+        };
+        let message =
+            format!("under instrumentation the test does not pass on the reference, it ends with {ending}{said}");
+        let runs = four(pair, (as_they_are.0, Some(ending)), (as_they_are.1, bad));
+        Failure::new(Status::Error, message).with_hint(format!("{runs}; {advice}"))
+    }
+
+    /// What is said of a failing version that passes.
+    pub(super) fn not_failing(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Failure {
+        let (good, bad) = self.as_they_are(pair, sandbox, talk);
+        let advice = if bad == Some(Ending::Exit(0)) {
+            "`--bad` needs a version that fails; if it does at times, `git idd` counts how often"
+        } else {
+            "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0"
+        };
+        let passes = Some(Ending::Exit(0));
+        let runs = four(pair, (good, passes), (bad, passes));
+        Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too")
+            .with_hint(format!("{runs}; {advice}"))
+    }
+
+    /// How the reference and the failing version end without instrumentation.
+    fn as_they_are(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Endings {
+        talk.say("Running both versions without instrumentation, to compare.");
+        let commands = record::plain_commands(&self.record_args(), self.location, self.context);
+        let mut run = |tree: TreeId| {
+            let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
+            seen.ok().flatten().map(|seen| seen.ending)
+        };
+        (run(pair.reference), run(pair.failing.0))
+    }
+}
+
+/// The four runs, in words.
+fn four(pair: &Pair, good: Endings, bad: Endings) -> String {
+    let shown = |name: &str| Terminal.line(&Untrusted::from(name));
+    let told = |ending: Option<Ending>| match ending {
+        Some(Ending::Exit(0)) => "passes".to_owned(),
+        Some(ending) => format!("ends with {ending}"),
+        None => "does not run".to_owned(),
+    };
+    let one = |name: &str, (plain, instrumented): Endings| {
+        format!("{} {} as it is, and {} under instrumentation", shown(name), told(plain), told(instrumented))
+    };
+    format!("{}; {}", one(&pair.names.1, good), one(&pair.names.0, bad))
+}
