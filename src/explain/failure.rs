@@ -72,7 +72,7 @@ impl Failure {
                 at(Wrong::Skipped(other.clone(), said.clone()), step, run.falls(step))
             }
             (Some(said), other) => at(Wrong::Said(said.clone(), other.cloned()), said.step, said.time),
-            (None, _) if ending != expected => failure(Wrong::Ended, last),
+            (None, _) if ending != expected => failure(Wrong::Ended, run.main_end.unwrap_or(last)),
             (None, Some(missing)) => failure(Wrong::Silent(missing.clone()), last),
             (None, None) => None,
         }

@@ -14,6 +14,12 @@ use crate::trace::place::Place;
 /// A chain of nodes longer than this has no end.
 const MAX_CHAIN: usize = 1000;
 
+/// Classes and namespaces in each other are no more.
+const MAX_SCOPES: usize = 50;
+
+/// Where headers of libraries are.
+const SYSTEM: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
+
 /// The debug info of a module.
 #[derive(Debug, Clone, Copy)]
 pub struct Debug<'m> {
@@ -126,6 +132,15 @@ fn reference(text: &str) -> Option<MetadataId> {
     text.strip_prefix('!')?.parse().ok().map(MetadataId)
 }
 
+/// The name of a function or class without the arguments of its template, unless these are short.
+fn without_arguments(name: Arc<str>) -> Arc<str> {
+    const MAX_LENGTH: usize = 40;
+    match name.find('<').filter(|at| name.len() > MAX_LENGTH && *at > 0 && name.ends_with('>')) {
+        Some(at) => format!("{}<...>", &name[..at]).into(),
+        None => name,
+    }
+}
+
 /// A string with its `\xx` as what they stand for.
 fn unescaped(text: &str) -> Arc<str> {
     if !text.contains('\\') {
@@ -230,7 +245,43 @@ impl<'m> Debug<'m> {
     pub fn function(&self, subprogram: MetadataId) -> Option<(Arc<str>, Place)> {
         let node = self.node(subprogram).filter(|node| node.kind == "DISubprogram")?;
         let place = Place { file: self.file(subprogram)?, line: node.small("line"), column: 0 };
-        Some((node.string("name")?, place))
+        let name = without_arguments(node.string("name")?);
+        Some((node.reference("scope").map_or_else(|| Arc::clone(&name), |scope| self.within(scope, &name)), place))
+    }
+
+    /// A name behind those of the classes and namespaces around it: `ns::Stack::push`.
+    fn within(&self, scope: MetadataId, name: &Arc<str>) -> Arc<str> {
+        let mut names = Vec::new();
+        let mut at = Some(scope);
+        while let Some(node) = at.filter(|_| names.len() < MAX_SCOPES).and_then(|id| self.node(id)) {
+            match node.kind {
+                "DICompositeType" => names.extend(node.string("name").map(without_arguments)),
+                // A namespace that is in line is left out by who uses it.
+                "DINamespace" if node.field("exportSymbols") == Some("true") && node.string("name").is_some() => {}
+                "DINamespace" => names.push(node.string("name").unwrap_or_else(|| "(anonymous namespace)".into())),
+                "DISubprogram" => {}
+                _ => break,
+            }
+            at = node.reference("scope");
+        }
+        if names.is_empty() {
+            return Arc::clone(name);
+        }
+        names.reverse();
+        names.push(Arc::clone(name));
+        names.join("::").into()
+    }
+
+    /// Whether a function belongs to a library: it stands in a header of the system.
+    pub fn is_of_library(&self, subprogram: MetadataId) -> bool {
+        let file = self.node(subprogram).filter(|node| node.kind == "DISubprogram").and_then(|_| self.file(subprogram));
+        file.is_some_and(|file| SYSTEM.iter().any(|directory| file.starts_with(directory)))
+    }
+
+    /// Whether a type is a reference.
+    pub fn is_reference(&self, ty: MetadataId) -> bool {
+        let tag = self.node(ty).and_then(|node| node.field("tag"));
+        matches!(tag, Some("DW_TAG_reference_type" | "DW_TAG_rvalue_reference_type"))
     }
 
     /// The type of what a function returns; `None` if it returns nothing.
@@ -294,10 +345,15 @@ impl<'m> Debug<'m> {
                 SourceType::Base(node.string("name")?, node.number("size"), encoding)
             }
             ("DISubroutineType", _) => SourceType::Function,
-            ("DIDerivedType", "DW_TAG_pointer_type") => SourceType::Pointer(base),
+            ("DIDerivedType", "DW_TAG_pointer_type" | "DW_TAG_reference_type" | "DW_TAG_rvalue_reference_type") => {
+                SourceType::Pointer(base)
+            }
+            ("DIDerivedType", "DW_TAG_ptr_to_member_type") => return None,
             ("DIDerivedType", "DW_TAG_typedef") => SourceType::Typedef(node.string("name")?, base),
             ("DIDerivedType", _) => SourceType::Qualified(base),
-            ("DICompositeType", "DW_TAG_structure_type") => SourceType::Struct(self.compound(&node)),
+            ("DICompositeType", "DW_TAG_structure_type" | "DW_TAG_class_type") => {
+                SourceType::Struct(self.compound(&node))
+            }
             ("DICompositeType", "DW_TAG_union_type") => SourceType::Union(self.compound(&node)),
             ("DICompositeType", "DW_TAG_enumeration_type") => {
                 let constants = self.list(node.reference("elements")).into_iter().flatten();
@@ -319,20 +375,44 @@ impl<'m> Debug<'m> {
     fn compound(&self, node: &Node<'m>) -> Compound {
         let members = self.list(node.reference("elements")).into_iter().flatten();
         let member = |id| {
-            let node = self.node(id).filter(|node| node.field("tag") == Some("DW_TAG_member"))?;
-            Some(Member {
-                name: node.string("name").unwrap_or_else(|| "".into()),
-                ty: node.reference("baseType"),
-                offset_bits: node.number("offset"),
-                bits: node.number("size"),
-                is_bit_field: node.has_flag("DIFlagBitField"),
-            })
+            let node = self.node(id).filter(|node| !node.has_flag("DIFlagStaticMember"))?;
+            let ty = node.reference("baseType");
+            match node.field("tag") {
+                Some("DW_TAG_member") => Some(Member {
+                    name: node.string("name").unwrap_or_else(|| "".into()),
+                    ty,
+                    offset_bits: node.number("offset"),
+                    bits: node.number("size"),
+                    is_bit_field: node.has_flag("DIFlagBitField"),
+                }),
+                // The members of a class that it is made from are its own. Where a virtual one is, only the object says.
+                Some("DW_TAG_inheritance") if !node.has_flag("DIFlagVirtual") => {
+                    let bits = self.node(ty?).map_or(0, |base| self.bits_of_base(&base));
+                    (bits > 0).then(|| Member {
+                        name: "".into(),
+                        ty,
+                        offset_bits: node.number("offset"),
+                        bits,
+                        is_bit_field: false,
+                    })
+                }
+                _ => None,
+            }
         };
         Compound {
             name: node.string("name"),
             bits: node.number("size"),
             members: members.filter_map(member).collect(),
             is_incomplete: node.has_flag("DIFlagFwdDecl"),
+        }
+    }
+
+    /// The bits of a class that others are made from; 0 if it has no members.
+    fn bits_of_base(&self, node: &Node<'m>) -> u64 {
+        match node.kind {
+            "DICompositeType" if self.compound(node).members.is_empty() => 0,
+            "DICompositeType" => node.number("size"),
+            _ => node.reference("baseType").and_then(|id| self.node(id)).map_or(0, |node| self.bits_of_base(&node)),
         }
     }
 

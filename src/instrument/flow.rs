@@ -1,6 +1,7 @@
 //! What follows what inside a function of LLVM.
 
 use crate::instrument::function::Function;
+use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::Op;
 use crate::trace::flow::BlockId;
 use crate::trace::flow::Flow;
@@ -23,4 +24,13 @@ pub fn targets(op: &Op) -> Vec<BlockId> {
     let mut seen = std::collections::HashSet::new();
     blocks.retain(|block| seen.insert(*block));
     blocks
+}
+
+/// The block that catches exceptions of a call, unless they end the program there.
+pub fn catcher(function: &Function, call: &Instruction) -> Option<BlockId> {
+    let Op::Call(_, _, _, _, Some(pad)) = call.op else { return None };
+    let instructions = &function.block(pad).instructions;
+    let ends = || instructions.iter().any(|instruction| instruction.called() == Some("__clang_call_terminate"));
+    let catches = matches!(instructions.first()?.op, Op::LandingPad(true));
+    (catches && !ends()).then_some(pad)
 }

@@ -12,6 +12,8 @@ use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
 use crate::instrument::instruction::instruction;
+use crate::instrument::invoke::CONTINUED;
+use crate::instrument::invoke::joined;
 use crate::instrument::lex::Cursor;
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;
@@ -121,10 +123,16 @@ pub fn read(text: &str, header: &FunctionHeader) -> Result<Function, Unsupported
         signature(first_line, &mut names).map_err(|error| error.at(text, header.text.start))?;
     let lines = logical_lines(text, header.text.start + first_line.len()..header.text.end);
 
+    let joined = joined(&lines)
+        .map_err(|begin| Unsupported::new("a call that does not return to the next block").at(text, begin))?;
     let n_unnamed = names.values.iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).count();
     let mut labels: Vec<Arc<str>> = Vec::new();
     for (_, line) in &lines {
         match label(line) {
+            Some(label) if joined.contains(label) => {
+                let last = labels.len().saturating_sub(1);
+                names.labels.insert(label.into(), block_id(last));
+            }
             Some(label) => labels.push(label.into()),
             // The entry has no label if it has no name.
             None if labels.is_empty() => labels.push(n_unnamed.to_string().into()),
@@ -132,14 +140,16 @@ pub fn read(text: &str, header: &FunctionHeader) -> Result<Function, Unsupported
         }
     }
     for (index, label) in labels.iter().enumerate() {
-        let id = BlockId(u32::try_from(index).expect("a text has fewer blocks than 4 G bytes"));
-        names.labels.insert(Arc::clone(label), id);
+        names.labels.insert(Arc::clone(label), block_id(index));
     }
     let mut blocks: Vec<Block> = labels.into_iter().map(|label| Block { label, instructions: Vec::new() }).collect();
     let mut declarations = Vec::new();
     let mut current = 0;
     let mut is_first = true;
     for (begin, line) in lines {
+        if label(line).is_some_and(|label| joined.contains(label)) {
+            continue;
+        }
         if label(line).is_some() {
             current += usize::from(!is_first);
             is_first = false;
@@ -185,7 +195,12 @@ pub fn read(text: &str, header: &FunctionHeader) -> Result<Function, Unsupported
     })
 }
 
-/// The lines of a body, each with the offset of its first character; a `switch` is one line.
+fn block_id(index: usize) -> BlockId {
+    BlockId(u32::try_from(index).expect("a text has fewer blocks than 4 G bytes"))
+}
+
+/// The lines of a body, each with the offset of its first character; a `switch` is one line, and so is a line with those
+/// that continue it.
 fn logical_lines(text: &str, range: Range<usize>) -> Vec<(usize, &str)> {
     let mut lines = Vec::new();
     let mut at = range.start;
@@ -200,6 +215,10 @@ fn logical_lines(text: &str, range: Range<usize>) -> Vec<(usize, &str)> {
                 rest[close..].find('\n').map_or(rest.len(), |length| close + length)
             });
         }
+        while rest.get(end + 1..).is_some_and(|next| next.starts_with(CONTINUED)) {
+            let begin = end + 1;
+            end = rest[begin..].find('\n').map_or(rest.len(), |length| begin + length);
+        }
         if !content.is_empty() && content != "}" && !content.starts_with(';') {
             lines.push((at + line.len() - content.len(), rest[line.len() - content.len()..end].trim_end()));
         }
@@ -209,7 +228,7 @@ fn logical_lines(text: &str, range: Range<usize>) -> Vec<(usize, &str)> {
 }
 
 /// The name of the block that begins with this line.
-fn label(line: &str) -> Option<&str> {
+pub(super) fn label(line: &str) -> Option<&str> {
     if let Some(quoted) = line.strip_prefix('"') {
         let end = quoted.find('"')?;
         return quoted[end + 1..].starts_with(':').then_some(&quoted[..end]);

@@ -85,8 +85,13 @@ pub enum Op {
     /// Nothing that is seen.
     Fence,
     /// A call; the operands are the arguments. The first number is that of the attributes at the call, the second, for a variadic function, that of its
-    /// parameters with a name. Last are the arguments of which the function gets a copy in memory (`byval`), by their index, with the type of the copy.
-    Call(Box<Callee>, Option<u32>, Option<u32>, Box<[(usize, Type)]>),
+    /// parameters with a name. Then come the arguments of which the function gets a copy in memory (`byval`), by their index, with the type of the copy.
+    /// Last is the block that an exception of the function goes to (`invoke`).
+    Call(Box<Callee>, Option<u32>, Option<u32>, Box<[(usize, Type)]>, Option<BlockId>),
+    /// The beginning of a block that an exception goes to, and whether some are caught there.
+    LandingPad(bool),
+    /// Passes an exception on to the caller.
+    Resume,
     /// The end of the function, with the operand if there is one.
     Return,
     /// Goes on there.
@@ -123,7 +128,13 @@ impl Instruction {
     pub fn is_terminator(&self) -> bool {
         matches!(
             self.op,
-            Op::Return | Op::Jump(_) | Op::Branch(..) | Op::Switch(..) | Op::IndirectJump(_) | Op::Unreachable
+            Op::Return
+                | Op::Jump(_)
+                | Op::Branch(..)
+                | Op::Switch(..)
+                | Op::IndirectJump(_)
+                | Op::Resume
+                | Op::Unreachable
         )
     }
 
@@ -317,10 +328,15 @@ impl Reader<'_, '_> {
                 Ok((Op::CompareExchange, Type::Struct { is_packed: false, fields: fields.into() }))
             }
             "fence" => Ok((Op::Fence, Type::Void)),
-            "call" => self.call(),
+            "call" => self.call(false),
+            "invoke" => self.call(true),
+            "landingpad" => {
+                let ty = self.cursor.ty()?;
+                Ok((Op::LandingPad(self.cursor.rest().contains("catch ")), ty))
+            }
             "tail" | "notail" => {
                 self.cursor.expect("call")?;
-                self.call()
+                self.call(false)
             }
             _ => self.terminator(word),
         }
@@ -366,6 +382,10 @@ impl Reader<'_, '_> {
                     self.cursor.eat(",");
                 }
                 Op::IndirectJump(targets)
+            }
+            "resume" => {
+                self.operand()?;
+                Op::Resume
             }
             "unreachable" => Op::Unreachable,
             _ => return Err(Unsupported::new(format!("the instruction `{word}`"))),
@@ -456,7 +476,7 @@ impl Reader<'_, '_> {
         Ok((Op::AtomicUpdate(name), ty))
     }
 
-    fn call(&mut self) -> Result<(Op, Type), Unsupported> {
+    fn call(&mut self, is_invoke: bool) -> Result<(Op, Type), Unsupported> {
         while !self.cursor.is_at_type() {
             self.cursor.skip_attribute()?;
         }
@@ -502,11 +522,18 @@ impl Reader<'_, '_> {
                     attributes = Some(self.cursor.number()?);
                 }
                 b'[' => return Err(Unsupported::new("a call with an operand bundle")),
-                _ if self.cursor.peek_word().is_empty() => break,
+                _ if matches!(self.cursor.peek_word(), "" | "to") => break,
                 _ => self.cursor.skip_attribute()?,
             }
         }
-        Ok((Op::Call(Box::new(callee), attributes, n_named, copied.into()), ty))
+        let mut unwind = None;
+        if is_invoke {
+            self.cursor.expect("to")?;
+            self.label()?;
+            self.cursor.expect("unwind")?;
+            unwind = Some(self.label()?);
+        }
+        Ok((Op::Call(Box::new(callee), attributes, n_named, copied.into(), unwind), ty))
     }
 
     fn skip_flags(&mut self) -> Result<(), Unsupported> {

@@ -240,7 +240,11 @@ impl<'t> Cursor<'t> {
                 }
                 _ => {
                     // The operation of a constant expression, and its flags, end with a bracket or a name.
-                    if !ATOMS.contains(&self.word()?) {
+                    let word = self.word()?;
+                    if word == "inrange" {
+                        self.brackets()?;
+                    }
+                    if !ATOMS.contains(&word) {
                         continue;
                     }
                 }
@@ -303,6 +307,11 @@ mod tests {
         check("c\"a,\\22)\\00\", align", "c\"a,\\22)\\00\"", ", align");
         check("<4 x i32>", "<4 x i32>", "");
         check("zeroinitializer]", "zeroinitializer", "]");
+        check(
+            "getelementptr inbounds inrange(-16, 8) ({ [3 x ptr] }, ptr @_ZTV1A, i32 0, i32 0, i32 2), ptr %this",
+            "getelementptr inbounds inrange(-16, 8) ({ [3 x ptr] }, ptr @_ZTV1A, i32 0, i32 0, i32 2)",
+            ", ptr %this",
+        );
         check("dso_local_equivalent @f)", "dso_local_equivalent @f", ")");
     }
 

@@ -12,6 +12,7 @@ pub mod debug;
 pub mod flow;
 pub mod function;
 pub mod instruction;
+pub mod invoke;
 pub mod layout;
 pub mod lex;
 pub mod map;

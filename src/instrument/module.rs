@@ -63,8 +63,8 @@ pub struct Module {
     attributes: HashMap<u32, Range<usize>>,
 }
 
-/// Variables of the C library that point to its standard streams.
-pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
+/// Variables of the C library that point to its standard streams, and those of the C++ library that are such streams.
+pub const STREAMS: [&str; 6] = ["stdin", "stdout", "stderr", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"];
 
 /// Metadata nodes are numbered without gaps, so there are no more than lines; a larger number is no number.
 const MAX_METADATA: u32 = 50_000_000;

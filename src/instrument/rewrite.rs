@@ -26,6 +26,7 @@ use crate::instrument::segment::Segment;
 use crate::instrument::segment::Segments;
 use crate::instrument::segment::What;
 use crate::instrument::segment::cut;
+use crate::instrument::segment::is_head;
 use crate::instrument::types::Type;
 
 /// What every unit is given.
@@ -81,7 +82,8 @@ pub fn count(text: &str, module: &Module, grain: Grain) -> Result<Vec<u32>, Unsu
 
 /// A function and its segments; `None` if it is left as it is.
 ///
-/// Left are functions that have no frame of their own, and those that run before the program is linked.
+/// Left are functions that have no frame of their own, those that run before the program is linked, and those that pass
+/// their own arguments on (thunks).
 pub fn piece(
     text: &str,
     module: &Module,
@@ -89,6 +91,10 @@ pub fn piece(
     grain: Grain,
 ) -> Result<Option<(Function, Segments)>, Unsupported> {
     if header.attributes.is_some_and(|group| module.has_attribute(text, group, "naked")) {
+        return Ok(None);
+    }
+    // Nothing may stand between such a call and the return.
+    if text.get(header.text.clone()).is_some_and(|text| text.contains("musttail call ")) {
         return Ok(None);
     }
     let function = read(text, header)?;
@@ -117,7 +123,7 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
     let mut n_segments = Vec::new();
     let mut next = numbers.first;
     let mut copied = 0;
-    let mut has_setjmp = false;
+    let mut asks_for_frame = false;
     for header in &module.functions {
         let Some((function, segments)) = piece(text, module, header, numbers.grain)? else {
             n_segments.push(0);
@@ -130,7 +136,7 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
         writer.copy_to(header.text.end);
         out = writer.out;
         copied = header.text.end;
-        has_setjmp |= segments.has_setjmp;
+        asks_for_frame |= segments.has_frame() && segments.frame_slot().is_none();
         n_segments.push(length(&segments));
         next = next
             .checked_add(length(&segments))
@@ -138,7 +144,7 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
     }
     out.push_str(&text[copied..]);
     out.push_str(&PRELUDE.replace("!PROFILE", &format!("!{}", module.metadata.len())));
-    if has_setjmp && !module.declared.contains("llvm.frameaddress.p0") {
+    if asks_for_frame && !module.declared.contains("llvm.frameaddress.p0") {
         out.push_str("declare ptr @llvm.frameaddress.p0(i32 immarg)\n");
     }
     out.push_str(&table(module, numbers.unit));
@@ -197,8 +203,7 @@ impl Writer<'_> {
     }
 
     fn segment(&mut self, id: u32, segment: &Segment, instructions: &[Instruction]) -> Result<(), Unsupported> {
-        let is_phi = |instruction: &&Instruction| matches!(instruction.op, Op::Phi(_));
-        let n_phis = instructions[segment.first..].iter().take_while(is_phi).count();
+        let n_phis = instructions[segment.first..].iter().take_while(|instruction| is_head(instruction)).count();
         let begin = segment.first + n_phis;
         if let Some(instruction) = instructions.get(begin) {
             self.copy_to(instruction.text.start);
@@ -240,6 +245,12 @@ impl Writer<'_> {
             What::Slot(id) => {
                 let value = self.function.written(id);
                 self.store("ptr", &value, item, record, false);
+            }
+            What::Frame if self.segments.frame_slot().is_some() => {
+                if let Some(slot) = self.segments.frame_slot() {
+                    let value = self.function.written(slot);
+                    self.store("ptr", &value, item, record, false);
+                }
             }
             What::Frame => {
                 let frame = self.fresh("f");

@@ -11,7 +11,8 @@
 //!
 //! | instruction | items |
 //! |---|---|
-//! | entry of a function | the address of each slot; the frame if the function calls `setjmp`; each parameter of at most 16 bytes |
+//! | entry of a function | the address of each slot; the frame if the function calls `setjmp` or can get an exception; each parameter of at most 16 bytes |
+//! | a block that an exception goes to | the frame |
 //! | `load` | its address unless known; what was read unless the slot is plain |
 //! | `store` | its address unless known; what is written unless known |
 //! | `alloca` that is no slot | its address |
@@ -21,7 +22,7 @@
 //! | `llvm.va_start`, `va_copy` | each list unless known |
 //! | call of a function that the unit does not define, or that is variadic | each argument unless known |
 //! | call of another function | the address of each structure that is passed in memory, unless known |
-//! | after a call | the frame as above; the result |
+//! | after a call | the frame if the function calls `setjmp`; the result |
 //!
 //! Items are written as LLVM stores a value of the type, without alignment, in the order of the machine (little-endian); `i1` is one byte.
 //! An operand is recorded before its instruction runs, so that an access that crashes is there with its address.
@@ -60,7 +61,8 @@ pub enum Grain {
     /// As long as nothing else can run.
     #[default]
     Straight,
-    /// One [statement](crate::instrument::statement) at the most, so that a run can be parked before each of them.
+    /// One [statement](crate::instrument::statement) at the most, so that a run can be parked before each of them. In
+    /// functions of a library, which have no steps, they are as long as before.
     Statement,
 }
 
@@ -141,6 +143,8 @@ pub struct Segments {
     known: HashSet<ValueId>,
     /// Whether the function may return to a place a second time.
     pub has_setjmp: bool,
+    /// Whether an exception can come to the function from what it calls.
+    pub has_pads: bool,
 }
 
 impl Segments {
@@ -152,6 +156,16 @@ impl Segments {
             Value::Local(id) => self.known.contains(id),
             Value::Global(_) | Value::Constant(_) => false,
         }
+    }
+
+    /// The slot whose address tells activations apart, see [`What::Frame`]; `None` if the frame's own address does.
+    pub fn frame_slot(&self) -> Option<ValueId> {
+        self.slots.first().map(|(slot, _)| *slot).filter(|_| !self.has_setjmp)
+    }
+
+    /// Whether some record has the address of the frame.
+    pub fn has_frame(&self) -> bool {
+        self.has_setjmp || self.has_pads
     }
 
     /// The slot that an access goes to directly.
@@ -202,11 +216,14 @@ pub fn cut(module: &Module, text: &str, function: &Function, grain: Grain) -> Re
             known.insert(id);
         }
     }
-    let segments = Segments { segments: Vec::new(), slots, plain, known, has_setjmp };
+    let has_pads = instructions().any(|instruction| matches!(instruction.op, Op::LandingPad(_)));
+    let segments = Segments { segments: Vec::new(), slots, plain, known, has_setjmp, has_pads };
     let mut begins = vec![HashSet::new(); function.blocks.len()];
-    if grain == Grain::Statement {
+    let debug = Debug::new(module, text);
+    let is_of_library = function.subprogram.is_some_and(|id| debug.is_of_library(id));
+    if grain == Grain::Statement && !is_of_library {
         // The first statement of a block begins with it, as the entry of the function does.
-        for pair in statements(function, n_slots, Debug::new(module, text)).windows(2) {
+        for pair in statements(function, n_slots, debug).windows(2) {
             if pair[0].block == pair[1].block {
                 begins[pair[1].block.0 as usize].insert(pair[1].first);
             }
@@ -218,6 +235,11 @@ pub fn cut(module: &Module, text: &str, function: &Function, grain: Grain) -> Re
         cutter.block(block, if index == 0 { n_slots } else { 0 })?;
     }
     Ok(cutter.segments)
+}
+
+/// Whether nothing may stand before an instruction but others of its kind at the beginning of its block.
+pub fn is_head(instruction: &Instruction) -> bool {
+    matches!(instruction.op, Op::Phi(_) | Op::LandingPad(_))
 }
 
 /// An `alloca` of a fixed size.
@@ -297,7 +319,7 @@ impl Cutter<'_> {
             for (id, _) in self.segments.slots.clone() {
                 self.item(What::Slot(id), 0, 8)?;
             }
-            self.frame()?;
+            self.frame(true)?;
             for (index, parameter) in function.parameters.iter().enumerate() {
                 if let Some(size) = self.scalar_size(&parameter.ty)? {
                     self.item(What::Parameter(index), 0, size)?;
@@ -305,7 +327,10 @@ impl Cutter<'_> {
             }
         }
         for (index, instruction) in instructions.iter().enumerate().skip(first) {
-            if matches!(instruction.op, Op::Phi(_)) {
+            if matches!(instruction.op, Op::LandingPad(_)) {
+                self.frame(true)?;
+            }
+            if is_head(instruction) {
                 continue;
             }
             let begins = self.begins[block.0 as usize].contains(&index);
@@ -317,7 +342,7 @@ impl Cutter<'_> {
             if splits(instruction) {
                 self.end(index + 1);
                 self.begin(Kind::AfterCall, block, index + 1);
-                self.frame()?;
+                self.frame(false)?;
                 if instruction.result.is_some() {
                     let size = self.value_size(&instruction.ty)?;
                     self.item(What::Result, index, size)?;
@@ -348,8 +373,9 @@ impl Cutter<'_> {
         Ok(())
     }
 
-    fn frame(&mut self) -> Result<(), Unsupported> {
-        if self.segments.has_setjmp { self.item(What::Frame, 0, 8) } else { Ok(()) }
+    fn frame(&mut self, may_be_left_to: bool) -> Result<(), Unsupported> {
+        let is_needed = self.segments.has_setjmp || (may_be_left_to && self.segments.has_pads);
+        if is_needed { self.item(What::Frame, 0, 8) } else { Ok(()) }
     }
 
     fn value_size(&self, ty: &Type) -> Result<u64, Unsupported> {
@@ -393,7 +419,7 @@ impl Cutter<'_> {
                 self.result(index, instruction)?;
             }
             Op::Select if instruction.operands[0].ty == Type::Int(1) => self.operand(index, instruction, 0)?,
-            Op::Call(_, _, n_named, copied) => self.call(index, instruction, n_named.is_some(), copied)?,
+            Op::Call(_, _, n_named, copied, _) => self.call(index, instruction, n_named.is_some(), copied)?,
             _ => {}
         }
         Ok(())
@@ -413,7 +439,7 @@ impl Cutter<'_> {
     ) -> Result<(), Unsupported> {
         let n_recorded = match instruction.called() {
             Some(name) if is_memory_intrinsic(name) => 3,
-            Some(name) if name.starts_with("llvm.eh.") => {
+            Some(name) if name.starts_with("llvm.eh.") && !name.starts_with("llvm.eh.typeid.") => {
                 return Err(Unsupported::new(format!("the intrinsic `{name}`")));
             }
             Some(name) if is_list_intrinsic(name) => instruction.operands.len(),

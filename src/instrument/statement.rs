@@ -111,6 +111,6 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
 /// What does nothing that the source says.
 pub fn is_nothing(instruction: &Instruction) -> bool {
     let name = instruction.called().unwrap_or_default();
-    matches!(instruction.op, Op::Jump(_) | Op::Unreachable)
+    matches!(instruction.op, Op::Jump(_) | Op::Unreachable | Op::LandingPad(_) | Op::Resume)
         || ["llvm.dbg.", "llvm.lifetime."].iter().any(|prefix| name.starts_with(prefix))
 }

@@ -80,6 +80,18 @@ impl Flow {
         let dominator = dominator.into_iter().map(|block| block.map(id)).collect();
         Self { successors, post_dominator, dominator, control_dependence, is_loop_head, goes_back }
     }
+
+    /// Whether every way from `block` to the end goes through `after`, which is another block.
+    pub fn is_after(&self, block: BlockId, after: BlockId) -> bool {
+        std::iter::successors(self.post_dominator[block.0 as usize], |at| self.post_dominator[at.0 as usize])
+            .any(|found| found == after)
+    }
+
+    /// The closest block after `one` that every way from it, and from `other`, to the end goes through; `None` if that is the end.
+    pub fn meeting(&self, one: BlockId, other: BlockId) -> Option<BlockId> {
+        std::iter::successors(self.post_dominator[one.0 as usize], |at| self.post_dominator[at.0 as usize])
+            .find(|found| *found == other || self.is_after(other, *found))
+    }
 }
 
 fn reachable(graph: &[Vec<usize>], from: usize) -> Vec<bool> {

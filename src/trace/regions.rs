@@ -136,6 +136,11 @@ impl Regions {
         }
     }
 
+    /// Leaves the regions whose last blocks are not ahead any more, because of an exception.
+    pub fn leave(&mut self, is_ahead: impl Fn(BlockId) -> bool) {
+        self.open.retain(|region| region.end.is_none_or(&is_ahead));
+    }
+
     /// Handles the return of a function that returns twice. The first return stores the open regions; each later one
     /// restores them.
     pub fn mark(&mut self, point: u32, is_first: bool) {

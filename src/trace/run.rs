@@ -78,6 +78,8 @@ pub struct Run {
     pub late: HashMap<u32, Vec<Late>>,
     /// The observable calls, in order.
     pub said: Vec<Said>,
+    /// The last step of `main`, if that returned; in C++ the program goes on after it.
+    pub main_end: Option<Step>,
     /// The number of records.
     pub n_records: u64,
     /// The number of threads.

@@ -9,6 +9,7 @@ mod commands;
 mod complaints;
 mod completions;
 mod corruption;
+mod cplusplus;
 mod damage;
 mod docs;
 mod dominators;

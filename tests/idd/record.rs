@@ -216,18 +216,24 @@ fn record_says_that_the_build_fails_as_it_is() {
 }
 
 #[test]
-fn record_says_that_c_plus_plus_is_not_instrumented() {
-    let place = repository(&[("a.cc", "int main() { return 3; }\n"), (".gitignore", "a\n")]);
-    let (_, said, code) = idd(place.path(), &["record", "--once", "--build", "gcc -o a a.cc", "--", "./a"]);
-    assert_eq!(code, Some(1));
-    assert!(
-        said.contains("no source could be instrumented") && said.contains("a.cc: C++ is not instrumented"),
-        "{said}"
-    );
+fn record_names_functions_of_c_plus_plus_as_their_source_does() {
+    let source = "namespace n {
+struct Pair {
+    int first;
+    int twice() const { return 2 * first; }
+};
+}
+int main() { n::Pair pair { 3 }; return pair.twice(); }
+";
+    let place = repository(&[("a.cc", source), (".gitignore", "a\n")]);
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "gcc -o a a.cc", "--", "./a"]);
+    assert!(code == Some(0) && said.contains("exit code 6"), "{said}{progress}");
+    let (tree, _, code) = idd(place.path(), &["trace", "tree"]);
+    assert!(code == Some(0) && tree.contains("n::Pair::twice("), "{tree}");
 }
 
 #[test]
-fn record_instruments_the_c_of_a_program_that_c_plus_plus_links() {
+fn record_instruments_c_and_c_plus_plus_of_one_program() {
     let c = "int twice(int x)\n{\n    return 2 * x;\n}\n";
     let main = "extern \"C\" int twice(int);\nint main() { return twice(4); }\n";
     let makefile = "a: t.o m.o\n\tg++ -o a t.o m.o\nm.o: m.cc\n\tc++ -c m.cc\nt.o: t.c\n\tcc -c t.c\n";
@@ -235,10 +241,9 @@ fn record_instruments_the_c_of_a_program_that_c_plus_plus_links() {
     let place = repository(&files);
     let (said, progress, code) = idd(place.path(), &["record", "--build", "make", "--", "./a"]);
     assert_eq!(code, Some(0), "{said}{progress}");
-    assert!(said.contains("exit code 8") && said.contains("instrumented: 1, compiled as they are: 1"), "{said}");
-    assert!(said.contains("m.cc: C++ is not instrumented") && !said.contains("warning"), "{said}");
+    assert!(said.contains("exit code 8") && said.contains("instrumented: 2"), "{said}");
     let (tree, _, code) = idd(place.path(), &["trace", "tree"]);
-    assert!(code == Some(0) && tree.starts_with("twice(x=4)  t.c:1 #1"), "{tree}");
+    assert!(code == Some(0) && tree.starts_with("main()") && tree.contains("twice(x=4) = 8  t.c:1"), "{tree}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub mod crash;
 pub mod decisions;
 pub mod governing;
 pub mod instances;
+pub mod library;
 pub mod naming;
 pub mod origin;
 pub mod recorded;

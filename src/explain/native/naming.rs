@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::explain::align::way::Way;
+use crate::explain::native::library;
 use crate::explain::native::recorded::Recorded;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
@@ -50,7 +51,8 @@ pub fn before(
     let mut found = vec![None; parts.len()];
     let find = |machine: &Machine| {
         let view = View { machine, globals: &globals, words: &[] };
-        found = parts.iter().map(|(address, length)| name(view, *address, *length, home)).collect();
+        let named = |(address, length): &(u64, u64)| name(view, *address, *length, home).map(library::plain);
+        found = parts.iter().map(named).collect();
     };
     before_step(&mut recorded.player, step, find)?;
     Ok(found)
@@ -170,6 +172,8 @@ struct Pointer<'v> {
     address: u64,
     debug: Debug<'v>,
     to: MetadataId,
+    /// Whether it is a reference, which is called as what it leads to.
+    is_reference: bool,
     way: Way,
 }
 
@@ -251,7 +255,14 @@ impl<'v> Search<'v> {
         }
         let Some((_, SourceType::Pointer(Some(to)))) = place.debug.plain_ty(ty) else { return };
         let pointer = self.view.number(place, 8).filter(|pointer| *pointer != 0);
-        found.extend(pointer.map(|address| Pointer { address, debug: place.debug, to, way: Way::begin(name) }));
+        let is_reference = place.debug.is_reference(ty);
+        found.extend(pointer.map(|address| Pointer {
+            address,
+            debug: place.debug,
+            to,
+            is_reference,
+            way: Way::begin(name),
+        }));
     }
 
     /// Adds the pointers in a value.
@@ -265,7 +276,8 @@ impl<'v> Search<'v> {
                 let bytes = self.view.machine.memory.bytes(address, 8);
                 let pointer = bytes.as_deref().and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
                 let pointer = pointer.filter(|pointer| *pointer != 0);
-                found.extend(pointer.map(|address| Pointer { address, debug, to, way }));
+                let is_reference = debug.is_reference(ty);
+                found.extend(pointer.map(|address| Pointer { address, debug, to, is_reference, way }));
             }
             Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
                 for member in compound.members.iter().filter(|member| !member.is_bit_field) {
@@ -291,7 +303,7 @@ impl<'v> Search<'v> {
 
     /// The name, if a pointer leads to the part that is meant.
     fn reached(&mut self, pointer: &Pointer<'v>) -> Option<String> {
-        let Pointer { address: pointer, debug, to, way } = pointer;
+        let Pointer { address: pointer, debug, to, is_reference, way } = pointer;
         let (begin, end) = self.object;
         let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
         let size = value::size_of(*debug, *to, 0).filter(|size| *size > 0)?;
@@ -301,7 +313,8 @@ impl<'v> Search<'v> {
             return Some(way.behind().element(offset - size).written());
         }
         let (path, part) = path(*debug, *to, offset % size, self.length);
-        let way = step(*debug, *to, way, (offset / size, (end - *pointer) / size));
+        let element = (offset / size, (end - *pointer) / size);
+        let way = if *is_reference && element.0 == 0 { way.clone() } else { step(*debug, *to, way, element) };
         let way = way.written();
         let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };
         let name = format!("{way}{path}");
@@ -314,7 +327,7 @@ impl<'v> Search<'v> {
 
     /// Adds the pointers in the block that a pointer leads to.
     fn follow(&mut self, pointer: &Pointer<'v>, open: &mut VecDeque<Pointer<'v>>) {
-        let Pointer { address: pointer, debug, to, way } = pointer;
+        let Pointer { address: pointer, debug, to, is_reference, way } = pointer;
         let Some(block) = self.view.machine.heap.find(*pointer).filter(|block| block.freed.is_none()) else { return };
         let Some(size) = value::size_of(*debug, *to, 0).filter(|size| *size > 1) else { return };
         if !self.seen.insert(*pointer) {
@@ -323,7 +336,7 @@ impl<'v> Search<'v> {
         let n = (block.address + block.size - pointer) / size;
         let mut found = Vec::new();
         for index in 0..n.min(MAX_ELEMENTS) {
-            let way = step(*debug, *to, way, (index, n));
+            let way = if *is_reference && index == 0 { way.clone() } else { step(*debug, *to, way, (index, n)) };
             self.pointers(Part { address: pointer + index * size, debug: *debug, ty: *to, way }, 0, &mut found);
         }
         open.extend(found);

@@ -111,3 +111,63 @@ fn what_is_not_known_is_named_with_its_line() {
     let error = rewrite(&odd, &module(&odd), Numbers { unit: 1, first: 0, grain: Grain::Straight }).unwrap_err();
     assert_eq!(error.to_string(), "line 21: the instruction `wonder`");
 }
+
+/// A method that catches what its call throws, as clang prints it, after [`normalised`](crate::instrument::invoke::normalised).
+const CATCHES: &str = r#"source_filename = "a.cpp"
+
+$_ZN5Stack4pushEi = comdat any
+
+@_ZTV5Stack = linkonce_odr dso_local unnamed_addr constant { [3 x ptr] } { [3 x ptr] [ptr null, ptr @_ZTI5Stack, ptr @_ZN5Stack4pushEi] }, comdat, align 8
+
+define linkonce_odr dso_local noundef i32 @_ZN5Stack4pushEi(ptr noundef nonnull align 8 dereferenceable(8) %this, i32 noundef %n) unnamed_addr #2 comdat align 2 personality ptr @__gxx_personality_v0 {
+entry:
+  %this.addr = alloca ptr, align 8
+  %exn.slot = alloca ptr, align 8
+  store ptr %this, ptr %this.addr, align 8
+  store ptr getelementptr inbounds inrange(-16, 8) ({ [3 x ptr] }, ptr @_ZTV5Stack, i32 0, i32 0, i32 2), ptr %this, align 8
+  %call = invoke noundef i32 @_Z5checki(i32 noundef %n)
+          to label %invoke.cont unwind label %lpad
+
+invoke.cont:                                      ; preds = %entry
+  %r = add nsw i32 %call, 1
+  br label %end
+
+lpad:                                             ; preds = %entry
+  %0 = landingpad { ptr, i32 }
+          cleanup
+          catch ptr @_ZTIi
+  %1 = extractvalue { ptr, i32 } %0, 0
+  store ptr %1, ptr %exn.slot, align 8
+  %t = call i32 @llvm.eh.typeid.for.p0(ptr @_ZTIi) #5
+  %is = icmp eq i32 %t, 1
+  br i1 %is, label %end, label %eh.resume
+
+end:
+  %v = phi i32 [ %r, %invoke.cont ], [ 0, %lpad ]
+  ret i32 %v
+
+eh.resume:
+  resume { ptr, i32 } %0
+}
+
+declare i32 @_Z5checki(i32)
+
+attributes #2 = { mustprogress noinline uwtable }
+"#;
+
+#[test]
+fn a_call_that_may_throw_stays_in_its_block_and_what_catches_records_its_frame() {
+    let module = module(CATCHES);
+    let (function, segments) = piece(CATCHES, &module, &module.functions[0], Grain::Straight).unwrap().unwrap();
+    let labels: Vec<&str> = function.blocks.iter().map(|block| &*block.label).collect();
+    assert_eq!(labels, ["entry", "lpad", "end", "eh.resume"]);
+    let kinds: Vec<Kind> = segments.segments.iter().map(|segment| segment.kind).collect();
+    assert_eq!(kinds, [Kind::Entry, Kind::AfterCall, Kind::Block, Kind::Block, Kind::Block]);
+    assert!(segments.segments[2].items.iter().any(|item| item.what == What::Frame));
+    let text = rewritten(CATCHES);
+    let after = text.split("invoke.cont:").nth(1).unwrap();
+    assert!(after.split_once("store i32 %call, ptr ").unwrap().0.contains("call ptr @__idd_seg"), "{text}");
+    let landing = text.split("catch ptr @_ZTIi\n").nth(1).unwrap();
+    assert!(landing.trim_start().starts_with("%__idd.p"), "{landing}");
+    assert!(landing.contains("store ptr %this.addr, ptr %__idd.q"), "{landing}");
+}

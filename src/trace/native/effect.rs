@@ -192,6 +192,15 @@ impl Machine {
     fn effect<W: Watch>(&mut self, effect: Effect, called: &Called<'_>, watch: &mut W) {
         let step = called.step;
         match effect {
+            Effect::ReadsString(index) => {
+                let at = called.argument(index);
+                let word = |at| self.memory.word(at, 8).map_or(0, |(word, _)| word);
+                let (begin, length) = (word(at), word(at.wrapping_add(8)));
+                self.look(step, at, 16, watch);
+                if begin != 0 {
+                    self.look(step, begin, length.min(MAX_STRING), watch);
+                }
+            }
             Effect::Reads(index, length) => {
                 let at = called.argument(index);
                 let length = self.length(length, at, called);

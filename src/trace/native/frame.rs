@@ -222,6 +222,17 @@ impl Frame {
         self.regions.enter(block, is_back);
     }
 
+    /// An exception comes to the frame, and goes on at the block `pad`. The call decides that what follows runs, as it would
+    /// if it had not thrown.
+    pub fn land(&mut self, pad: BlockId) {
+        self.external = None;
+        self.returned = Step::START;
+        self.choices.clear();
+        let shape = Arc::clone(&self.shape);
+        self.regions.leave(|block| shape.flow.is_after(pad, block));
+        self.decide(shape.flow.meeting(self.block, pad));
+    }
+
     /// A step begins.
     #[inline]
     pub fn begin(&mut self, step: Step, statement: u32) {

@@ -164,6 +164,8 @@ pub struct Machine {
     pub check: Check,
     /// The address of the arguments, and their number, as `main` got them.
     pub words: Option<(u64, u64)>,
+    /// The addresses of `std::cout`, and of `std::cerr` and `std::clog`, as far as the program names them.
+    pub ostreams: (Option<u64>, [Option<u64>; 2]),
     /// Where the texts of the arguments begin, and these, each ended by a zero byte; `None` until a read has shown it.
     pub texts: Option<(u64, Arc<[u8]>)>,
     pub(super) lists: Vec<List>,
@@ -229,8 +231,23 @@ impl Machine {
         frame.segment = record.segment;
         match piece.kind {
             Kind::Block => {
-                frame.enter(piece.block);
+                if piece.is_landing {
+                    frame.land(piece.block);
+                    // The call came to what the last step of the frame that was left did, as if it had returned that.
+                    let caller = frame.step;
+                    if caller != jumper {
+                        watch.uses(caller, jumper, What::Returned);
+                    }
+                }
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.enter(piece.block);
+                }
                 watch.block(self);
+            }
+            Kind::AfterCall if piece.catches.is_some() => {
+                if let Some(pad) = piece.catches {
+                    frame.decide(frame.shape.flow.meeting(piece.block, pad));
+                }
             }
             Kind::AfterCall if piece.frame.is_some() => {
                 frame.mark(record.segment, is_next);

@@ -26,6 +26,7 @@ pub mod machine;
 pub mod memory;
 pub mod model;
 pub mod object;
+pub mod ostream;
 pub mod output;
 pub mod play;
 pub mod printed;

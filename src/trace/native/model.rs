@@ -34,6 +34,8 @@ pub const ZERO: usize = usize::MAX;
 pub enum Effect {
     /// The range at an argument is read.
     Reads(usize, Length),
+    /// The `std::string` at an argument is read.
+    ReadsString(usize),
     /// The range at an argument is written.
     Writes(usize, Length),
     /// The ranges of a list (`iovec`) are written: the list, and how many they are. The call returns the number of bytes.
@@ -121,7 +123,10 @@ impl Model {
     /// Whether it does more than to read.
     pub fn changes_anything(&self) -> bool {
         let only_reads = |effect: &Effect| {
-            matches!(effect, Reads(..) | Formats(..) | FormatsList(..) | Emits(..) | Flushes(..) | Closes(..))
+            matches!(
+                effect,
+                Reads(..) | ReadsString(..) | Formats(..) | FormatsList(..) | Emits(..) | Flushes(..) | Closes(..)
+            )
         };
         !self.effects.iter().all(only_reads)
     }
@@ -164,6 +169,7 @@ use Effect::PrintsList;
 use Effect::PrintsListAt;
 use Effect::Reads;
 use Effect::ReadsLine;
+use Effect::ReadsString;
 use Effect::Scans;
 use Effect::Splits;
 use Effect::Writes;
@@ -347,6 +353,36 @@ pub const MODELS: &[Model] = &[
     row("pipe", &[Writes(0, Bytes(8))]),
     row("fopen", &[Reads(0, Text), Reads(1, Text)]),
     row("open", &[Reads(0, Text)]),
+    // C++: `new`, `delete`, exceptions, the trees of `std::map`, what is printed.
+    row("_Znwm", &[Allocates(Argument(0))]),
+    row("_Znam", &[Allocates(Argument(0))]),
+    row("_ZnwmRKSt9nothrow_t", &[Allocates(Argument(0))]),
+    row("_ZnamRKSt9nothrow_t", &[Allocates(Argument(0))]),
+    row("_ZnwmSt11align_val_t", &[Allocates(Argument(0))]),
+    row("_ZdlPv", &[Frees(0)]),
+    row("_ZdlPvm", &[Frees(0)]),
+    row("_ZdaPv", &[Frees(0)]),
+    row("_ZdaPvm", &[Frees(0)]),
+    row("_ZdlPvmSt11align_val_t", &[Frees(0)]),
+    row("__cxa_allocate_exception", &[Allocates(Argument(0))]),
+    row("__cxa_begin_catch", &[]),
+    row("__cxa_end_catch", &[]),
+    row("__cxa_atexit", &[]),
+    row("_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base", &[]),
+    row("_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base", &[]),
+    row("_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base", &[]),
+    row("_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base", &[]),
+    row(
+        "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
+        &[Writes(1, Bytes(32)), Writes(2, Bytes(32)), Writes(3, Bytes(32))],
+    ),
+    row("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", &[Reads(1, Text)]),
+    row("_ZNSo5writeEPKcl", &[Reads(1, Argument(2))]),
+    row("_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l", &[Reads(1, Argument(2))]),
+    row(
+        "_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE",
+        &[ReadsString(1)],
+    ),
 ];
 
 /// The row of a function.

@@ -202,6 +202,12 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn stream(&self, machine: &Machine, function: &str, arguments: &[Option<u64>]) -> Stream {
         let argument = |index: usize| arguments.get(index).copied().flatten().unwrap_or(0);
+        if function.starts_with("_Z") {
+            return match machine.ostreams {
+                (Some(output), _) if output == argument(0) => Stream::Output,
+                _ => Stream::Errors,
+            };
+        }
         let handle = match function {
             "printf" | "puts" | "putchar" | "putchar_unlocked" | "vprintf" | "__printf_chk" => return Stream::Output,
             "perror" | "warn" | "warnx" | "vwarn" | "vwarnx" | "error" | "err" | "errx" | "verr" | "verrx" => {

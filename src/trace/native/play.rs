@@ -58,6 +58,7 @@ impl Player {
     pub fn new(mut trace: Trace, mut units: Units) -> Result<Self, TraceError> {
         let globals = Globals::read(&mut trace, &mut units)?;
         let mut machine = Machine::new(&trace.process.words);
+        machine.ostreams = (globals.stream("_ZSt4cout"), ["_ZSt4cerr", "_ZSt4clog"].map(|name| globals.stream(name)));
         if trace.is_window() {
             machine.is_window = true;
         } else {

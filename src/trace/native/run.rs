@@ -9,6 +9,7 @@ use crate::trace::native::frame::Frame;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
+use crate::trace::native::ostream::inserted;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Call;
 use crate::trace::run::Late;
@@ -72,9 +73,16 @@ pub fn last_words(machine: &Machine) -> Option<Said> {
 
 /// What `call` says, if it says something.
 pub fn said(machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Option<Said> {
-    let function = call.name.as_ref().filter(|name| OUTPUTS.contains(&&***name))?;
-    let arguments: Vec<u64> = arguments.iter().map(|argument| argument.unwrap_or(0)).collect();
+    let function = call.name.as_ref()?;
     let step = machine.frame()?.step;
+    if let Some((words, text)) = inserted(machine, function, arguments) {
+        let time = u64::from(machine.n_steps);
+        return Some(Said { step, time, function: Arc::clone(function), words, text });
+    }
+    if !OUTPUTS.contains(&&**function) {
+        return None;
+    }
+    let arguments: Vec<u64> = arguments.iter().map(|argument| argument.unwrap_or(0)).collect();
     let has_length = matches!(&**function, "write" | "fwrite" | "fwrite_unlocked");
     let word = |(index, argument): (usize, &u64)| {
         let size = call.arguments.get(index).map_or(8, |argument| argument.size);
@@ -218,6 +226,15 @@ impl Watch for Reader {
         if step.0 != machine.n_steps {
             let late = Late { address, length, time: machine.n_steps, n_records: machine.n_records };
             self.run.late.entry(step.0).or_default().push(late);
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+        if let [frame] = &machine.frames[..]
+            && is_return
+            && &*frame.shape.body.function.name == "main"
+        {
+            self.run.main_end = Some(frame.step);
         }
     }
 

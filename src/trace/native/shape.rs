@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
+use crate::instrument::flow::catcher;
 use crate::instrument::flow::flow;
 use crate::instrument::function::Function;
 use crate::instrument::instruction::Instruction;
@@ -115,6 +116,11 @@ pub struct Piece {
     pub block: BlockId,
     /// The address of the frame in the record.
     pub frame: Option<u32>,
+    /// Whether an exception goes to its block.
+    pub is_landing: bool,
+    /// After a call whose exceptions are caught in the function: the block where they go. That it did not throw decides
+    /// that what follows runs.
+    pub catches: Option<BlockId>,
     /// In order.
     pub actions: Box<[Action]>,
     /// The statement that goes on.
@@ -196,6 +202,9 @@ pub struct Slot {
 /// A function, ready for its records.
 #[derive(Debug)]
 pub struct Shape {
+    /// Whether it belongs to a library: it has no steps of its own. What it reads and writes is done by the step that
+    /// called it.
+    pub is_quiet: bool,
     /// The function.
     pub body: Arc<Body>,
     /// What follows what in it.
@@ -227,7 +236,9 @@ impl Shape {
     pub fn new(body: &Arc<Body>, map: &Arc<Map>, index: u32) -> Result<Self, Unsupported> {
         let debug = Debug::new(&map.module, &map.text);
         let statements = statements(&body.function, body.segments.slots.len(), debug);
+        let is_quiet = body.function.subprogram.is_some_and(|id| debug.is_of_library(id));
         let mut maker = Maker {
+            is_quiet,
             body: Arc::clone(body),
             layout: map.module.layout(),
             debug,
@@ -252,6 +263,7 @@ impl Shape {
         let parameters = parameters.iter().map(|id| maker.registers.get(id).copied()).collect();
         let Maker { flow, slots, copied, calls, n_registers, .. } = maker;
         Ok(Self {
+            is_quiet,
             body,
             flow,
             statements,
@@ -339,6 +351,7 @@ fn branches(body: &Body, debug: Debug<'_>) -> HashSet<(MetadataId, (u32, u32))> 
 }
 
 struct Maker<'m> {
+    is_quiet: bool,
     body: Arc<Body>,
     layout: Layout<'m>,
     debug: Debug<'m>,
@@ -447,7 +460,7 @@ impl Maker<'_> {
                 || (segment.kind == Kind::AfterCall && item.what == What::Result && item.instruction < segment.first)
         };
         let (early, late): (Vec<&Item>, Vec<&Item>) = segment.items.iter().partition(is_early);
-        if segment.kind == Kind::Entry {
+        if segment.kind == Kind::Entry && !self.is_quiet {
             actions.push(Action::Step(0));
         }
         let mut result = None;
@@ -522,8 +535,14 @@ impl Maker<'_> {
             Next::Decided(_) => self.flow.post_dominator[segment.block.0 as usize].filter(|end| self.has_phi(*end)),
             _ => None,
         };
+        let is_landing = segment.kind == Kind::Block
+            && instructions.get(segment.first).is_some_and(|first| matches!(first.op, Op::LandingPad(_)));
+        let before = segment.first.checked_sub(1).filter(|_| segment.kind == Kind::AfterCall);
+        let catches = before.and_then(|index| catcher(&body.function, &instructions[index]));
         Ok(Piece {
             chooses,
+            is_landing,
+            catches,
             resumes,
             kind: segment.kind,
             block: segment.block,
@@ -605,7 +624,7 @@ impl Maker<'_> {
     ) -> Result<(), Unsupported> {
         let of = &self.statement_of[block.0 as usize];
         let statement = of[index];
-        if statement != u32::MAX && statement != 0 && (index == 0 || of[index - 1] != statement) {
+        if !self.is_quiet && statement != u32::MAX && statement != 0 && (index == 0 || of[index - 1] != statement) {
             // A jump or a mark may stand inside of a statement; only its first instruction begins it.
             if !of[..index].contains(&statement) {
                 actions.push(Action::Step(statement));

@@ -179,7 +179,7 @@ impl<'f> Finder<'f> {
                 }
                 into.extend(around);
             }
-            (Op::Call(_, _, _, copied), operands) => {
+            (Op::Call(_, _, _, copied, _), operands) => {
                 let length = |index: usize| operands.get(index).map(|operand| &operand.value);
                 match (instruction.called(), length(1), length(2)) {
                     (Some(name), Some(from), Some(Value::Int(length)))

@@ -15,11 +15,41 @@ pub enum Job {
     Build(Build),
 }
 
+/// The language of a source that can be instrumented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// C.
+    C,
+    /// C++.
+    Cplusplus,
+}
+
+impl Language {
+    /// The compiler's name of the language, for `-x`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::C => "c",
+            Self::Cplusplus => "c++",
+        }
+    }
+
+    /// The language of a source by its extension; a C++ compiler (`by_default`) takes C for C++, too.
+    fn of(path: &OsStr, by_default: Self) -> Option<Self> {
+        match Path::new(path).extension().and_then(OsStr::to_str) {
+            Some("c") => Some(by_default),
+            Some("cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CC" | "CPP") => Some(Self::Cplusplus),
+            _ => None,
+        }
+    }
+}
+
 /// A command that makes objects, a program or a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
-    /// Positions of the C sources among the arguments.
+    /// Positions of the sources among the arguments.
     pub sources: Vec<usize>,
+    /// The language of each source.
+    pub languages: Vec<Language>,
     /// `-o`.
     pub output: Option<OsString>,
     /// Whether it stops before linking.
@@ -82,14 +112,17 @@ const NOTHING_BUILT: [&str; 10] =
 const PROBE_PLACES: [&str; 5] = ["CMakeScratch", "CMakeTmp", "CompilerIdC", "meson-private", "conftest"];
 
 impl Job {
-    /// Reads the arguments without the program's name, with response files expanded; `directory` is the working
-    /// directory.
-    pub fn read(words: &[OsString], directory: &Path) -> Self {
+    /// Reads the arguments without the program's name, with response files expanded.
+    ///
+    /// - `directory`: the working directory.
+    /// - `compiler`: the language of the compiler.
+    pub fn read(words: &[OsString], directory: &Path, compiler: Language) -> Self {
         if is_probe(directory) {
             return Self::Other;
         }
         let mut build = Build {
             sources: Vec::new(),
+            languages: Vec::new(),
             output: None,
             is_compile_only: false,
             is_program: true,
@@ -137,13 +170,15 @@ impl Job {
                     if is_probe(Path::new(word)) {
                         return Self::Other;
                     }
-                    let is_c = match &language {
-                        Some(language) if language == "none" => is_c(word),
-                        Some(language) => language == "c",
-                        None => is_c(word),
+                    let source = match language.as_ref().and_then(|language| language.to_str()) {
+                        None | Some("none") => Language::of(word, compiler),
+                        Some("c") => Some(Language::C),
+                        Some("c++") => Some(Language::Cplusplus),
+                        Some(_) => None,
                     };
-                    if is_c {
+                    if let Some(source) = source {
                         build.sources.push(position);
+                        build.languages.push(source);
                     } else if language.as_ref().is_some_and(|language| language != "none") {
                         return Self::Other;
                     }
@@ -224,10 +259,6 @@ fn contains(path: &OsStr, part: &str) -> bool {
     path.as_bytes().windows(part.len()).any(|window| window == part.as_bytes())
 }
 
-fn is_c(path: &OsStr) -> bool {
-    Path::new(path).extension().is_some_and(|extension| extension == "c")
-}
-
 /// The words of a response file: separated by space, with quotes and backslashes as the compiler reads them.
 pub fn words_of(content: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
@@ -257,7 +288,7 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Job {
-        Job::read(&words_of(line.as_bytes()), Path::new("/work"))
+        Job::read(&words_of(line.as_bytes()), Path::new("/work"), Language::C)
     }
 
     #[track_caller]
@@ -277,14 +308,16 @@ mod tests {
             "-S a.c",
             "-MM a.c",
             "-c a.S",
-            "-c a.cc",
             "-x c - -o a",
             "",
             "-c a.c b.c -o c.o",
         ] {
             assert_eq!(read(line), Job::Other, "{line}");
         }
-        assert_eq!(Job::read(&["-c".into(), "a.c".into()], Path::new("/b/CMakeFiles/CMakeScratch/x")), Job::Other);
+        assert_eq!(
+            Job::read(&["-c".into(), "a.c".into()], Path::new("/b/CMakeFiles/CMakeScratch/x"), Language::C),
+            Job::Other
+        );
     }
 
     #[test]
@@ -298,6 +331,21 @@ mod tests {
         assert!(
             build.is_compile_only && !build.front.contains(&"-O2".into()) && !build.front.contains(&"-Werror".into())
         );
+    }
+
+    #[test]
+    fn the_language_is_that_of_the_extension_of_the_option_and_of_the_compiler() {
+        use Language::{C, Cplusplus};
+        assert_eq!(
+            build("-o p a.c b.cpp c.cc d.cxx e.C f.o").languages,
+            [C, Cplusplus, Cplusplus, Cplusplus, Cplusplus]
+        );
+        assert_eq!(build("-c -x c++ a.c").languages, [Cplusplus]);
+        assert_eq!(build("-xc a.cpp -x none b.cpp").languages, [C, Cplusplus]);
+        assert_eq!(read("-x c++-header a.h -o a.pch"), Job::Other);
+        let words = words_of(b"-c a.c");
+        let Job::Build(build) = Job::read(&words, Path::new("/work"), Cplusplus) else { panic!() };
+        assert_eq!(build.languages, [Cplusplus]);
     }
 
     #[test]

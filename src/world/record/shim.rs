@@ -1,6 +1,6 @@
 //! The instrumenting compiler: the work of the links in the build directory when the build calls them.
 //!
-//! Each C source is printed as LLVM IR, rewritten, and compiled from there. Options for reading the source go to the
+//! Each source of C or C++ is printed as LLVM IR, rewritten, and compiled from there. Options for reading the source go to the
 //! first step, options for the code to the last. If a command is not understood, or a step fails, the original command
 //! is run unchanged, and logged.
 
@@ -13,13 +13,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::instrument::invoke::normalised;
 use crate::instrument::map;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite;
 use crate::instrument::segment::Grain;
 use crate::world::compiler::arguments::Build;
 use crate::world::compiler::arguments::Job;
-use crate::world::compiler::arguments::is_probe;
+use crate::world::compiler::arguments::Language;
 use crate::world::compiler::arguments::words_of;
 use crate::world::process;
 use crate::world::record::build::BuildDirectory;
@@ -46,6 +47,11 @@ const PRINT: [&str; 11] = [
 
 /// How the rewritten IR is compiled. What it does was decided when it was printed: passes over it would take two thirds of the time, and programs record as fast without them.
 const BACK: [&str; 8] = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-c", "-Qunused-arguments", "-x", "ir"];
+
+/// Added for C++. The classes of the standard library are described in each unit, so that their members have names. The
+/// functions of `std::string` are compiled in each unit, too, so that they are instrumented; with 0 instead of -1, those
+/// of the streams would be as well.
+const PRINT_CPLUSPLUS: [&str; 3] = ["--driver-mode=g++", "-fstandalone-debug", "-D_GLIBCXX_EXTERN_TEMPLATE=-1"];
 
 /// Added if runs of two versions are compared: a function that grows a little, or a longer text, then does not move the
 /// following ones. So values that a program computes from addresses, such as the order of its hash tables, are the
@@ -82,19 +88,17 @@ impl Call<'_> {
     /// Runs the call; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
-        if self.name.to_str().is_some_and(compiler::is_cplusplus) {
-            return self.cplusplus(words);
-        }
-        let Job::Build(build) = Job::read(&words, self.directory) else {
-            if words.iter().any(|word| word == "-c") {
-                self.log_cplusplus(&words)?;
-            }
-            return self.clang(&words);
+        let Job::Build(build) = Job::read(&words, self.directory, self.language()) else {
+            return match self.language() {
+                Language::C => self.clang(&words),
+                Language::Cplusplus => self.original(&words),
+            };
         };
         if build.is_compile_only {
-            for position in &build.sources {
+            for (position, language) in build.sources.iter().zip(&build.languages) {
                 let object = self.directory.join(build.object(&words[*position]));
-                if let Err(why) = self.instrument(&build, &words[*position], &object)? {
+                let source = (words[*position].as_os_str(), *language);
+                if let Err(why) = self.instrument(&build, source, &object)? {
                     self.build.log(&Logged::Plain(self.name_of(&words[*position]), why))?;
                     // The whole command is left to the compiler, so that its messages are printed once.
                     return self.plain(&words);
@@ -119,18 +123,13 @@ impl Call<'_> {
         expanded
     }
 
-    /// C++ is compiled without instrumentation; but a program that it links can contain instrumented C.
-    fn cplusplus(&self, mut words: Vec<OsString>) -> io::Result<i32> {
-        let is_link = match Job::read(&words, self.directory) {
-            Job::Build(build) if !build.is_compile_only => {
-                words.extend(self.runtime_for(&build));
-                true
-            }
-            _ => false,
-        };
-        if is_link || words.iter().any(|word| word == "-c") {
-            self.log_cplusplus(&words)?;
-        }
+    /// The language of the compiler.
+    fn language(&self) -> Language {
+        if self.name.to_str().is_some_and(compiler::is_cplusplus) { Language::Cplusplus } else { Language::C }
+    }
+
+    /// Runs the original compiler.
+    fn original(&self, words: &[OsString]) -> io::Result<i32> {
         let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
         self.relay(self.name, &words)
     }
@@ -147,34 +146,32 @@ impl Call<'_> {
         words
     }
 
-    fn log_cplusplus(&self, words: &[OsString]) -> io::Result<()> {
-        for source in words.iter().filter(|word| is_cplusplus(word) && !is_probe(&self.directory.join(word))) {
-            self.build.log(&Logged::Plain(self.name_of(source), "C++ is not instrumented".to_owned()))?;
-        }
-        Ok(())
-    }
-
     fn name_of(&self, source: &OsStr) -> String {
         self.directory.join(source).to_string_lossy().into_owned()
     }
 
-    /// Compiles with clang, leniently.
+    /// Compiles or links with clang, leniently; as C++ if the compiler is one of C++.
     fn clang(&self, words: &[OsString]) -> io::Result<i32> {
         let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
-        all.extend(["-Qunused-arguments"].map(OsStr::new));
+        all.push(OsStr::new("-Qunused-arguments"));
+        if self.language() == Language::Cplusplus {
+            all.push(OsStr::new("--driver-mode=g++"));
+        }
         self.relay(self.build.clang.as_os_str(), &all)
     }
 
     /// Compiles without instrumentation: with clang or, if that fails, with the original compiler.
     fn plain(&self, words: &[OsString]) -> io::Result<i32> {
+        if self.language() == Language::Cplusplus {
+            return self.original(words);
+        }
         let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
         all.extend(LENIENT.map(OsStr::new));
         let said = process::capture(self.build.clang.as_os_str(), &all, self.directory, &self.environment())?;
         if said.code == Some(0) {
             return Ok(0);
         }
-        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
-        self.relay(self.name, &words)
+        self.original(words)
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
@@ -187,7 +184,7 @@ impl Call<'_> {
     }
 
     /// Compiles one source; the inner error is the reason to compile it without instrumentation.
-    fn instrument(&self, build: &Build, source: &OsStr, object: &Path) -> io::Result<Result<(), String>> {
+    fn instrument(&self, build: &Build, source: (&OsStr, Language), object: &Path) -> io::Result<Result<(), String>> {
         let text_file = beside(object, "idd.ll");
         let done = self.instrument_by(build, source, object, &text_file);
         let _ = fs::remove_file(&text_file);
@@ -197,11 +194,14 @@ impl Call<'_> {
     fn instrument_by(
         &self,
         build: &Build,
-        source: &OsStr,
+        (source, language): (&OsStr, Language),
         object: &Path,
         text_file: &Path,
     ) -> io::Result<Result<(), String>> {
         let mut words: Vec<OsString> = build.front.clone();
+        if language == Language::Cplusplus {
+            words.extend(PRINT_CPLUSPLUS.map(OsString::from));
+        }
         words.extend(PRINT.iter().chain(&LENIENT).map(OsString::from));
         if self.build.grain == Grain::Statement {
             words.push(LEVEL_CODE.into());
@@ -215,7 +215,7 @@ impl Call<'_> {
                 words.extend(["-MQ".into(), target.into()]);
             }
         }
-        words.extend(["-x".into(), "c".into(), source.to_owned(), "-o".into(), text_file.into()]);
+        words.extend(["-x".into(), language.name().into(), source.to_owned(), "-o".into(), text_file.into()]);
         if let Err(said) = self.step(&words)? {
             return Ok(Err(format!("clang does not compile it: {said}")));
         }
@@ -226,6 +226,7 @@ impl Call<'_> {
         let Ok(text) = String::from_utf8(text) else {
             return Ok(Err("the text of its IR is not UTF-8".to_owned()));
         };
+        let text = normalised(text);
         let mut words: Vec<OsString> = build.back.clone();
         words.extend(BACK.iter().map(OsString::from));
         let key =
@@ -287,14 +288,13 @@ impl Call<'_> {
 
     /// Compiles the sources, and links.
     fn link(&self, build: &Build, mut words: Vec<OsString>) -> io::Result<i32> {
-        self.log_cplusplus(&words)?;
         let mut temporary = Vec::new();
         let stem = build.output.clone().unwrap_or_else(|| "a.out".into());
         let is_one_step = !build.sources.is_empty();
-        for (index, position) in build.sources.iter().enumerate() {
+        for (index, (position, language)) in build.sources.iter().zip(&build.languages).enumerate() {
             let object = beside(&self.directory.join(&stem), &format!("idd-{index}.o"));
             let source = words[*position].clone();
-            match self.instrument(build, &source, &object)? {
+            match self.instrument(build, (&source, *language), &object)? {
                 Ok(()) => {
                     self.build.log(&Logged::Instrumented(self.name_of(&source)))?;
                     words[*position] = object.clone().into();
@@ -314,8 +314,7 @@ impl Call<'_> {
         }
         let mut code = self.clang(&words)?;
         if code != 0 && temporary.is_empty() && find(self.name, &self.path).is_some() {
-            let words: Vec<&OsStr> = original.iter().map(OsString::as_os_str).collect();
-            code = self.relay(self.name, &words)?;
+            code = self.original(&original)?;
         }
         for object in temporary {
             let _ = fs::remove_file(object);
@@ -325,11 +324,6 @@ impl Call<'_> {
         }
         Ok(code)
     }
-}
-
-fn is_cplusplus(word: &OsStr) -> bool {
-    let extension = Path::new(word).extension().and_then(OsStr::to_str).unwrap_or_default();
-    !word.as_bytes().starts_with(b"-") && matches!(extension, "cc" | "cpp" | "cxx" | "C" | "c++")
 }
 
 /// Removes `-x <language>`.

@@ -251,3 +251,46 @@ fn records_in_any_order_are_errors_or_steps_and_never_a_panic() {
     let record = Record { thread: 0, segment: 0, entry: Entry { body: 0, size: 4 }, bytes: &[0; 4], offset: 0 };
     let _ = Machine::default().take(&shape, &record, &mut Nobody);
 }
+
+#[test]
+fn an_exception_goes_to_the_frame_that_catches_it_and_not_to_the_innermost_of_its_function() {
+    let shape = shape(
+        "source_filename = \"a.cpp\"
+
+define void @f() personality ptr @p {
+entry:
+  %s = alloca i32, align 4
+  invoke void @f()
+          to label %after unwind label %pad
+
+after:
+  ret void
+
+pad:
+  %0 = landingpad { ptr, i32 }
+          catch ptr null
+  store i32 7, ptr %s, align 4
+  ret void
+}
+",
+    );
+    let segments = &shape.body.segments.segments;
+    let pad = segments.iter().position(|segment| segment.kind == Kind::Block).unwrap();
+    let mut machine = Machine::default();
+    let mut take = |segment: usize, address: u64| {
+        let size = segments[segment].size;
+        let mut bytes = vec![0; size as usize];
+        for item in segments[segment].items.iter().filter(|item| item.size == 8) {
+            bytes[item.offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
+        }
+        let segment = u32::try_from(segment).unwrap();
+        let record = Record { thread: 0, segment, entry: Entry { body: 0, size }, bytes: &bytes, offset: 0 };
+        machine.take(&shape, &record, &mut Nobody).unwrap();
+        machine.frames.len()
+    };
+    assert_eq!([0x3000, 0x2000, 0x1000].map(|address| take(0, address)), [1, 2, 3]);
+    // The second one catches, and returns; the first one goes on behind its call.
+    assert_eq!(take(pad, 0x2000), 1);
+    assert_eq!(take(1, 0), 0);
+    assert_eq!(machine.check.n_unwound, 1);
+}

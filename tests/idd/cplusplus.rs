@@ -1,0 +1,121 @@
+//! C++ programs: explanations of the real binary over real compilers.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::plain::git;
+use crate::plain::idd;
+
+/// What explains the failure of `./a`, which the second version of the program brings.
+fn explained(good: &str, bad: &str) -> Value {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    for text in [good, bad] {
+        fs::write(place.path().join("a.cpp"), text).unwrap();
+        git(place.path(), &["add", "."]);
+        git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
+    }
+    let build = "c++ -std=c++17 -o a a.cpp";
+    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", build, "--", "./a"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    serde_json::from_str(&said).unwrap()
+}
+
+const STACK: &str = "#include <cstdio>
+#include <vector>
+
+class Stack {
+public:
+    void push(int value) { items.push_back(value); ++size; }
+    int pop()
+    {
+        int value = items.back();
+        items.pop_back();
+        --size;
+        return value;
+    }
+    int size = 0;
+private:
+    std::vector<int> items;
+};
+
+static void scale(int &total, int by)
+{
+    total = total * by;
+}
+
+int main()
+{
+    Stack stack;
+    for (int i = 0; i < 4; i++)
+        stack.push(i * 3);
+    int total = 0;
+    while (stack.size > 0)
+        total += stack.pop();
+    scale(total, 2);
+    std::printf(\"%d\\n\", total);
+    return total != 36;
+}
+";
+
+#[test]
+fn explain_leads_through_a_vector_and_a_reference_to_the_changed_line() {
+    let explanation = explained(STACK, &STACK.replace("i * 3", "i * 4"));
+    let chain = explanation["chain"].as_array().unwrap();
+    assert!(chain[0]["line"] == 28 && chain[0]["in_change"] == true, "{explanation:#}");
+    let has = |name: &str, text: &str| chain.iter().any(|link| link[name] == text);
+    assert!(has("variable", "total") && !has("variable", "*total"), "{explanation:#}");
+    assert!(has("function", "Stack::pop"), "{explanation:#}");
+    // Nothing stands in the headers of the library.
+    assert!(chain.iter().all(|link| link["file"] == "a.cpp"), "{explanation:#}");
+}
+
+#[test]
+fn explain_leads_through_an_exception_that_is_not_thrown_any_more() {
+    let good = "#include <iostream>
+#include <stdexcept>
+#include <string>
+
+static int left;
+
+struct Guard {
+    ~Guard() { ++left; }
+};
+
+static int parse(const std::string &text, size_t at)
+{
+    Guard guard;
+    int sum = 0;
+    for (; at < text.size(); at++) {
+        char c = text[at];
+        if (c == '(')
+            return sum + parse(text, at + 1);
+        else if (c >= '0' && c <= '9')
+            sum += c - '0';
+        else
+            throw std::invalid_argument(\"bad\");
+    }
+    return sum;
+}
+
+int main()
+{
+    int caught = 0, sum = 0;
+    for (const char *text : { \"12\", \"1(2(3x\", \"4\" }) {
+        try {
+            sum += parse(text, 0);
+        } catch (const std::invalid_argument &) {
+            caught += 10;
+        }
+    }
+    std::cout << \"caught \" << caught << std::endl;
+    return caught != 10;
+}
+";
+    let explanation = explained(good, &good.replace("c <= '9'", "c <= 'z'"));
+    let chain = explanation["chain"].as_array().unwrap();
+    assert!(chain[0]["line"] == 19 && chain[0]["in_change"] == true, "{explanation:#}");
+    assert_eq!(explanation["failure"]["line"], 37, "{explanation:#}");
+}
