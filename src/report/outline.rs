@@ -44,7 +44,7 @@ impl Entry<'_> {
     }
 }
 
-/// The links of a chain with each repetition as its first and its last time. Links repeat if they are the same statements of the same variables with other values.
+/// The links of a chain with each repetition as its first and its last time. Links repeat if they are the same statements of the same variables, or elements of the same array, with other values.
 ///
 /// Cost: links times the square of [`MAX_PERIOD`].
 pub fn folded(links: &[Link]) -> Vec<Entry<'_>> {
@@ -107,8 +107,22 @@ fn times(links: &[Link], period: usize) -> usize {
 
 fn is_repeated(later: &Link, link: &Link) -> bool {
     let what = |link: &Link| (link.kind, link.line, link.which.part, link.in_change, link.kept);
+    let variable = |link: &Link| link.variable.as_ref().map(|variable| pattern(variable.as_bytes()));
     what(later) == what(link)
-        && (&later.file, &later.function, &later.variable) == (&link.file, &link.function, &link.variable)
+        && (&later.file, &later.function) == (&link.file, &link.function)
+        && variable(later) == variable(link)
+}
+
+/// A variable without the numbers in its brackets: elements of an array are given their values one after the other.
+fn pattern(variable: &[u8]) -> Vec<u8> {
+    let mut pattern = Vec::new();
+    for byte in variable {
+        let is_index = byte.is_ascii_digit() && pattern.last() == Some(&b'[');
+        if !is_index {
+            pattern.push(*byte);
+        }
+    }
+    pattern
 }
 
 impl Chain {
@@ -146,6 +160,13 @@ mod tests {
         assert_eq!(shown(&folded(&all)), ["0", "1", "... 2 more links like this ...", "4", "5"]);
         let all = links(&[7, 8, 7, 8, 7, 8, 1]);
         assert_eq!(shown(&folded(&all)), ["0", "1", "... these 2 links 1 more time ...", "4", "5", "6"]);
+        let mut elements = links(&[7, 7, 7, 7]);
+        for (link, variable) in elements.iter_mut().zip(["a[8].n", "a[9].n", "a[10].n", "a[11].n"]) {
+            link.variable = Some(variable.into());
+        }
+        assert_eq!(shown(&folded(&elements)), ["0", "... 2 more links like this ...", "3"]);
+        elements[1].variable = Some("a9.n".into());
+        assert_eq!(shown(&folded(&elements)).len(), 4);
         let all = links(&[1, 7, 7, 7, 2]);
         assert_eq!(shown(&folded(&all)).len(), 5, "nothing would be saved");
     }

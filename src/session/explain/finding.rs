@@ -42,6 +42,7 @@ use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use crate::trace::TraceError;
 use crate::trace::native::play::Player;
+use crate::trace::native::target::target;
 use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
@@ -120,6 +121,10 @@ impl Explainer<'_> {
         }
         let sets = sets(&mut causality, &found).map_err(told)?;
         let failure = causality.failure().clone();
+        let target = match failure.wrong {
+            Wrong::Said(..) => target(&mut causality.failing().player, failure.step)?,
+            _ => None,
+        };
         let standing = stand(&mut causality, &mut links, &mut switched)?;
         let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
         let null = if is_crash { crash::null(causality.failing(), failure.step)? } else { None };
@@ -153,6 +158,7 @@ impl Explainer<'_> {
             chain: found,
             sets,
             failure,
+            target,
             null,
             origin,
             changed,

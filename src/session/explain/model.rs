@@ -19,6 +19,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::order::ExplainOrder;
 use crate::trace::container::REPLACED;
 use crate::trace::native::play::Player;
+use crate::trace::native::target::Target;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::world::record::objects::Objects;
@@ -64,6 +65,8 @@ pub struct Explanation {
     pub sets: Vec<(Step, Vec<String>)>,
     /// The failure, and where it is seen.
     pub failure: (explain::failure::Failure, Standing),
+    /// The file that the call wrote to that says something else.
+    pub target: Option<Target>,
     /// The null pointer that a program crashed at.
     pub null: Option<String>,
     /// Where the difference comes from that the chain begins with.

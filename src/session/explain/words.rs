@@ -8,6 +8,7 @@ use crate::explain::native::roots::Missing;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explanation;
 use crate::session::explain::model::Limit;
+use crate::trace::native::target::Target;
 use crate::trace::native::value;
 use crate::trace::run::Said;
 use crate::trace::run::Word;
@@ -30,6 +31,43 @@ pub fn said(said: &Said) -> String {
     format!("{}({})", said.function, texts.collect::<Vec<_>>().join(", "))
 }
 
+/// Whether a text is no text for people.
+fn is_binary(text: &[u8]) -> bool {
+    let is_shown = |character: char| !character.is_control() || matches!(character, '\n' | '\t' | '\r' | '\x1b');
+    std::str::from_utf8(text).map_or(true, |text| !text.chars().all(is_shown))
+}
+
+/// Whether what is said is told as bytes, or as what a file holds.
+fn is_for_files(wrong: &Said, target: Option<&Target>) -> bool {
+    wrong.text.as_ref().is_some_and(|text| target.is_some() || is_binary(text))
+}
+
+/// What was written to a file, or bytes that are no text: where they begin to differ, counted from 1 as `cmp` does.
+fn written(wrong: &Said, other: Option<&Said>, target: Option<&Target>) -> String {
+    /// Bytes that are printed.
+    const MAX_BYTES: usize = 4;
+    let ours = wrong.text.as_deref().unwrap_or_default();
+    let theirs = other.and_then(|other| other.text.as_deref());
+    let path = target.map(|target| String::from_utf8_lossy(&target.path).into_owned());
+    if let (Some(path), false) = (&path, is_binary(ours) || theirs.is_some_and(is_binary)) {
+        let reference =
+            theirs.map_or_else(|| ": nothing more".to_owned(), |theirs| format!(" {}", value::quoted(theirs, '"')));
+        return format!("the program writes {} to {path} (reference{reference})", value::quoted(ours, '"'));
+    }
+    let theirs = theirs.unwrap_or_default();
+    let at = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
+    let hex = |bytes: &[u8]| {
+        let bytes: Vec<String> = bytes.iter().skip(at).take(MAX_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        if bytes.is_empty() { "nothing more".to_owned() } else { bytes.join(" ") }
+    };
+    let place = match (path, target.map(|target| target.offset)) {
+        (Some(path), Some(Some(offset))) => format!("{path} differs at byte {}", offset + at as u64 + 1),
+        (Some(path), _) => format!("the program writes {} bytes to {path} that differ at byte {}", ours.len(), at + 1),
+        (None, _) => format!("the program writes {} bytes that differ at byte {}", ours.len(), at + 1),
+    };
+    format!("{place}: {} (reference {})", hex(ours), hex(theirs))
+}
+
 fn ending(ending: Ending) -> String {
     match ending {
         Ending::Exit(code) => format!("exits with {code}"),
@@ -42,6 +80,9 @@ fn ending(ending: Ending) -> String {
 pub fn failure(explanation: &Explanation) -> String {
     let (failure, _) = &explanation.failure;
     match &failure.wrong {
+        Wrong::Said(wrong, other) if is_for_files(wrong, explanation.target.as_ref()) => {
+            written(wrong, other.as_ref(), explanation.target.as_ref())
+        }
         Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
         Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
         Wrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
@@ -159,6 +200,25 @@ mod tests {
         assert_eq!(number(0x8000_0000), "exit(-2147483648)");
         assert_eq!(number(0x1_0000_0000), "exit(4294967296)");
         assert_eq!(number(u64::MAX), "exit(-1)");
+    }
+
+    #[test]
+    fn what_is_no_text_differs_at_a_byte_and_what_is_written_to_a_file_is_of_the_file() {
+        let bytes = |bytes: &[u8]| Said { text: Some(bytes.to_vec()), ..of("fwrite", vec![], None) };
+        let (ours, theirs) = (bytes(b"\x7fELF\x01\x02\x03"), bytes(b"\x7fELF\x09"));
+        let target = |offset| Target { path: b"out.o".to_vec(), offset };
+        assert!(is_for_files(&ours, None) && !is_for_files(&bytes("h\u{e9}\n".as_bytes()), None));
+        let plain = "the program writes 7 bytes that differ at byte 5: 01 02 03 (reference 09)";
+        assert_eq!(written(&ours, Some(&theirs), None), plain);
+        let known = written(&ours, Some(&theirs), Some(&target(Some(60))));
+        assert_eq!(known, "out.o differs at byte 65: 01 02 03 (reference 09)");
+        let moved = written(&ours, None, Some(&target(None)));
+        assert_eq!(
+            moved,
+            "the program writes 7 bytes to out.o that differ at byte 1: 7f 45 4c 46 (reference nothing more)"
+        );
+        let text = written(&bytes(b"a\n"), Some(&bytes(b"b\n")), Some(&target(Some(0))));
+        assert_eq!(text, r#"the program writes "a\n" to out.o (reference "b\n")"#);
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub mod shape;
 pub mod statements;
 pub mod stream;
 pub mod streams;
+pub mod target;
 pub mod tree;
 pub mod units;
 pub mod uses;
