@@ -8,6 +8,7 @@
 //! objects   where instrumented objects are kept; see [`Objects`]
 //! claims/   one file for each kept unit that is used: the source and the output
 //! grain     how long segments are: 0 or 1
+//! idd.hpp   what every C++ source begins with
 //! log       one line for each command: see [`Logged`]
 //! ```
 
@@ -56,6 +57,15 @@ const RUNTIME: &str = concat!(
     include_str!("runtime/fault.c"),
     include_str!("runtime/forks.c")
 );
+
+/// With it, the functions of `std::string` are compiled in each unit, so that they are instrumented. The library of GNU
+/// defines the macro itself, as 1: they are those of the library then. With 0, those of the streams would be, too.
+const HEADER: &str = "#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
+#undef _GLIBCXX_EXTERN_TEMPLATE
+#define _GLIBCXX_EXTERN_TEMPLATE -1
+#endif
+";
 
 /// Functions of the C library that the runtime wraps.
 pub const WRAPPED: [&str; 46] = [
@@ -157,9 +167,10 @@ impl BuildDirectory {
         Ok(build)
     }
 
-    /// Compiles what is linked into programs.
+    /// Compiles what is linked into programs, and writes the header.
     fn compile_runtime(&self) -> Result<(), RecordError> {
         let failed = |source| RecordError::Prepare { path: self.path.clone(), source };
+        fs::write(self.header(), HEADER).map_err(failed)?;
         let words = ["-O2", "-fPIC", "-w", "-c", "trace.c", "-o", "runtime.o"].map(OsStr::new);
         let key = objects::key(&self.clang, self.grain, words, RUNTIME.as_bytes());
         if let Some(kept) = self.objects.as_ref().and_then(|objects| objects.find(&key)) {
@@ -222,6 +233,11 @@ impl BuildDirectory {
     /// The object that is linked into programs.
     pub fn runtime(&self) -> PathBuf {
         self.path.join("runtime.o")
+    }
+
+    /// The header that every C++ source begins with.
+    pub fn header(&self) -> PathBuf {
+        self.path.join("idd.hpp")
     }
 
     /// The map of a unit.

@@ -48,10 +48,8 @@ const PRINT: [&str; 11] = [
 /// How the rewritten IR is compiled. What it does was decided when it was printed: passes over it would take two thirds of the time, and programs record as fast without them.
 const BACK: [&str; 8] = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-c", "-Qunused-arguments", "-x", "ir"];
 
-/// Added for C++. The classes of the standard library are described in each unit, so that their members have names. The
-/// functions of `std::string` are compiled in each unit, too, so that they are instrumented; with 0 instead of -1, those
-/// of the streams would be as well.
-const PRINT_CPLUSPLUS: [&str; 3] = ["--driver-mode=g++", "-fstandalone-debug", "-D_GLIBCXX_EXTERN_TEMPLATE=-1"];
+/// Added for C++. The classes of the standard library are described in each unit, so that their members have names.
+const PRINT_CPLUSPLUS: [&str; 2] = ["--driver-mode=g++", "-fstandalone-debug"];
 
 /// Added if runs of two versions are compared: a function that grows a little, or a longer text, then does not move the
 /// following ones. So values that a program computes from addresses, such as the order of its hash tables, are the
@@ -201,6 +199,7 @@ impl Call<'_> {
         let mut words: Vec<OsString> = build.front.clone();
         if language == Language::Cplusplus {
             words.extend(PRINT_CPLUSPLUS.map(OsString::from));
+            words.extend(["-include".into(), self.build.header().into()]);
         }
         words.extend(PRINT.iter().chain(&LENIENT).map(OsString::from));
         if self.build.grain == Grain::Statement {
