@@ -347,10 +347,15 @@ pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String
                 }
                 let holds = |member: &&Member| {
                     let begin = member.offset_bits / 8;
-                    begin <= offset && offset + size <= (member.offset_bits + member.bits).div_ceil(8)
+                    // Also a part without a size begins before the end of its member.
+                    begin <= offset && offset + size.max(1) <= (member.offset_bits + member.bits).div_ceil(8)
                 };
                 let Some(member) = compound.members.iter().find(holds) else { break };
                 let Some(inner) = member.ty else { break };
+                // An object is not called by the pointer to its virtual functions, with which it begins.
+                if size == 0 && member.name.starts_with("_vptr$") {
+                    break;
+                }
                 if !member.name.is_empty() {
                     text.push('.');
                     text.push_str(&member.name);
@@ -563,6 +568,10 @@ mod tests {
         check_path(34, (12 * 4 + 9, 1), "[1][1].text[1]", "97 'a'");
         // Bytes of two members, and a part of a number.
         check_path(STRUCT, (2, 4), "+2", "");
+        // What a pointer leads to has no size: it begins there, and is not the end of what stands before.
+        let module = Module::read(TYPES).unwrap();
+        let (way, _) = path(Debug::new(&module, TYPES), MetadataId(STRUCT), 8, 0);
+        assert!(way.starts_with(".text"), "{way}");
         check_path(INT, (1, 1), "+1", "");
     }
 
