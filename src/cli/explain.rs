@@ -8,8 +8,6 @@ use crate::plural::count;
 use crate::report::Status;
 use crate::report::chain::Chain;
 use crate::report::chain::Figures;
-use crate::report::chain::Kind;
-use crate::report::chain::Link;
 use crate::report::chain::Switched;
 use crate::report::chain::Which;
 use crate::report::escape::Terminal;
@@ -85,8 +83,8 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
     let style = console.out_style;
     line(format!("{} fails; {} passes:", safe(&chain.bad), safe(&chain.good)));
     line(String::new());
-    if let Some(sentence) = sentence(&chain) {
-        line(sentence);
+    if let Some(summary) = &chain.summary {
+        line(safe(summary));
         line(String::new());
     }
     if let Some(switched) = &chain.switched
@@ -137,19 +135,6 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
         figures(&chain.figures, &mut text);
     }
     text
-}
-
-/// The chain in one sentence, if it is long and begins with the change.
-fn sentence(chain: &Chain) -> Option<String> {
-    let (first, decision) = chain.essence()?;
-    let place = |link: &Link| Some(format!("{}:{}", safe(link.file.as_ref()?), link.line?));
-    let effect = match first.kind {
-        Kind::Change => String::new(),
-        _ => format!(", where {}", first.clause(safe)),
-    };
-    let then = decision.and_then(|link| Some(format!("; in {} {}", place(link)?, link.clause(safe))));
-    let (first, then) = (place(first)?, then.unwrap_or_default());
-    Some(format!("In short: the change takes effect in {first}{effect}{then}; thus {}.", safe(&chain.failure.what)))
 }
 
 fn figures(figures: &Figures, text: &mut String) {
@@ -211,12 +196,13 @@ mod tests {
             "chain": (0..6).map(link).collect::<Vec<_>>(),
             "failure": { "what": "the program fails", "file": null, "line": null, "in_change": false },
         });
-        let chain = serde_json::from_value(chain).unwrap();
+        let mut chain: Chain = serde_json::from_value(chain).unwrap();
+        chain.summary = chain.in_short().map(Untrusted::from);
         let printed = text(chain, &mut |_, _| None, Console::plain());
         insta::assert_snapshot!(printed, @r"
         b fails; g passes:
 
-        In short: the change takes effect in a.c:3, where n is given 0 (reference 9); thus the program fails.
+        The change takes effect in a.c:3, where n is given 0 (reference 9); thus the program fails.
 
         * a.c:3  n is given 0 (reference 9)
           a.c:7  n is given 1 (reference 9)

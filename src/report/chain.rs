@@ -21,6 +21,9 @@ pub struct Chain {
     pub good: Untrusted,
     /// The switched decision, if the reference is a run of the failing version.
     pub switched: Option<Switched>,
+    /// The chain in one sentence; `None` if it is short, or does not begin with the change.
+    #[serde(default)]
+    pub summary: Option<Untrusted>,
     /// The links that lead to the failure, in the order of time. A text has one link for each of its characters.
     #[serde(rename = "chain")]
     pub links: Vec<Link>,
@@ -306,12 +309,14 @@ impl Chain {
     /// The [joined](Self::joined) chain with at most [`MAX_LINKS`] links and remarks, and with short texts.
     #[must_use]
     pub fn bounded(self) -> Self {
-        let Self { bad, good, switched, links, end, beginning, failure, figures, remarks, .. } = self.joined();
+        let Self { bad, good, switched, summary, links, end, beginning, failure, figures, remarks, .. } = self.joined();
         let n_links = links.len();
         let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
         if n_links > MAX_LINKS {
-            remarks.push(format!("of {n_links} links the first {MAX_LINKS} are shown").into());
+            remarks.push(format!("of {n_links} links the first and the last {} are shown", MAX_LINKS / 2).into());
         }
+        let is_shown =
+            |n: usize| n <= MAX_LINKS / 2 || n > n_links - MAX_LINKS.min(n_links) / 2 || n_links <= MAX_LINKS;
         Self {
             bad: cut(&bad),
             good: cut(&good),
@@ -322,7 +327,8 @@ impl Chain {
                 others: switched.others.into_iter().map(|other| Other { file: some(other.file), ..other }).collect(),
                 ..switched
             }),
-            links: links.into_iter().take(MAX_LINKS).map(bounded).collect(),
+            summary: some(summary),
+            links: (1..=n_links).zip(links).filter(|(n, _)| is_shown(*n)).map(|(_, link)| bounded(link)).collect(),
             // No report shows them.
             sets: Vec::new(),
             end,
@@ -434,7 +440,7 @@ mod tests {
         chain.links[0].value = "é".repeat(MAX_TEXT).into();
         let chain = chain.bounded();
         assert_eq!(chain.links.len(), MAX_LINKS);
-        assert_eq!(chain.remarks.last().unwrap(), &"of 409 links the first 400 are shown".into());
+        assert_eq!(chain.remarks.last().unwrap(), &"of 409 links the first and the last 200 are shown".into());
         assert_eq!(chain.links[0].value, format!("{}…", "é".repeat(MAX_TEXT / 2)).into());
     }
 }

@@ -129,6 +129,9 @@ fn why(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
     if let Some(Switched { file: Some(file), line, which, .. }) = &chain.switched {
         writeln!(out, "The decision at {}{} was switched.\n", place(file, *line), which.behind())?;
     }
+    if let Some(summary) = &chain.summary {
+        writeln!(out, "{}\n", Markdown.code(summary))?;
+    }
     let mut number = 0;
     let mut item = |file: &Option<Untrusted>, (line, which): (Option<u64>, Which), in_change: bool, clause: &str| {
         number += 1;

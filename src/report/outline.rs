@@ -4,6 +4,7 @@ use crate::plural::count;
 use crate::report::chain::Chain;
 use crate::report::chain::Kind;
 use crate::report::chain::Link;
+use crate::report::escape::Untrusted;
 
 /// A part of at most so many links is looked for again behind itself.
 const MAX_PERIOD: usize = 12;
@@ -40,6 +41,15 @@ impl Entry<'_> {
                 Some(format!("... these {n_links} links {} ...", count(n_times, "more time")))
             }
             Self::Left(n) => Some(format!("... {} ...", count(n, "more link"))),
+        }
+    }
+
+    /// How many links are left out there.
+    pub fn n_hidden(&self) -> usize {
+        match self {
+            Self::Link(_) => 0,
+            Self::Again { n_links, n_times } => n_links * n_times,
+            Self::Left(n) => *n,
         }
     }
 }
@@ -126,8 +136,22 @@ fn pattern(variable: &[u8]) -> Vec<u8> {
 }
 
 impl Chain {
-    /// The links that its opening sentence tells: the first one, which is in the change, and the last decision. `None` if the chain is short or does not begin with the change.
-    pub fn essence(&self) -> Option<(&Link, Option<&Link>)> {
+    /// The chain in one sentence: where the change takes effect, the last decision that it turns, and the failure. `None` if the chain is short or does not begin with the change.
+    pub fn in_short(&self) -> Option<String> {
+        let text = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+        let (first, decision) = self.essence()?;
+        let place = |link: &Link| Some(format!("{}:{}", text(link.file.as_ref()?), link.line?));
+        let effect = match first.kind {
+            Kind::Change => String::new(),
+            _ => format!(", where {}", first.clause(text)),
+        };
+        let then = decision.and_then(|link| Some(format!("; in {} {}", place(link)?, link.clause(text))));
+        let (first, then) = (place(first)?, then.unwrap_or_default());
+        Some(format!("The change takes effect in {first}{effect}{then}; thus {}.", text(&self.failure.what)))
+    }
+
+    /// The links that the sentence tells: the first one, which is in the change, and the last decision.
+    fn essence(&self) -> Option<(&Link, Option<&Link>)> {
         const MIN_LINKS: usize = 5;
         let first = self.links.first().filter(|first| first.in_change && self.links.len() >= MIN_LINKS)?;
         Some((first, self.links[1..].iter().rev().find(|link| link.kind == Kind::Decision)))
@@ -190,12 +214,7 @@ mod tests {
         fn no_link_is_lost(lines in prop::collection::vec(0_u64..3, 0..60)) {
             let all = links(&lines);
             let n_shown = |entries: Vec<Entry>| -> usize {
-                let n = |entry: &Entry| match entry {
-                    Entry::Link(_) => 1,
-                    Entry::Again { n_links, n_times } => n_links * n_times,
-                    Entry::Left(n) => *n,
-                };
-                entries.iter().map(n).sum()
+                entries.iter().map(|entry| if entry.words().is_none() { 1 } else { entry.n_hidden() }).sum()
             };
             prop_assert_eq!(n_shown(folded(&all)), all.len());
             prop_assert_eq!(n_shown(outline(&all)), all.len());

@@ -227,7 +227,7 @@ pub fn told() -> Value {
         "schema": "git-idd explanation 1",
         "bad": "3333333333",
         "good": "the same revision without the necessary change",
-        "switched": null,
+        "summary": null, "switched": null,
         "chain": [
             link("decision", 8, Value::Null, "true", "false", true),
             link("value", 9, "n".into(), "5", "4 <b>`x`|</b>", false),
@@ -267,6 +267,7 @@ pub fn chain() -> Chain {
         bad: "3333333333".into(),
         good: "the same revision without the necessary change".into(),
         switched: None,
+        summary: None,
         links: vec![
             link(Kind::Decision, 8, None, "true", "false", true),
             link(Kind::Value, 9, Some("n"), "5", "4 <b>`x`|</b>", false),

@@ -12,6 +12,7 @@ use crate::report::chain::Which;
 use crate::report::escape::Terminal;
 use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
+use crate::report::outline::outline;
 use crate::report::story::Source;
 
 /// The number of source lines before and after a step.
@@ -87,9 +88,12 @@ pub fn write(chain: &Chain, sources: &[Source], (patch, prefix): (&Patch, &str),
             page.words(" was switched.");
         });
     }
+    if let Some(summary) = &chain.summary {
+        page.leaf("p", &[], summary.clone());
+    }
     let steps = steps(chain);
     page.element("div", &[("id", "stepper"), ("class", "stepper")], |page| {
-        overview(&steps, page);
+        overview(chain, &steps, page);
         page.element("div", &[("class", "steps"), ("id", "steps")], |page| {
             for (index, step) in steps.iter().enumerate() {
                 write_step(index, &steps, (sources, target(step, patch), prefix), page);
@@ -106,26 +110,47 @@ pub fn write(chain: &Chain, sources: &[Source], (patch, prefix): (&Patch, &str),
     }
 }
 
-fn overview(steps: &[Step<'_>], page: &mut Markup) {
+fn overview(chain: &Chain, steps: &[Step<'_>], page: &mut Markup) {
     page.element(
         "ol",
         &[("class", "overview"), ("tabindex", "0"), ("aria-label", "Steps from the change to the failure")],
         |page| {
-            for (index, step) in steps.iter().enumerate() {
-                page.element("li", &[], |page| {
-                    let target = format!("#step-{}", index + 1);
-                    let class = if step.in_change { "changed" } else { "" };
-                    page.element("a", &[("href", &target), ("class", class)], |page| {
-                        page.words(&step.clause);
-                        page.words(&step.which.behind());
-                        if step.in_change {
-                            page.leaf("span", &[("class", "vh")], " (in the change)");
-                        }
-                    });
-                });
+            let mut next = 0;
+            for entry in outline(&chain.links) {
+                let n_hidden = entry.n_hidden();
+                match entry.words() {
+                    None => overview_of((next, &steps[next]), page),
+                    Some(words) => folded((next, &steps[next..next + n_hidden]), &words, page),
+                }
+                next += n_hidden.max(1);
             }
+            overview_of((next, &steps[next]), page);
         },
     );
+}
+
+/// Steps that repeat, or lie between turning points.
+fn folded((first, steps): (usize, &[Step<'_>]), words: &str, page: &mut Markup) {
+    page.element("li", &[("value", &(first + 1).to_string())], |page| {
+        page.element("details", &[], |page| {
+            page.leaf("summary", &[], words);
+            page.element("ol", &[], |page| (first..).zip(steps).for_each(|step| overview_of(step, page)));
+        });
+    });
+}
+
+fn overview_of((index, step): (usize, &Step<'_>), page: &mut Markup) {
+    page.element("li", &[("value", &(index + 1).to_string())], |page| {
+        let target = format!("#step-{}", index + 1);
+        let class = if step.in_change { "changed" } else { "" };
+        page.element("a", &[("href", &target), ("class", class)], |page| {
+            page.words(&step.clause);
+            page.words(&step.which.behind());
+            if step.in_change {
+                page.leaf("span", &[("class", "vh")], " (in the change)");
+            }
+        });
+    });
 }
 
 fn write_step(
@@ -241,4 +266,30 @@ fn values(steps: &[Step<'_>], page: &mut Markup) {
             });
         },
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn repeated_steps_are_folded_in_the_overview_and_keep_their_numbers() {
+        let mut chain = samples::chain();
+        chain.summary = Some("All <of> it.".into());
+        let link = chain.links[1].clone();
+        chain.links = vec![link; 6];
+        let mut page = Markup::default();
+        write(&chain, &[], (&Patch::read(&"".into()), "p"), &mut page);
+        let text = page.as_str();
+        assert!(text.contains("All &lt;of&gt; it."), "{text}");
+        assert!(text.contains("<summary>... 4 more links like this ...</summary>"), "{text}");
+        for n in 1..=7 {
+            assert_eq!(text.matches(&format!("href=\"#step-{n}\"")).count(), 1, "{text}");
+        }
+        let (before, folded) = text.split_once("<details>").unwrap();
+        let (folded, behind) = folded.split_once("</details>").unwrap();
+        let steps = |text: &str| text.matches("href=\"#step-").count();
+        assert_eq!((steps(before), steps(folded), steps(behind)), (1, 4, 2));
+    }
 }

@@ -74,7 +74,9 @@
         if (index === at) link.setAttribute("aria-current", "step");
         else link.removeAttribute("aria-current");
       });
-      const list = links[at].closest("ol");
+      const list = links[at].closest(".overview");
+      const fold = links[at].closest("details");
+      if (fold) fold.open = true;
       const top = links[at].offsetTop - list.offsetTop;
       if (top < list.scrollTop || top + links[at].offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - 20;
       where.textContent = `${at + 1} of ${steps.length}`;

@@ -78,12 +78,7 @@ impl Explainer<'_> {
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
         let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
-        let failure = failure.ok_or_else(|| {
-            Failure::new(Status::Error, "both versions of the program print the same and end in the same way")
-                .with_hint(
-                    "the failure may show in another process (`--process`), or in a file that the program writes",
-                )
-        })?;
+        let failure = failure.ok_or_else(no_difference)?;
         if run.n_threads > 1 || other.n_threads > 1 {
             remarks.push(
                 "the program has several threads: steps of different threads are not ordered, and experiments run \
@@ -326,6 +321,13 @@ fn told(error: CausalityError<io::Error>) -> Failure {
         CausalityError::Stopped => interrupted(),
         error @ CausalityError::Trace(_) => Failure::from_error(&error),
     }
+}
+
+fn no_difference() -> Failure {
+    Failure::new(Status::Error, "both versions of the program print the same and end in the same way").with_hint(
+        "the failure may show in another process (`--process`), or in a file that the program writes without a call \
+         that is recorded",
+    )
 }
 
 /// Gives two versions names that both share; returns remarks about what has no counterpart.

@@ -35,7 +35,8 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources) -> Chain {
         in_change: at.in_change,
         which: at.which,
     };
-    Chain {
+    let mut chain = Chain {
+        summary: None,
         bad: text(bad),
         good: text(good),
         switched: switched.as_ref().map(|switched| of_switched(switched, explanation, sources)),
@@ -63,7 +64,9 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources) -> Chain {
             seconds: figures.seconds.1,
         },
         remarks: remarks.iter().map(|remark| text(remark)).collect(),
-    }
+    };
+    chain.summary = chain.clone().joined().in_short().map(Untrusted::from);
+    chain
 }
 
 fn text(text: &str) -> Untrusted {
