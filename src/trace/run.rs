@@ -55,6 +55,19 @@ pub struct Late {
     pub n_records: u64,
 }
 
+/// Bytes that a function of the library left, and that were seen when they were read first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revealed {
+    /// Where they are.
+    pub address: u64,
+    /// The bytes, and how many they are, 1 to 8.
+    pub bytes: [u8; 8],
+    /// See [`bytes`](Self::bytes).
+    pub length: u8,
+    /// The step that called the function.
+    pub writer: Step,
+}
+
 /// A whole run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -80,6 +93,9 @@ pub struct Run {
     pub said: Vec<Said>,
     /// The last step of `main`, if that returned; in C++ the program goes on after it.
     pub main_end: Option<Step>,
+    /// What functions of the library left in memory without a record (`read`, `fgets`, `sscanf`, `qsort`), as far as it was read
+    /// later and is not too much.
+    pub revealed: Vec<Revealed>,
     /// The number of records.
     pub n_records: u64,
     /// The number of threads.

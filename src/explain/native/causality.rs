@@ -39,6 +39,7 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::run;
 use crate::trace::native::shape::Call;
+use crate::trace::run::Revealed;
 use crate::trace::run::Run;
 use crate::trace::run::Said;
 use crate::trace::step::Step;
@@ -234,8 +235,13 @@ impl<F: Forks> Causality<F> {
         let n_records = self.failing.run.records[step.0 as usize];
         self.failing.player.seek(n_records)?;
         self.reference.player.seek(self.reference.run.records[other.0 as usize])?;
-        let side =
-            |recorded: &'_ Recorded| (recorded.player.machine.clone(), std::sync::Arc::clone(&recorded.player.globals));
+        let side = |recorded: &'_ Recorded| {
+            let mut machine = recorded.player.machine.clone();
+            for Revealed { address, bytes, length, writer } in &recorded.run.revealed {
+                machine.memory.reveal(*address, &bytes[..usize::from(*length)], *writer);
+            }
+            (machine, std::sync::Arc::clone(&recorded.player.globals))
+        };
         let (machine, globals) = side(&self.failing);
         let (other_machine, other_globals) = side(&self.reference);
         let found = state::faulty(
@@ -433,6 +439,7 @@ impl<F: Forks> Causality<F> {
                 Goal::Set { point, .. } => Some(self.failing.run.indices[self.points[point.0 as usize].0.0 as usize]),
             },
             wanted,
+            is_there: false,
             first: machine.n_steps,
             indices: Vec::new(),
             said: Vec::new(),
@@ -530,7 +537,10 @@ struct Fork<'f> {
     run: &'f Run,
     /// The index of the step before which the goal is looked for; `None` for the failure.
     goal: Option<u64>,
+    /// What has to be held there, without what was seen to be.
     wanted: Vec<Wanted>,
+    /// Whether it was there.
+    is_there: bool,
     /// Steps before the fork's first one.
     first: u32,
     indices: Vec<u64>,
@@ -544,26 +554,58 @@ impl Fork<'_> {
         self.said.extend(said.map(|said| (said, index)));
     }
 
-    fn holds(&self, machine: &Machine, wanted: &Wanted) -> bool {
-        let Some(held) = machine.cell(wanted.address, wanted.bytes.len() as u64) else { return false };
-        if held.bytes != wanted.bytes {
-            return false;
+    /// Whether a variable holds what it has to; `None` if the right step left it, and its bytes are not known before they are read.
+    fn holds(&self, machine: &Machine, wanted: &Wanted) -> Option<bool> {
+        if let Some(held) = machine.cell(wanted.address, wanted.bytes.len() as u64) {
+            return Some(held.bytes == wanted.bytes && self.is_step(held.writer, wanted.writer));
         }
-        if held.writer.0 <= self.first || held.writer == PATCHED {
-            return held.writer == wanted.writer;
+        let mut is_left = true;
+        let writer = |writer| is_left &= self.is_step(writer, wanted.writer);
+        machine.memory.writers(wanted.address, wanted.bytes.len() as u64, writer);
+        if is_left { None } else { Some(false) }
+    }
+
+    /// Whether a step of the fork is one of the failing run.
+    fn is_step(&self, step: Step, wanted: Step) -> bool {
+        if step.0 <= self.first || step == PATCHED {
+            return step == wanted;
         }
-        let index = self.indices.get((held.writer.0 - self.first - 1) as usize);
-        index.is_some_and(|index| *index != 0 && *index == self.run.indices[wanted.writer.0 as usize])
+        let index = self.indices.get((step.0 - self.first - 1) as usize);
+        index.is_some_and(|index| *index != 0 && *index == self.run.indices[wanted.0 as usize])
+    }
+
+    /// Looks at what is still wanted.
+    fn look(&mut self, machine: &Machine) {
+        let mut wanted = std::mem::take(&mut self.wanted);
+        let mut is_lost = false;
+        wanted.retain(|wanted| match self.holds(machine, wanted) {
+            Some(holds) => {
+                is_lost |= !holds;
+                false
+            }
+            None => true,
+        });
+        if is_lost || wanted.is_empty() {
+            self.is_induced = Some(!is_lost);
+        }
+        self.wanted = wanted;
     }
 }
 
 impl Watch for Fork<'_> {
     fn step(&mut self, machine: &Machine) {
         let index = machine.frame().and_then(Frame::index).map_or(0, |Index(index)| index.max(1));
-        if self.goal == Some(index) && self.is_induced.is_none() {
-            self.is_induced = Some(self.wanted.iter().all(|wanted| self.holds(machine, wanted)));
+        self.is_there |= self.goal == Some(index);
+        if self.is_there && self.is_induced.is_none() {
+            self.look(machine);
         }
         self.indices.push(index);
+    }
+
+    fn reads(&mut self, machine: &Machine, _step: Step, _address: u64, _bytes: &[u8]) {
+        if self.is_there && self.is_induced.is_none() {
+            self.look(machine);
+        }
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {

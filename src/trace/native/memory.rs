@@ -228,6 +228,23 @@ impl Memory {
         }
     }
 
+    /// Notes bytes that were seen later, where `writer` left some that are not known.
+    pub fn reveal(&mut self, address: u64, bytes: &[u8], writer: Step) {
+        for (number, at, from, n) in parts(address, length_of(bytes)) {
+            let is_left = |page: &Page, at: usize| !page.is_known(at) && page.writers[at] == writer;
+            // A page that is shared is copied only if something is written to it.
+            if self.find(number).is_some_and(|page| (at..at + n).any(|at| is_left(page, at))) {
+                let page = self.find_mut(number);
+                for (at, byte) in (at..).zip(&bytes[from..from + n]) {
+                    if is_left(page, at) {
+                        page.bytes[at] = *byte;
+                        page.set_known(at, 1, true);
+                    }
+                }
+            }
+        }
+    }
+
     /// Notes that `writer` wrote a range with bytes that are not known.
     pub fn define(&mut self, address: u64, length: u64, writer: Step) {
         for (page, at, _, n) in parts(address, length) {

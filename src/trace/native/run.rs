@@ -1,6 +1,7 @@
 //! Takes a recorded run down, with what it said.
 
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
@@ -13,6 +14,7 @@ use crate::trace::native::ostream::inserted;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Call;
 use crate::trace::run::Late;
+use crate::trace::run::Revealed;
 use crate::trace::run::Run;
 use crate::trace::run::Said;
 use crate::trace::run::Word;
@@ -59,6 +61,9 @@ pub const OUTPUTS: [&str; 32] = [
     "verr",
     "verrx",
 ];
+
+/// Reads that are kept of what functions of the library left in memory.
+const MAX_REVEALED: usize = 1 << 18;
 
 /// Those of them that end the program, or may.
 const LAST_WORDS: [&str; 5] = ["error", "err", "errx", "verr", "verrx"];
@@ -175,7 +180,11 @@ struct Reader {
     run: Run,
     /// By step: its statement and its frame.
     decisions: HashMap<u32, (u32, u64)>,
-    threads: std::collections::HashSet<u32>,
+    threads: HashSet<u32>,
+    /// Steps that left bytes which are not known.
+    leaving: HashSet<u32>,
+    /// What they left and was read, by address.
+    revealed: HashSet<(u64, u32)>,
 }
 
 impl Reader {
@@ -222,7 +231,23 @@ impl Watch for Reader {
         self.threads.insert(machine.thread);
     }
 
+    fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+        if self.leaving.is_empty() || bytes.len() > 8 || self.run.revealed.len() == MAX_REVEALED {
+            return;
+        }
+        let Some((_, writer)) = machine.memory.word(address, bytes.len() as u64) else { return };
+        if self.leaving.contains(&writer.0) && self.revealed.insert((address, writer.0)) {
+            let mut held = [0; 8];
+            held[..bytes.len()].copy_from_slice(bytes);
+            let length = u8::try_from(bytes.len()).expect("at most 8");
+            self.run.revealed.push(Revealed { address, bytes: held, length, writer });
+        }
+    }
+
     fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        if length > 0 && machine.memory.word(address, 1).is_none() {
+            self.leaving.insert(step.0);
+        }
         if step.0 != machine.n_steps {
             let late = Late { address, length, time: machine.n_steps, n_records: machine.n_records };
             self.run.late.entry(step.0).or_default().push(late);
