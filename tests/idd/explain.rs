@@ -645,6 +645,39 @@ int main(int argc, char **argv)
 }
 
 #[test]
+fn what_functions_of_the_library_leave_in_memory_is_in_the_chain() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+static int by_key(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+int main(int argc, char **argv)
+{
+    int all[4] = { 3, 1, 4, 2 }, a = 0, b = 0;
+    (void)argv;
+    sscanf(\"12 34\", \"%d %d\", &a, &b);
+    qsort(all, 4, sizeof all[0], by_key);
+    int result = argc > 1 ? all[1] : a * 100 + b;
+    printf(\"%d\\n\", result);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("%d %d", "%1d %d"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 1234", &[]);
+    assert_eq!(links(&explanation)[..2], [link(13, "a", "1", "12"), link(13, "b", "2", "34")], "{explanation}");
+    assert_eq!(explanation["chain"][0]["in_change"], true);
+
+    let place = repository(good, &good.replace("one - *(const int *)other", "other - *(const int *)one"));
+    let explanation = explained(place.path(), "test \"$(./a x)\" = 2", &[]);
+    assert_eq!(explanation["chain"][0]["line"], 6, "{explanation}");
+    assert_eq!(explanation["chain"][0]["in_change"], true);
+    assert!(links(&explanation).contains(&link(14, "all[1]", "3", "2")), "{explanation}");
+}
+
+#[test]
 fn a_program_is_explained_although_a_runner_kills_it_after_a_time() {
     let good = "#include <stdio.h>
 

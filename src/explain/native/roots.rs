@@ -10,6 +10,7 @@
 //! root is where the two runs part.
 
 use crate::explain::chain::Chain;
+use crate::explain::chain::Definition;
 use crate::explain::chain::Executions as _;
 use crate::explain::chain::Goal;
 use crate::explain::chain::Point;
@@ -29,6 +30,9 @@ use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 
+/// Sets of a chain that the change may lead to.
+const MAX_GOALS: usize = 6;
+
 /// Why the root of a chain is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
@@ -44,7 +48,9 @@ pub enum Missing {
 ///
 /// - `is_changed`: whether a place of the failing version is in the change.
 ///
-/// Cost: two passes over the failing run, and about log2 of the instances of changed statements in tests.
+/// If nothing changed leads to the first set, the next ones are tried: what leads to them then begins with the change.
+///
+/// Cost: two passes over the failing run, and for each set that is tried about log2 of the instances of changed statements in tests.
 pub fn lead<F: Forks>(
     causality: &mut Causality<F>,
     chain: &Chain,
@@ -60,40 +66,36 @@ pub fn lead<F: Forks>(
     if links.is_empty() && place.as_ref().is_some_and(&mut *is_changed) {
         return Ok(None);
     }
-    if first == Step::START {
-        return Ok(Some(Missing::Independent));
-    }
     let failing = &mut causality.failing().player;
     let mut changed = Changed { is_changed, steps: Vec::new() };
     failing.seek(0)?;
     failing.play(&mut changed)?;
-    if changed.steps.is_empty() {
-        return Ok(Some(Missing::NotRun));
+    let changed = changed.steps;
+    if changed.is_empty() {
+        return Ok(Some(if first == Step::START { Missing::Independent } else { Missing::NotRun }));
     }
-    let reached = slice::backward(&dependences(failing, Step(u32::MAX))?, &[(first, Step(u32::MAX))], Kinds::ALL);
-    let set = chain.sets.iter().rev().find(|(_, set)| !set.is_empty());
-    let goal = set.map_or(Goal::Failure, |(point, set)| Goal::Set { point: *point, definitions: set.clone() });
-    let is_before = |point: &Point| set.is_none_or(|(later, _)| point < later);
+    let dependences = dependences(failing, Step(u32::MAX))?;
     let parting = causality.partings(first);
-    let candidates = changed.steps.into_iter().filter(|step| reached.contains(*step) || parting.contains_key(step));
-    let candidates: Vec<Step> = candidates.collect();
-    let Some(last) = candidates.last().copied() else { return Ok(Some(Missing::Independent)) };
-    let with_point = |step: &Step| Some((*step, causality.point_until(*step).filter(is_before)?));
-    let candidates: Vec<(Step, Point)> = candidates.iter().filter_map(with_point).collect();
-    // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
-    let (mut begin, mut end) = (0, candidates.len());
-    while begin < end {
-        let middle = if begin == 0 && end == candidates.len() { 0 } else { begin.midpoint(end) };
-        let test = Test { point: candidates[middle].1, retained: Vec::new(), goal: goal.clone() };
-        if causality.induce(&test)? {
-            begin = middle + 1;
-        } else {
-            end = middle;
+    let mut missing = Missing::Independent;
+    let mut root = None;
+    for (steps, goal) in goals(chain, first) {
+        let from: Vec<_> = steps.iter().map(|step| (*step, Step(u32::MAX))).collect();
+        let reached = slice::backward(&dependences, &from, Kinds::ALL);
+        let is_part = steps.contains(&first);
+        let leads = |step: &&Step| reached.contains(**step) || (is_part && parting.contains_key(*step));
+        let candidates: Vec<Step> = changed.iter().filter(leads).copied().collect();
+        let Some(last) = candidates.last().copied() else { continue };
+        root = last_inducing(causality, &candidates, &goal)?;
+        if root.is_some() {
+            break;
+        }
+        if missing == Missing::Independent {
+            missing = Missing::Unproved(standing(causality.failing(), last)?.place);
         }
     }
-    let Some((step, _)) = begin.checked_sub(1).map(|last| candidates[last]) else {
-        return Ok(Some(Missing::Unproved(standing(causality.failing(), last)?.place)));
-    };
+    let Some(step) = root else { return Ok(Some(missing)) };
+    // Where a later set needs nothing earlier than the change, what leads to it otherwise is another story.
+    links.retain(|link| link.time >= u64::from(step.0));
     let found = standing(causality.failing(), step)?;
     let reference = causality.alignment().reference(step);
     let mut ways = None;
@@ -109,6 +111,51 @@ pub fn lead<F: Forks>(
     Ok(None)
 }
 
+/// What the change may lead to: the steps that made it, and the goal of a test. The first set of a chain, then the next ones.
+fn goals(chain: &Chain, first: Step) -> Vec<(Vec<Step>, Goal)> {
+    let sets = chain.sets.iter().rev().filter(|(_, set)| !set.is_empty());
+    let of = |(point, set): &(Point, Vec<Definition>)| Goal::Set { point: *point, definitions: set.clone() };
+    let steps = |set: &[Definition]| {
+        let times = set.iter().filter_map(|definition| u32::try_from(definition.time).ok());
+        times.map(Step).filter(|step| *step != Step::START).collect::<Vec<_>>()
+    };
+    let mut goals: Vec<(Vec<Step>, Goal)> = sets.clone().map(|set| (steps(&set.1), of(set))).take(MAX_GOALS).collect();
+    if goals.is_empty() {
+        goals.push((Vec::new(), Goal::Failure));
+    }
+    goals[0].0 = vec![first];
+    goals.retain(|(steps, _)| steps.iter().all(|step| *step != Step::START) && !steps.is_empty());
+    goals
+}
+
+/// The last of some steps from right before which a wholly benign state brings a goal about.
+///
+/// Cost: about log2 of the steps in tests.
+fn last_inducing<F: Forks>(
+    causality: &mut Causality<F>,
+    steps: &[Step],
+    goal: &Goal,
+) -> Result<Option<Step>, CausalityError<F::Error>> {
+    let is_before = |point: &Point| match goal {
+        Goal::Failure => true,
+        Goal::Set { point: later, .. } => point < later,
+    };
+    let with_point = |step: &Step| Some((*step, causality.point_until(*step).filter(is_before)?));
+    let candidates: Vec<(Step, Point)> = steps.iter().filter_map(with_point).collect();
+    // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
+    let (mut begin, mut end) = (0, candidates.len());
+    while begin < end {
+        let middle = if begin == 0 && end == candidates.len() { 0 } else { begin.midpoint(end) };
+        let test = Test { point: candidates[middle].1, retained: Vec::new(), goal: goal.clone() };
+        if causality.induce(&test)? {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    Ok(begin.checked_sub(1).map(|last| candidates[last].0))
+}
+
 /// The steps of a run that are instances of changed statements.
 struct Changed<'c> {
     is_changed: &'c mut dyn FnMut(&Place) -> bool,
@@ -119,7 +166,8 @@ struct Changed<'c> {
 impl Watch for Changed<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        if frame.place().is_some_and(&mut *self.is_changed) {
+        // What a function is entered with is told of its call.
+        if frame.statement != 0 && frame.place().is_some_and(&mut *self.is_changed) {
             self.steps.push(frame.step);
         }
     }
