@@ -381,6 +381,9 @@ impl Link {
         match self.kind {
             Kind::Change | Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
                 (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),
+                _ if self.kind == Kind::Change && self.variable.is_some() => {
+                    format!("here the versions differ, which leads to the following through the file {what}")
+                }
                 _ if self.kind == Kind::Change => "here the versions differ, which leads to the following".to_owned(),
                 _ => format!("the condition is {value} (reference {reference})"),
             },

@@ -675,6 +675,24 @@ int main(int argc, char **argv)
     assert_eq!(explanation["chain"][0]["line"], 6, "{explanation}");
     assert_eq!(explanation["chain"][0]["in_change"], true);
     assert!(links(&explanation).contains(&link(14, "all[1]", "3", "2")), "{explanation}");
+
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    FILE *file = fopen(\"in.txt\", \"w+\");
+    fputs(\"1 2 3\", file);
+    fseek(file, 2, SEEK_SET);
+    int got = fgetc(file);
+    printf(\"%c\\n\", got);
+    return fclose(file);
+}
+";
+    let place = repository(good, &good.replace("file, 2", "file, 4"));
+    let explanation = explained(place.path(), "test \"$(./a)\" = 2", &[]);
+    let first = &explanation["chain"][0];
+    assert_eq!((&first["kind"], &first["line"], &first["variable"]), (&"change".into(), &7.into(), &"in.txt".into()));
+    assert_eq!(first["in_change"], true, "{explanation}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! [`align`] says what differs between the states of two runs. [`causality`] answers the questions of the chain engines by re-execution. [`story`] tells the result in the
 //! words of the source: by the names of [`naming`], with values as [`shown`], and the [`instances`] of statements.
-//! [`roots`] leads it back to the change, or to what that is [`governing`], [`origin`] says where it comes from, and
+//! [`roots`] leads it back to the change, to what that is [`governing`], or [`through`] a file, [`origin`] says where it comes from, and
 //! [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched.
 
 pub mod align;
@@ -20,6 +20,7 @@ pub mod roots;
 pub mod shown;
 pub mod story;
 pub mod texts;
+pub mod through;
 
 #[cfg(test)]
 pub(crate) mod stored;

@@ -22,6 +22,8 @@ use crate::explain::native::story::Did;
 use crate::explain::native::story::Link;
 use crate::explain::native::story::standing;
 use crate::explain::native::story::way;
+use crate::explain::native::through::Through;
+use crate::explain::native::through::through;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::uses::dependences;
@@ -93,6 +95,14 @@ pub fn lead<F: Forks>(
             missing = Missing::Unproved(standing(causality.failing(), last)?.place);
         }
     }
+    let mut did = None;
+    if root.is_none()
+        && missing == Missing::Independent
+        && let Some(Through { step, path }) = through(&mut causality.failing().player, first, &changed)?
+    {
+        root = Some(step);
+        did = Some(Did::Used(String::from_utf8_lossy(&path).into_owned()));
+    }
     let Some(step) = root else { return Ok(Some(missing)) };
     // Where a later set needs nothing earlier than the change, what leads to it otherwise is another story.
     links.retain(|link| link.time >= u64::from(step.0));
@@ -104,7 +114,8 @@ pub fn lead<F: Forks>(
         let theirs = standing(causality.reference(), *theirs)?.place;
         ways = ours.zip(theirs).filter(|(ours, theirs)| ours.line > 0 && theirs.line > 0);
     }
-    let did = Did::Differs(ways.map(|(ours, theirs)| (way(&ours), way(&theirs))));
+    let differs = Did::Differs(ways.map(|(ours, theirs)| (way(&ours), way(&theirs))));
+    let did = did.unwrap_or(differs);
     let (time, function, place) = (u64::from(step.0), found.function, found.place);
     let index = links.partition_point(|other| other.time < time);
     links.insert(index, Link { step, time, reference, function, place, instance: None, did, text: None });

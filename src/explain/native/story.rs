@@ -68,6 +68,8 @@ pub enum Did {
     },
     /// It is of the change, and leads to the next link in a way that no variable shows; where both runs go on if that is where they part.
     Differs(Option<(String, String)>),
+    /// The versions differ there, and the next link reads from the file with this path, which it used.
+    Used(String),
 }
 
 /// A link of the chain.
@@ -538,7 +540,7 @@ mod tests {
             Did::Gave { variable, value, reference, .. } => format!("{variable} = {value} ({reference})"),
             Did::Returned { function, value, reference } => format!("{function} returned {value} ({reference})"),
             Did::Decided { outcome, reference } => format!("{outcome} ({reference})"),
-            Did::Differs(_) => String::new(),
+            Did::Differs(_) | Did::Used(_) => String::new(),
         };
         links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), text(link.did))).collect()
     }

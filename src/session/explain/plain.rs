@@ -146,6 +146,7 @@ fn of_link(link: &story::Link, at: At) -> Link {
         }
         Did::Decided { outcome, reference } => (Kind::Decision, None, outcome.as_str(), reference.as_str()),
         Did::Differs(Some((ours, theirs))) => (Kind::Change, None, ours.as_str(), theirs.as_str()),
+        Did::Used(path) => (Kind::Change, Some(&**path), "that of the failing version", "that of the reference"),
         Did::Differs(None) => (Kind::Change, None, "that of the failing version", "that of the reference"),
     };
     Link {

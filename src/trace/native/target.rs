@@ -43,7 +43,7 @@ struct Files {
 }
 
 /// The argument that is the file which a function writes to; `None` if it writes to a standard stream.
-fn written_to(function: &str) -> Option<usize> {
+pub fn written_to(function: &str) -> Option<usize> {
     match function {
         "fwrite" | "fwrite_unlocked" => Some(3),
         "fputs" | "fputs_unlocked" | "fputc" | "fputc_unlocked" | "putc" | "putc_unlocked" | "_IO_putc" => Some(1),
