@@ -63,7 +63,7 @@ pub struct Explained {
 
 impl Explained {
     /// Cubed, because a chain that is twice as long explains more than two of its halves: without it the shortest chains win.
-    /// The best exponent on the programs of `docs/bench-chain.md`.
+    /// On the programs of `docs/bench-chain.md` a power of four does as well.
     fn worth(&self) -> (bool, bool, u128) {
         let n_links = u128::try_from(self.n_links).unwrap_or(u128::MAX).min(1 << 20);
         let worth = (n_links.pow(3) << 32) / (1 + u128::from(self.passing.n_changed));
