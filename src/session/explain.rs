@@ -1,6 +1,6 @@
 //! `git idd explain`: why a change makes a test fail.
 //!
-//! Both versions are built under the instrumenting compiler, in the same place, and the test is run on each. Then the failing one is built and run once more, and
+//! Both versions are built under the instrumenting compiler, in the same place, and the test is run on each. Then the test is run on the failing one once more, and
 //! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
 
 use crate::outcome;
@@ -21,7 +21,6 @@ use crate::session::explain::model::Pair;
 use crate::session::explain::model::Sides;
 use crate::session::explain::model::ending_of;
 use crate::session::explain::sides::Meant;
-use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
 use crate::session::interrupt::Interrupt;
@@ -47,6 +46,7 @@ pub mod model;
 pub(in crate::session) mod pair;
 mod parking;
 mod plain;
+mod products;
 mod progress;
 mod sides;
 pub mod switching;
@@ -140,7 +140,7 @@ impl Explainer<'_> {
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
-        let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
+        let (bad, products) = self.failing(pair.failing.0, limits, sandbox)?;
         if bad.ending == outcome::Ending::Exit(0) {
             return Err(self.not_failing(&pair, sandbox, talk));
         }
@@ -153,11 +153,10 @@ impl Explainer<'_> {
         let mut reference = Self::reference(&good, which.twin)?;
         let n_reference = Run::read(&mut reference)?.n_records;
 
-        let build = self.build("run")?;
-        let commands = |variables| Ok(self.commands(&build, variables));
+        let commands = |variables| products.commands(self, variables).map_err(Failure::from);
         self.while_parked(
             sandbox,
-            &job(pair.failing.0, PARKED_LIMIT),
+            &products.job(pair.failing.0, PARKED_LIMIT),
             &Meant::new(&bad, number),
             commands,
             |mut server, process| {
@@ -167,7 +166,7 @@ impl Explainer<'_> {
                     Some(_) => (PATIENCE.0.saturating_mul(n_reference)).max(taken.n_bytes / 4) + PATIENCE.1,
                     None => PATIENCE_ENDLESS.0.saturating_mul(n_reference) + PATIENCE_ENDLESS.1,
                 };
-                let failing = self.fork(&build, &mut server, &process, &forks::whole(budget, self.limit()))?;
+                let failing = self.fork(&products.build, &mut server, &process, &forks::whole(budget, self.limit()))?;
                 let way = failing.compared(taken)?;
                 let seconds = begin.elapsed().as_secs_f64();
                 talk.say("Searching for the chain.");

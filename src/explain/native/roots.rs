@@ -46,7 +46,7 @@ pub enum Missing {
     Unproved(Option<Place>),
 }
 
-/// Adds the root of a chain to its links if none of them is in the change; returns why not if it is not found.
+/// Adds the root of a chain to its links if the first one is not in the change; returns why not if it is not found and none of the others is, either.
 ///
 /// - `is_changed`: whether a place of the failing version is in the change.
 ///
@@ -59,9 +59,11 @@ pub fn lead<F: Forks>(
     links: &mut Vec<Link>,
     is_changed: &mut dyn FnMut(&Place) -> bool,
 ) -> Result<Option<Missing>, CausalityError<F::Error>> {
-    if links.iter().any(|link| link.place.as_ref().is_some_and(&mut *is_changed)) {
+    let mut is_in_change = links.iter().map(|link| link.place.as_ref().is_some_and(&mut *is_changed));
+    if is_in_change.next() == Some(true) {
         return Ok(None);
     }
+    let is_through = is_in_change.any(|is_in_change| is_in_change);
     let seen = causality.failure().step;
     let first = links.first().map_or(seen, |link| link.step);
     let place = standing(causality.failing(), seen)?.place;
@@ -80,7 +82,7 @@ pub fn lead<F: Forks>(
     let parting = causality.partings(first);
     let mut missing = Missing::Independent;
     let mut root = None;
-    for (steps, goal) in goals(chain, first) {
+    for (steps, goal) in goals(chain, first).into_iter().take(if is_through { 1 } else { MAX_GOALS }) {
         let from: Vec<_> = steps.iter().map(|step| (*step, Step(u32::MAX))).collect();
         let reached = slice::backward(&dependences, &from, Kinds::ALL);
         let is_part = steps.contains(&first);
@@ -96,6 +98,9 @@ pub fn lead<F: Forks>(
         }
     }
     let mut did = None;
+    if is_through && root.is_none() {
+        return Ok(None);
+    }
     if root.is_none()
         && missing == Missing::Independent
         && let Some(Through { step, path }) = through(&mut causality.failing().player, first, &changed)?

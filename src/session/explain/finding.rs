@@ -270,16 +270,6 @@ fn lead(
     (sources, changed): (&mut change::Sources, &change::Lines),
 ) -> Result<Option<Missing>, Failure> {
     let mut is_touched = |place: &Place| is_touched(place, sources, changed);
-    if links.iter().any(|link| link.place.as_ref().is_some_and(&mut is_touched)) {
-        return Ok(None);
-    }
-    if links.is_empty() {
-        let seen = causality.failure().step;
-        let standing = story::standing(causality.failing(), seen)?;
-        if standing.place.as_ref().is_some_and(&mut is_touched) {
-            return Ok(None);
-        }
-    }
     match roots::lead(causality, found, links, &mut is_touched) {
         // Nothing was proved.
         Err(_) if causality.is_stopped() => Ok(None),

@@ -7,6 +7,7 @@ use crate::revision::TreeId;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::interrupted;
+use crate::session::explain::products::Products;
 use crate::session::failure::Failure;
 use crate::session::order;
 use crate::session::order::RecordOrder;
@@ -35,6 +36,9 @@ use std::time::Duration;
 
 /// A test that is recorded may take so many times as long as one that is not, and so much longer; so may a build.
 const SLOWER: (u32, Duration) = (5, Duration::from_secs(30));
+
+/// Build and test with these variables for the programs that the test runs.
+type WithVariables<'c> = &'c dyn Fn(Vec<(OsString, OsString)>) -> io::Result<Commands>;
 
 /// One side, built and run.
 pub(super) struct Side {
@@ -111,25 +115,49 @@ impl Explainer<'_> {
         self.order.timeout.map_or(FIRST_LIMIT, |limit| limit * SLOWER.0 + SLOWER.1)
     }
 
+    /// Builds a version, and runs the test on it.
     pub(super) fn side(
         &self,
         name: &str,
         tree: TreeId,
-        (max_trace, limit): (u64, Duration),
+        limits: (u64, Duration),
         sandbox: &mut Sandbox,
     ) -> Result<Side, Failure> {
         let build = self.build(name)?;
+        self.recorded(name, tree, limits, (sandbox, &build, &|variables| Ok(self.commands(&build, variables))))
+    }
+
+    /// Builds the failing version, keeps what the build makes, and runs the test on it.
+    pub(super) fn failing(
+        &self,
+        tree: TreeId,
+        limits: (u64, Duration),
+        sandbox: &mut Sandbox,
+    ) -> Result<(Side, Products), Failure> {
+        let products = Products::new(self)?;
+        let commands = |variables| products.commands(self, variables);
+        let side = self.recorded("bad", tree, limits, (sandbox, &products.build, &commands))?;
+        Ok((side, products))
+    }
+
+    fn recorded(
+        &self,
+        name: &str,
+        tree: TreeId,
+        (max_trace, limit): (u64, Duration),
+        (sandbox, build, commands): (&mut Sandbox, &BuildDirectory, WithVariables<'_>),
+    ) -> Result<Side, Failure> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
-        let commands = self.commands(&build, vec![(listen::VARIABLE.into(), socket.clone().into())]);
+        let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
         let listener = Listener::start(&socket, &place, (max_trace, Keep::First))?;
-        let seen = sandbox.observe(&job(tree, limit), &commands, &mut listener.watched(&mut self.interrupt.clone()));
+        let seen = sandbox.observe(&job(tree, limit), &recording, &mut listener.watched(&mut self.interrupt.clone()));
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>()?;
         let seen = seen?.ok_or_else(interrupted)?;
         if missed::is_bypassed(&seen, &build.logged(), &taken) {
-            let watched = missed::watched(&build, self.commands(&build, Vec::new()))?;
+            let watched = missed::watched(build, self.commands(build, Vec::new()))?;
             sandbox.observe(&job(tree, limit), &watched, &mut self.interrupt.clone())?;
         }
-        missed::complain(&seen, &build, &taken)?;
+        missed::complain(&seen, build, &taken)?;
         let units = store::take_maps(&build.path, &place)?;
         Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
     }

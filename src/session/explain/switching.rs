@@ -1,7 +1,7 @@
 //! Explaining without a version that passes: the reference is the failing run with one decision switched, so that the test passes.
 //!
 //! Each decision is first switched in a fork of the parked process ([`search`]). Only where that makes the program say something new and end by itself, the test is run with that
-//! decision switched in the program itself; whether it passes is for the test to say. Both need the failing version built, which is done once ([`products`]).
+//! decision switched in the program itself; whether it passes is for the test to say. Both need the failing version built, which is done once ([`super::products`]).
 //!
 //! Mostly several decisions make the test pass. The chains of some of them are computed and compared: `explain::passing` says which, and which chain is the best.
 //!
@@ -9,7 +9,6 @@
 //! not come to where it crashes, and an early decision that makes it do nothing explains nothing. So runs come first that still make the decision, or the call, because of which the
 //! statement runs that crashes; of the others that one in which the switched decision was made last, nearest to the crash.
 
-mod products;
 mod search;
 
 use std::sync::Arc;
@@ -43,11 +42,11 @@ use crate::session::explain::model::Sides;
 use crate::session::explain::model::Switched;
 use crate::session::explain::model::interrupted;
 use crate::session::explain::parking::Until;
+use crate::session::explain::products::Products;
 use crate::session::explain::sides::Meant;
 use crate::session::explain::sides::Side;
 use crate::session::explain::sides::is_same;
 use crate::session::explain::sides::is_start;
-use crate::session::explain::switching::products::Products;
 use crate::session::explain::switching::search::Group;
 use crate::session::explain::switching::search::Search;
 use crate::session::explain::switching::search::Seen;
@@ -245,7 +244,8 @@ impl Explainer<'_> {
         let begin = Instant::now();
         let tree = pair.failing.0;
         talk.say("Building and running the failing version.");
-        let bad = self.side("bad", tree, (FIRST_TRACE.min(self.order.max_trace), self.limit()), sandbox)?;
+        let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
+        let (bad, products) = self.failing(tree, limits, sandbox)?;
         Self::check_failing(&bad)?;
         let meant = Meant::new(&bad, self.failed_process(&bad)?);
         let which = Which { number: meant.number, twin: meant.number, others: Vec::new() };
@@ -253,7 +253,6 @@ impl Explainer<'_> {
         let is_ended = bad.taken[meant.number].end.is_some();
         let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
         let whole = forks::whole(patience, self.limit());
-        let products = Products::new(self)?;
         let n_processes = bad.taken.len();
         let mut subject = Subject { explainer: self, sandbox, tree, meant, products, whole, n_processes };
 

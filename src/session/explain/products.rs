@@ -1,4 +1,4 @@
-//! The failing version, built once: its products are kept, and put back into the worktree before each run.
+//! The failing version, built once: its products are kept, and put back into the worktree before each later run.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,8 +17,11 @@ use crate::world::run::sandbox::Job;
 /// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
 const BUILD_AND_KEEP: &str = r#"
 set -e
+cd -- "$IDD_WORKTREE"
+find . -name .git -prune -o -print0 | sort -z > "$2.sources"
 touch -- "$2.stamp"
 sleep 0.05
+cd -- "$OLDPWD"
 /bin/sh -c "$1"
 mkdir -- "$2.part"
 cd -- "$IDD_WORKTREE"
@@ -27,8 +30,14 @@ cp -- "$IDD_BUILD/next" "$2.next"
 mv -- "$2.part" "$2"
 "#;
 
-/// Puts both back.
-const PUT_BACK: &str = r#"cp -a -f -- "$1/." "$IDD_WORKTREE" && cp -- "$1.next" "$IDD_BUILD/next""#;
+/// Removes what the test of an earlier run has left behind, and puts both back.
+const PUT_BACK: &str = r#"
+set -e
+cd -- "$IDD_WORKTREE"
+find . -name .git -prune -o -print0 | sort -z | comm -z -23 - "$1.sources" | xargs -0 -r rm -rf --
+cp -a -f -- "$1/." .
+cp -- "$1.next" "$IDD_BUILD/next"
+"#;
 
 /// The failing version, built once.
 pub(super) struct Products {
@@ -38,7 +47,7 @@ pub(super) struct Products {
 
 impl Products {
     pub(super) fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
-        let build = explainer.build("run")?;
+        let build = explainer.build("bad")?;
         Ok(Self { build, kept: explainer.root.join("built") })
     }
 
