@@ -108,6 +108,21 @@ pub struct Link {
     /// The text, if the variable is one character of a text.
     #[serde(default)]
     pub text: Option<Text>,
+    /// For a changed statement without a value, what the reference has there.
+    #[serde(default)]
+    pub was: Option<Was>,
+}
+
+/// The source that the reference has at a changed line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Was {
+    /// This in its place.
+    Other(Untrusted),
+    /// This besides.
+    More(Untrusted),
+    /// Nothing.
+    Nothing,
 }
 
 /// A text of which a step wrote several characters.
@@ -354,6 +369,11 @@ fn bounded(link: Link) -> Link {
         value: cut(&link.value),
         reference: cut(&link.reference),
         text: None,
+        was: link.was.map(|was| match was {
+            Was::Other(text) => Was::Other(cut(&text)),
+            Was::More(text) => Was::More(cut(&text)),
+            Was::Nothing => Was::Nothing,
+        }),
         ..link
     }
 }
@@ -374,6 +394,15 @@ impl Untrusted {
 }
 
 impl Link {
+    /// What the reference has at a changed statement, as a clause.
+    pub fn difference(&self, code: impl Fn(&Untrusted) -> String) -> Option<String> {
+        Some(match self.was.as_ref()? {
+            Was::Other(text) => format!("the reference has {} here", code(text)),
+            Was::More(text) => format!("the reference also has {} here", code(text)),
+            Was::Nothing => "the reference does not have this line".to_owned(),
+        })
+    }
+
     /// The effect as a clause; `code` writes a name or a value.
     pub fn clause(&self, code: impl Fn(&Untrusted) -> String) -> String {
         let (value, reference) = (code(&self.value), code(&self.reference));
@@ -381,10 +410,12 @@ impl Link {
         match self.kind {
             Kind::Change | Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
                 (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),
-                _ if self.kind == Kind::Change && self.variable.is_some() => {
-                    format!("here the versions differ, which leads to the following through the file {what}")
+                _ if self.kind == Kind::Change => {
+                    let through =
+                        self.variable.as_ref().map(|_| format!(" through the file {what}")).unwrap_or_default();
+                    let differs = self.difference(&code).unwrap_or_else(|| "here the versions differ".to_owned());
+                    format!("{differs}, which leads to the following{through}")
                 }
-                _ if self.kind == Kind::Change => "here the versions differ, which leads to the following".to_owned(),
                 _ => format!("the condition is {value} (reference {reference})"),
             },
             Kind::Return => format!("{what} returns {value} (reference {reference})"),
@@ -434,6 +465,10 @@ mod tests {
     fn a_link_of_the_change_without_a_variable_is_a_clause_of_its_own() {
         let link = Link { kind: Kind::Change, ..samples::chain().links[0].clone() };
         assert_eq!(clause(&link), "here the versions differ, which leads to the following");
+        let was = |was| clause(&Link { was: Some(was), ..link.clone() });
+        assert_eq!(was(Was::Other("a();".into())), "the reference has a(); here, which leads to the following");
+        assert_eq!(was(Was::More("a();".into())), "the reference also has a(); here, which leads to the following");
+        assert_eq!(was(Was::Nothing), "the reference does not have this line, which leads to the following");
     }
 
     #[test]

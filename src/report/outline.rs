@@ -142,7 +142,9 @@ impl Chain {
         let (first, decision) = self.essence()?;
         let place = |link: &Link| Some(format!("{}:{}", text(link.file.as_ref()?), link.line?));
         let effect = match first.kind {
-            Kind::Change => String::new(),
+            Kind::Change => {
+                first.difference(text).map(|difference| format!(", where {difference}")).unwrap_or_default()
+            }
             _ => format!(", where {}", first.clause(text)),
         };
         let then = decision.and_then(|link| Some(format!("; in {} {}", place(link)?, link.clause(text))));

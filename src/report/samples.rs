@@ -220,7 +220,7 @@ pub fn told() -> Value {
         json!({
             "kind": kind, "file": "src/parse.c", "line": line, "function": "parse", "variable": variable, "value": value,
             "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false,
-            "part": null, "instance": line - 7, "of": 5, "text": null,
+            "part": null, "instance": line - 7, "of": 5, "text": null, "was": null,
         })
     };
     json!({
@@ -262,6 +262,7 @@ pub fn chain() -> Chain {
         kept: false,
         which: Which { part: None, instance: Some(u64::from(line) - 7), of: Some(5) },
         text: None,
+        was: None,
     };
     Chain {
         bad: "3333333333".into(),

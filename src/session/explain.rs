@@ -92,7 +92,8 @@ pub fn run(
             place.line = sources.touched(&place.file, place.line, &explanation.changed);
         }
     }
-    let chain = plain::chain(&explanation, &mut sources);
+    let replaced = change::Replaced::new(location, &explanation.pair)?;
+    let chain = plain::chain(&explanation, &mut sources, &replaced);
     let is_interrupted = explanation.limit == Some(Limit::Interrupt);
     if !is_interrupted {
         keep(

@@ -1,6 +1,7 @@
 //! The lines of the failing version that its change touches, and its sources.
 
 use crate::report::chain::Part;
+use crate::report::chain::Was;
 use crate::revision::TreeId;
 use crate::session::certificate;
 use crate::session::explain::expanded;
@@ -39,47 +40,95 @@ pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
     Ok(lines)
 }
 
-/// The lines of the failing version in whose place the reference has more code.
-pub fn thinned(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
-    let (patch, _) = certificate::store(location)?.patch(pair.reference, pair.failing.0)?;
-    Ok(thinned_by(&String::from_utf8_lossy(&patch)))
+/// Lines of the patch between two that both versions have.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Group {
+    path: String,
+    old: Vec<String>,
+    new: Vec<String>,
+    /// The first of the new ones in the failing version, or the one that comes where they would be.
+    first: u32,
 }
 
-fn thinned_by(patch: &str) -> Lines {
-    let mut found = Lines::new();
-    let (mut name, mut at) = (String::new(), 0_u32);
-    let mut group: (Vec<&str>, Vec<&str>, u32) = (Vec::new(), Vec::new(), 0);
-    for line in patch.lines().chain([" "]) {
-        if let Some(text) = line.strip_prefix('-').filter(|_| !line.starts_with("--- ")) {
-            group.0.push(text);
-            continue;
-        }
-        if let Some(text) = line.strip_prefix('+').filter(|_| !line.starts_with("+++ ")) {
-            if group.1.is_empty() {
-                group.2 = at;
+/// What the reference has in the place of changed lines.
+#[derive(Debug, Default)]
+pub struct Replaced(Vec<Group>);
+
+/// Lines so far from a gap still stand beside it.
+const BESIDE: u32 = 3;
+
+impl Replaced {
+    /// Of the change between two versions.
+    pub fn new(location: &Location, pair: &Pair) -> Result<Self, Failure> {
+        let (patch, _) = certificate::store(location)?.patch(pair.reference, pair.failing.0)?;
+        Ok(Self::of_patch(&String::from_utf8_lossy(&patch)))
+    }
+
+    fn of_patch(patch: &str) -> Self {
+        let mut groups = Vec::new();
+        let (mut path, mut at) = (String::new(), 0_u32);
+        let mut group = Group::default();
+        for line in patch.lines().chain([" "]) {
+            if let Some(text) = line.strip_prefix('-').filter(|_| !line.starts_with("--- ")) {
+                group.old.push(text.to_owned());
+                continue;
             }
-            group.1.push(text);
-            at += 1;
-            continue;
+            if let Some(text) = line.strip_prefix('+').filter(|_| !line.starts_with("+++ ")) {
+                group.new.push(text.to_owned());
+                continue;
+            }
+            let found = std::mem::take(&mut group);
+            if !(found.old.is_empty() && found.new.is_empty()) {
+                let n_new = u32::try_from(found.new.len()).unwrap_or(0);
+                groups.push(Group { path: path.clone(), first: at, ..found });
+                at = at.saturating_add(n_new);
+            }
+            if let Some(file) = line.strip_prefix("+++ ") {
+                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut path);
+            } else if line.starts_with("@@ -") {
+                let begin = line.split('+').nth(1).and_then(|range| range.split([',', ' ']).next());
+                at = begin.and_then(|begin| begin.parse().ok()).unwrap_or(0);
+            } else if !line.starts_with("---") && !line.starts_with('\\') {
+                at = at.saturating_add(1);
+            }
         }
-        let n_code = |lines: &[&str]| {
+        Self(groups)
+    }
+
+    /// The lines of the failing version in whose place the reference has more code.
+    pub fn thinned(&self) -> Lines {
+        let n_code = |lines: &[String]| {
             expanded::code(&lines.join("\n")).filter(|line| line.contains(char::is_alphanumeric)).count()
         };
-        let (old, new, first) = std::mem::take(&mut group);
-        if !new.is_empty() && n_code(&old) > n_code(&new) {
-            let n_lines = u32::try_from(new.len()).unwrap_or(0);
-            found.entry(name.clone()).or_default().extend(first..first + n_lines);
+        let mut found = Lines::new();
+        for group in self.0.iter().filter(|group| !group.new.is_empty() && n_code(&group.old) > n_code(&group.new)) {
+            let n_lines = u32::try_from(group.new.len()).unwrap_or(0);
+            found.entry(group.path.clone()).or_default().extend(group.first..group.first + n_lines);
         }
-        if let Some(file) = line.strip_prefix("+++ ") {
-            file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
-        } else if line.starts_with("@@ -") {
-            let begin = line.split('+').nth(1).and_then(|range| range.split([',', ' ']).next());
-            at = begin.and_then(|begin| begin.parse().ok()).unwrap_or(0);
-        } else if !line.starts_with("---") {
-            at += 1;
-        }
+        found
     }
-    found
+
+    /// What the reference has at a changed line; `None` if the line was changed in another way, as by a macro.
+    pub fn at(&self, path: &str, line: u32) -> Option<Was> {
+        let says = |text: &str| text.contains(char::is_alphanumeric);
+        let code = |lines: &[String]| {
+            let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| says(line)).collect();
+            lines.join(" ")
+        };
+        let mut groups = self.0.iter().filter(|group| group.path == path);
+        let of_line = groups.clone().find_map(|group| {
+            let index = line.checked_sub(group.first)? as usize;
+            (index < group.new.len()).then_some((group, index))
+        });
+        if let Some((Group { old, new, .. }, index)) = of_line {
+            let text = if old.len() == new.len() { code(&old[index..=index]) } else { code(old) };
+            return Some(if text.is_empty() { Was::Nothing } else { Was::Other(text.as_str().into()) });
+        }
+        let gap = groups.find(|group| {
+            group.new.is_empty() && (group.first.saturating_sub(BESIDE)..group.first + BESIDE).contains(&line)
+        })?;
+        Some(code(&gap.old)).filter(|text| !text.is_empty()).map(|text| Was::More(text.as_str().into()))
+    }
 }
 
 fn of_patch(patch: &str) -> Lines {
@@ -259,7 +308,22 @@ mod tests {
     #[test]
     fn lines_in_whose_place_there_was_more_code_are_thinned() {
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -3,5 +3,5 @@\n a;\n-goto end;\n+/* goto end; */\n b;\n-c = 1;\n+c = 2;\n d;\n@@ -20,2 +20,1 @@\n-e;\n-f;\n+g;\n";
-        assert_eq!(thinned_by(patch)["x.c"], BTreeSet::from([4, 20]));
+        assert_eq!(Replaced::of_patch(patch).thinned()["x.c"], BTreeSet::from([4, 20]));
+    }
+
+    #[test]
+    fn what_the_reference_has_at_a_changed_line() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -3,7 +3,6 @@\n a;\n-b = 1;\n-c = 1;\n+b = 2;\n+c = 2;\n d;\n e;\n-goto end;\n }\n@@ -20,2 +19,3 @@\n f;\n+g;\n h;\n@@ -30,2 +30,1 @@\n-i;\n-j;\n+k;\n";
+        let replaced = Replaced::of_patch(patch);
+        let at = |line| replaced.at("x.c", line);
+        assert_eq!(at(4), Some(Was::Other("b = 1;".into())));
+        assert_eq!(at(5), Some(Was::Other("c = 1;".into())));
+        assert_eq!(at(7), Some(Was::More("goto end;".into())));
+        assert_eq!(at(8), Some(Was::More("goto end;".into())));
+        assert_eq!(at(20), Some(Was::Nothing));
+        assert_eq!(at(30), Some(Was::Other("i; j;".into())));
+        assert_eq!(at(14), None);
+        assert_eq!(replaced.at("y.c", 4), None);
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl Explainer<'_> {
         pair: &Pair,
     ) -> Result<Vec<String>, Failure> {
         let mut remarks = Vec::new();
-        let thinned = change::thinned(self.location, pair)?;
+        let thinned = change::Replaced::new(self.location, pair)?.thinned();
         let mut of_file = |file: &str| {
             let path = sources.path(file);
             let of = |lines: &change::Lines| lines.get(&path).cloned().unwrap_or_default();

@@ -15,6 +15,7 @@ use crate::report::chain::Set;
 use crate::report::chain::Switched;
 use crate::report::chain::Text;
 use crate::report::chain::Which;
+use crate::session::explain::change::Replaced;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model;
 use crate::session::explain::model::Explanation;
@@ -23,7 +24,7 @@ use crate::trace::place::Place;
 use crate::trace::step::Step;
 
 /// The chain of an explanation.
-pub fn chain(explanation: &Explanation, sources: &mut Sources) -> Chain {
+pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replaced) -> Chain {
     let Explanation { links, sets, failure: (failure, shown), pair, figures, switched, remarks, .. } = explanation;
     let (bad, good) = &pair.names;
     let at = At::new(shown.place.as_ref(), shown.instance, (explanation, sources));
@@ -42,7 +43,7 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources) -> Chain {
         switched: switched.as_ref().map(|switched| of_switched(switched, explanation, sources)),
         links: links
             .iter()
-            .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (explanation, sources))))
+            .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (explanation, sources)), replaced))
             .collect(),
         sets: sets.iter().map(set).collect(),
         end: match explanation.chain.end {
@@ -136,7 +137,7 @@ fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &
     }
 }
 
-fn of_link(link: &story::Link, at: At) -> Link {
+fn of_link(link: &story::Link, at: At, replaced: &Replaced) -> Link {
     let (kind, variable, value, reference) = match &link.did {
         Did::Gave { variable, value, reference, .. } => {
             (Kind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())
@@ -149,8 +150,16 @@ fn of_link(link: &story::Link, at: At) -> Link {
         Did::Used(path) => (Kind::Change, Some(&**path), "that of the failing version", "that of the reference"),
         Did::Differs(None) => (Kind::Change, None, "that of the failing version", "that of the reference"),
     };
+    let line = at.line.and_then(|line| u32::try_from(line).ok());
+    let was = match (&link.did, &at.file, line) {
+        (Did::Differs(None) | Did::Used(_), Some(file), Some(line)) if at.in_change => {
+            replaced.at(&String::from_utf8_lossy(file.as_bytes()), line)
+        }
+        _ => None,
+    };
     Link {
         kind,
+        was,
         file: at.file,
         line: at.line,
         function: link.function.as_deref().map(text),
