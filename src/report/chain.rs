@@ -419,6 +419,9 @@ impl Link {
                 _ => format!("the condition is {value} (reference {reference})"),
             },
             Kind::Return => format!("{what} returns {value} (reference {reference})"),
+            Kind::Value if self.kept && self.value == self.reference => {
+                format!("{what} stays {value} (reference: the same, elsewhere)")
+            }
             Kind::Value if self.kept => format!("{what} stays {value} (reference {reference})"),
             Kind::Value if self.value == self.reference => {
                 format!("{what} is given {value} (reference: the same, elsewhere)")

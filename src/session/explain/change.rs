@@ -113,7 +113,7 @@ impl Replaced {
         let says = |text: &str| text.contains(char::is_alphanumeric);
         let code = |lines: &[String]| {
             let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| says(line)).collect();
-            lines.join(" ")
+            lines.join(" ").trim_end_matches(';').to_owned()
         };
         let mut groups = self.0.iter().filter(|group| group.path == path);
         let of_line = groups.clone().find_map(|group| {
@@ -316,12 +316,12 @@ mod tests {
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -3,7 +3,6 @@\n a;\n-b = 1;\n-c = 1;\n+b = 2;\n+c = 2;\n d;\n e;\n-goto end;\n }\n@@ -20,2 +19,3 @@\n f;\n+g;\n h;\n@@ -30,2 +30,1 @@\n-i;\n-j;\n+k;\n";
         let replaced = Replaced::of_patch(patch);
         let at = |line| replaced.at("x.c", line);
-        assert_eq!(at(4), Some(Was::Other("b = 1;".into())));
-        assert_eq!(at(5), Some(Was::Other("c = 1;".into())));
-        assert_eq!(at(7), Some(Was::More("goto end;".into())));
-        assert_eq!(at(8), Some(Was::More("goto end;".into())));
+        assert_eq!(at(4), Some(Was::Other("b = 1".into())));
+        assert_eq!(at(5), Some(Was::Other("c = 1".into())));
+        assert_eq!(at(7), Some(Was::More("goto end".into())));
+        assert_eq!(at(8), Some(Was::More("goto end".into())));
         assert_eq!(at(20), Some(Was::Nothing));
-        assert_eq!(at(30), Some(Was::Other("i; j;".into())));
+        assert_eq!(at(30), Some(Was::Other("i; j".into())));
         assert_eq!(at(14), None);
         assert_eq!(replaced.at("y.c", 4), None);
     }
