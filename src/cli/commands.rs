@@ -12,6 +12,7 @@ use crate::cli::chop;
 use crate::cli::completions;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
+use crate::cli::debug;
 use crate::cli::explain;
 use crate::cli::list;
 use crate::cli::log;
@@ -104,6 +105,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Verify { .. }
             | Request::Record(_)
             | Request::Explain(_)
+            | Request::Debug(..)
             | Request::Shrink(_)
             | Request::Chop(_)
     );
@@ -138,6 +140,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Gc => gc(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => explain::run(&args, &location, context, console),
+        Request::Debug(order, answers) => debug::run(&order, answers.as_deref(), &location, context, console),
         Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
         Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),

@@ -8,6 +8,7 @@
 pub mod align;
 pub mod chain;
 pub mod failure;
+pub mod feedback;
 pub mod native;
 pub mod passing;
 pub mod switch;

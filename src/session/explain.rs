@@ -38,6 +38,7 @@ use crate::world::run::sandbox;
 use crate::world::run::sandbox::Sandbox;
 use std::time::Instant;
 
+pub mod both;
 pub mod change;
 mod expanded;
 mod finding;
@@ -61,30 +62,12 @@ pub fn run(
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<Explained, Failure> {
-    let clang = record::clang(context)?;
-    let user = private::open(&location.git_directory)?;
-    let (mut pair, order) = pair::find(order, location, &user, talk)?;
-    drop(saved::make_private(location, &user, pair.failing.1)?);
-    let private = private::private_directory(&location.idd_directory());
-    if let (None, Some(command)) = (&pair.hunt, &order.command) {
-        let holder = Holder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
-        holder.held(&mut [&mut pair.failing.0, &mut pair.reference], talk)?;
-    }
-    let changed = change::lines(location, &pair)?;
-
-    let _lock = saved::lock(location)?;
-    let interrupt = Interrupt::register()?;
-    let root = sandboxes(context, location, "explain")?;
-    let objects = objects(&root, location);
-    let explainer = Explainer { order: &order, location, context, root: &root, clang: &clang, objects, interrupt };
-    let done = (|| {
-        let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
-        match order.switch_budget {
-            Some(budget) => explainer.explain_switched(budget, &mut sandbox, (pair, changed), talk),
-            None => explainer.explain(&mut sandbox, pair, changed, talk),
+    let done = with_explainer(order, location, context, talk, |explainer, sandbox, (pair, changed), talk| {
+        match explainer.order.switch_budget {
+            Some(budget) => explainer.explain_switched(budget, sandbox, (pair, changed), talk),
+            None => explainer.explain(sandbox, pair, changed, talk),
         }
-    })();
-    sandbox::remove(&root, &private);
+    });
     let mut explanation = done?;
     let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;
     for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
@@ -104,6 +87,38 @@ pub fn run(
         );
     }
     Ok(Explained { chain, sources, is_interrupted })
+}
+
+/// Finds the versions, and has something done with them in a sandbox of its own.
+fn with_explainer<T>(
+    order: &ExplainOrder,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+    explain: impl FnOnce(&Explainer<'_>, &mut Sandbox, (Pair, change::Lines), &mut dyn Talk) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let clang = record::clang(context)?;
+    let user = private::open(&location.git_directory)?;
+    let (mut pair, order) = pair::find(order, location, &user, talk)?;
+    drop(saved::make_private(location, &user, pair.failing.1)?);
+    let private = private::private_directory(&location.idd_directory());
+    if let (None, Some(command)) = (&pair.hunt, &order.command) {
+        let holder = Holder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
+        holder.held(&mut [&mut pair.failing.0, &mut pair.reference], talk)?;
+    }
+    let changed = change::lines(location, &pair)?;
+
+    let _lock = saved::lock(location)?;
+    let interrupt = Interrupt::register()?;
+    let root = sandboxes(context, location, "explain")?;
+    let objects = objects(&root, location);
+    let explainer = Explainer { order: &order, location, context, root: &root, clang: &clang, objects, interrupt };
+    let done = (|| {
+        let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
+        explain(&explainer, &mut sandbox, (pair, changed), talk)
+    })();
+    sandbox::remove(&root, &private);
+    done
 }
 
 /// Stores an explanation of a hunt for its reports.

@@ -5,6 +5,7 @@
 //! behind it, so that each command is parsed in one piece.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::session::slice::criterion::Criterion;
@@ -222,6 +223,50 @@ pub struct ExplainCommand {
     pub output: Output,
 }
 
+/// A walk over a recorded run.
+#[derive(Debug, clap::Args)]
+pub struct DebugCommand {
+    /// The test, as in a hunt; with `--bad` and `--good`, in place of a recording.
+    #[arg(value_name = "TEST-CMD", last = true, requires_all = ["bad", "good"])]
+    pub words: Vec<OsString>,
+
+    /// The recording (default: the last one).
+    #[arg(long, value_name = "ID", conflicts_with = "bad")]
+    pub recording: Option<String>,
+
+    /// The process, by its number in the recording (default: the last one that ended as the test did).
+    #[arg(long, value_name = "N")]
+    pub process: Option<usize>,
+
+    /// Where the failure is seen: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, or
+    /// `line:<file>:<line>` (default: the crash, else the last step).
+    #[arg(long, value_name = "CRITERION", value_parser = criterion::parse, conflicts_with = "bad")]
+    pub from: Option<Criterion>,
+
+    /// Revision at which the test fails; it is recorded.
+    #[arg(long, value_name = "REV", requires = "good")]
+    pub bad: Option<String>,
+
+    /// Revision at which the test passes: values that are the same there are presumed to be right.
+    #[arg(long, value_name = "REV", requires = "bad")]
+    pub good: Option<String>,
+
+    /// Shell line that is run before the test.
+    #[arg(long, value_name = "COMMAND", requires = "bad")]
+    pub build: Option<OsString>,
+
+    /// Read answers from this file first, a line each, and add those that are given then.
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+
+    /// Answer as a person who knows the passing version would, and print how many answers that took.
+    #[arg(long, hide = true, requires = "bad", value_name = "HELP")]
+    pub simulate: Option<bool>,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// Which process of which recording.
 #[derive(Debug, clap::Args)]
 pub struct Which {
@@ -413,6 +458,11 @@ pub enum Subcommand {
     /// Show the statements of a recording on which a value depends, or that depend on it.
     #[command(override_usage = "git idd slice [OPTIONS] <--backward <CRITERION>|--forward <CRITERION>>")]
     Slice(Box<SliceCommand>),
+    /// Find the first wrong step of a recorded run: you say which values are right, it recommends the next step.
+    #[command(
+        override_usage = "git idd debug [OPTIONS]\n       git idd debug [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
+    )]
+    Debug(Box<DebugCommand>),
     /// Show a recording.
     Trace {
         #[command(subcommand)]

@@ -12,11 +12,13 @@ mod orders;
 mod values;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::FromArgMatches;
 
 use crate::cli::args::command::ChopCommand;
 use crate::cli::args::command::Cli;
+use crate::cli::args::command::DebugCommand;
 use crate::cli::args::command::SliceCommand;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
@@ -29,10 +31,13 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
+use crate::session::debug::DebugOrder;
 use crate::session::order::Allowance;
 use crate::session::order::ChopOrder;
 use crate::session::order::Effort;
 use crate::session::order::ExplainOrder;
+use crate::session::order::Holding;
+use crate::session::order::Side;
 use crate::session::order::History;
 use crate::session::order::HuntOrder;
 use crate::session::order::RecordOrder;
@@ -135,6 +140,8 @@ pub enum Request {
     Gc,
     /// Explain a failure.
     Explain(ExplainOrder),
+    /// Find the first wrong step of a run; with the file of the answers.
+    Debug(Box<DebugOrder>, Option<PathBuf>),
     /// Record a test.
     Record(RecordOrder),
     /// Chop a failing run.
@@ -314,6 +321,11 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Explain(explain_args(args.words, args.explain)?), output)
         }
+        Some(Subcommand::Debug(args)) => {
+            let output = args.output;
+            let answers = args.answers.clone();
+            (Request::Debug(Box::new(debug_args(*args)?), answers), output)
+        }
         Some(Subcommand::Chop(args)) => {
             let output = args.output;
             (Request::Chop(chop_args(*args)?), output)
@@ -451,6 +463,40 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
         max_output,
         timeout,
     })
+}
+
+/// The limits of a recording whose values nobody set: of all traces together, and of each file that the test writes, in bytes.
+const DEFAULT_LIMITS: (u64, u64) = (4 << 30, 1 << 30);
+
+fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
+    let DebugCommand { words, recording, process, from, bad, good, build, simulate, .. } = command;
+    let versions = match (bad, good) {
+        (Some(bad), Some(good)) => Some(ExplainOrder {
+            command: Some(TestCommand::from_words(words).ok_or((
+                "the test command is missing",
+                "give the command that fails: git idd debug --bad HEAD --good v1 -- ./test.sh",
+            ))?),
+            bad: Some(bad),
+            good: Some(good),
+            hunt: None,
+            switch_budget: None,
+            max_tests: 0,
+            budget: None,
+            at: Side::default(),
+            build,
+            holding: Holding::default(),
+            process,
+            program: None,
+            argument: None,
+            method: Method::Dependence,
+            is_unchecked: true,
+            max_trace: DEFAULT_LIMITS.0,
+            max_output: DEFAULT_LIMITS.1,
+            timeout: None,
+        }),
+        _ => None,
+    };
+    Ok(DebugOrder { which: Which { recording, process }, from, versions, simulated: simulate })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {

@@ -9,6 +9,7 @@ pub mod align;
 pub mod causality;
 pub mod crash;
 pub mod decisions;
+pub mod facts;
 pub mod governing;
 pub mod instances;
 pub mod library;

@@ -139,7 +139,7 @@ impl Outcome {
     }
 
     /// How both went, if not in the same way. The same condition in both versions is compared by what it chose, because lines move.
-    fn apart(&self, reference: &Self) -> Option<(String, String)> {
+    pub(super) fn apart(&self, reference: &Self) -> Option<(String, String)> {
         if self.is_boolean() && reference.is_boolean() && self.told != reference.told {
             return Some((self.told.clone(), reference.told.clone()));
         }

@@ -313,7 +313,7 @@ fn told(error: CausalityError<io::Error>) -> Failure {
     }
 }
 
-fn no_difference() -> Failure {
+pub(super) fn no_difference() -> Failure {
     Failure::new(Status::Error, "both versions of the program print the same and end in the same way").with_hint(
         "the failure may show in another process (`--process`), or in a file that the program writes without a call \
          that is recorded",
@@ -323,7 +323,7 @@ fn no_difference() -> Failure {
 /// Gives two versions names that both share; returns remarks about what has no counterpart.
 ///
 /// Which functions ran is known only when the traces have been read; then they are to be read again.
-fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
+pub(super) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
     Run::read(failing)?;
     let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (functions(failing), functions(reference));

@@ -1,0 +1,378 @@
+//! `git idd debug`: asks on the terminal about steps of a run, one line an answer.
+
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
+use crate::cli::trace::json_line;
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::Judged;
+use crate::explain::feedback::recommend::State;
+use crate::explain::native::facts::Facts;
+use crate::explain::native::facts::Used;
+use crate::plural::count;
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::report::style::Role;
+use crate::report::style::Style;
+use crate::session::context::Context;
+use crate::session::debug;
+use crate::session::debug::DebugOrder;
+use crate::session::debug::End;
+use crate::session::debug::Person;
+use crate::session::debug::Question;
+use crate::session::debug::Reply;
+use crate::session::debug::Walk;
+use crate::session::debug::simulated;
+use crate::session::explain::change;
+use crate::session::failure::Failure;
+use crate::trace::step::Step;
+use crate::world::repo::locate::Location;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::BufRead as _;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What can be answered.
+const HELP: &str = "\
+c          all that the step uses and computes is right
+w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
+h          here: all that it uses is right, but what it computes or decides is wrong
+p          wrong path: the step should not run
+u          unclear: ask me about what is around it
+g <step>   judge another step first
+z          take the last answer back
+q          quit";
+
+/// Values are cut after so many characters.
+const MAX_VALUE: usize = 200;
+
+/// Walks, and prints where it ended.
+pub fn run(
+    order: &DebugOrder,
+    answers: Option<&Path>,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<Answer, Failure> {
+    if let (Some(versions), Some(is_helped)) = (&order.versions, order.simulated) {
+        return simulate(versions, is_helped, location, context, console);
+    }
+    match &order.versions {
+        Some(versions) => {
+            debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+                let mut sources = change::Sources::new(location, both.tree)?;
+                let mut line = |file: &str, number: u32| sources.line(file, number);
+                walked(&mut walk, true, answers, &mut line, console)
+            })
+        }
+        None => {
+            let (mut walk, mut sources) = debug::of_recording(order, location)?;
+            let mut line = |file: &str, number: u32| sources.line(file, number);
+            walked(&mut walk, false, answers, &mut line, console)
+        }
+    }
+}
+
+/// A line of a file, if it is known.
+type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
+
+fn walked(
+    walk: &mut Walk,
+    is_helped: bool,
+    answers: Option<&Path>,
+    line: Line<'_>,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let (replayed, journal) = match answers {
+        Some(path) => journal(path)?,
+        None => (VecDeque::new(), None),
+    };
+    let mut terminal = Asked { line, replayed, journal, style: console.out_style, is_json: console.is_json };
+    let end = walk.ask(&mut terminal, is_helped)?;
+    let text = ended(walk, &end, terminal.line, console)?;
+    Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }))
+}
+
+/// The answers of a file, and the file to add others to.
+fn journal(path: &Path) -> Result<(VecDeque<String>, Option<File>), Failure> {
+    let failed = |error: io::Error| {
+        let name = Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()));
+        Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
+    };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed(error)),
+    };
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
+    Ok((lines.map(str::to_owned).collect(), Some(file)))
+}
+
+/// A person at a terminal, or a program at a pipe.
+struct Asked<'a> {
+    line: Line<'a>,
+    replayed: VecDeque<String>,
+    journal: Option<File>,
+    style: Style,
+    is_json: bool,
+}
+
+fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(MAX_VALUE).collect();
+    safe(&if cut.len() < text.len() { cut + "..." } else { cut })
+}
+
+/// `parse.c:40, in read_line`.
+fn at(facts: &Facts) -> String {
+    let standing = &facts.detail.standing;
+    match standing.place.as_ref().filter(|place| place.line > 0) {
+        Some(place) => format!("{}:{}, in {}", safe(&place.file), place.line, safe(&standing.function)),
+        None => format!("in {}", safe(&standing.function)),
+    }
+}
+
+fn value(used: &Used) -> String {
+    used.value.as_deref().map_or_else(|| "?".to_owned(), short)
+}
+
+fn reason(state: State) -> &'static str {
+    match state {
+        State::SimpleInference => "it gave a wrong value, or decided for what followed",
+        State::PatternInference => "its answer says most about what is left",
+        State::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
+        State::ClarityInference => "it is around the step that was unclear",
+    }
+}
+
+impl Asked<'_> {
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::from_error(&error))
+    }
+
+    fn shown(&mut self, question: &Question<'_>) -> String {
+        let Facts { detail, used, outcome, .. } = question.facts;
+        let mut text = format!("\n{}. step {}, {}", question.nth, detail.standing.step.0, at(question.facts));
+        if let Some(found) = &question.recommendation {
+            text += &format!("  ({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement"));
+        }
+        text.push('\n');
+        let place = detail.standing.place.as_ref();
+        if let Some(source) = place.and_then(|place| (self.line)(&place.file, place.line)) {
+            text += &format!("      {}\n", self.style.paint(Role::Faint, safe(&source)));
+        }
+        for (number, used) in (1..).zip(used) {
+            let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
+            text += &format!("  {number}: uses {} = {}{origin}\n", short(&used.name), value(used));
+        }
+        for write in &detail.writes {
+            let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
+            text += &format!("     gives {} = {value}\n", short(&write.named.name));
+        }
+        for call in &detail.calls {
+            let name = call.name.as_deref().unwrap_or("a function");
+            let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
+            text += &format!("     calls {}({}){result}\n", safe(name), short(&call.arguments.join(", ")));
+        }
+        if let Some(outcome) = outcome {
+            text += &format!("     decides: {}\n", safe(&outcome.told));
+        }
+        if let Some((signal, _)) = &detail.crash {
+            text += &format!("     crashes with signal {signal}\n");
+        }
+        text
+    }
+
+    fn json(question: &Question<'_>) -> Vec<u8> {
+        let Facts { detail, used, outcome, .. } = question.facts;
+        let place = detail.standing.place.as_ref();
+        json_line(&json!({
+            "schema": "git-idd debug question 1",
+            "nth": question.nth,
+            "step": detail.standing.step.0,
+            "function": &*detail.standing.function,
+            "file": place.map(|place| &*place.file),
+            "line": place.map(|place| place.line),
+            "uses": used.iter().map(|used| json!({ "name": used.name, "value": used.value })).collect::<Vec<_>>(),
+            "gives": detail.writes.iter().map(|write| json!({ "name": write.named.name, "value": write.named.value })).collect::<Vec<_>>(),
+            "decides": outcome.as_ref().map(|outcome| outcome.told.clone()),
+            "reason": question.recommendation.map(|found| reason(found.state)),
+            "suspects": question.recommendation.map(|found| found.n_suspects),
+        }))
+    }
+}
+
+/// Reads an answer; the error says what is wrong with it.
+fn reply(text: &str, used: &[Used]) -> Result<Reply, String> {
+    let mut words = text.split_whitespace();
+    let said = |feedback| Ok(Reply::Said(feedback));
+    match words.next() {
+        Some("c" | "correct") => said(Feedback::Correct),
+        Some("h" | "here") => said(Feedback::WrongResult),
+        Some("p" | "path") => said(Feedback::WrongPath),
+        Some("u" | "unclear") => said(Feedback::Unclear),
+        Some("w" | "wrong") => {
+            let mut wrong = Vec::new();
+            for word in words {
+                let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let number = number.filter(|number| *number < used.len());
+                let named = || used.iter().position(|used| used.name == word);
+                let index = number.or_else(named).ok_or_else(|| format!("the step uses no value {}", safe(word)))?;
+                wrong.push(index);
+            }
+            match (wrong.is_empty(), used.len()) {
+                (false, _) => said(Feedback::WrongValue(wrong)),
+                (true, 1) => said(Feedback::WrongValue(vec![0])),
+                (true, 0) => Err("the step uses no value; `h` says that what it computes is wrong".to_owned()),
+                (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
+            }
+        }
+        Some("z" | "undo") => Ok(Reply::Undo),
+        Some("q" | "quit") => Ok(Reply::Quit),
+        Some("g" | "go") => match words.next().and_then(|word| word.trim_start_matches('#').parse().ok()) {
+            Some(step) => Ok(Reply::Jump(Step(step))),
+            None => Err("which step? `g 12` goes to step 12".to_owned()),
+        },
+        _ => Err(HELP.to_owned()),
+    }
+}
+
+impl Person for Asked<'_> {
+    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+        let shown = self.shown(question);
+        if self.is_json {
+            self.print(&String::from_utf8_lossy(&Self::json(question)))?;
+        } else {
+            self.print(&shown)?;
+        }
+        loop {
+            let known = self.replayed.pop_front();
+            let is_new = known.is_none();
+            if !self.is_json {
+                self.print("[c w h p u g z q ?] ")?;
+            }
+            let text = match known {
+                Some(text) => {
+                    if !self.is_json {
+                        self.print(&format!("{}\n", safe(&text)))?;
+                    }
+                    text
+                }
+                None => {
+                    let mut text = String::new();
+                    let n = io::stdin().lock().read_line(&mut text).map_err(|error| Failure::from_error(&error))?;
+                    if n == 0 {
+                        return Ok(Reply::Quit);
+                    }
+                    text.trim().to_owned()
+                }
+            };
+            match reply(&text, &question.facts.used) {
+                Ok(reply) => {
+                    if let (true, Some(journal)) = (is_new && reply != Reply::Quit, &mut self.journal) {
+                        writeln!(journal, "{text}").map_err(|error| Failure::from_error(&error))?;
+                    }
+                    return Ok(reply);
+                }
+                Err(what) if self.is_json => {
+                    let line = json_line(&json!({ "schema": "git-idd debug error 1", "error": what }));
+                    self.print(&String::from_utf8_lossy(&line))?;
+                }
+                Err(what) => self.print(&format!("{what}\n"))?,
+            }
+        }
+    }
+
+    fn presumed(&mut self, facts: &Facts) {
+        if !self.is_json {
+            let step = facts.detail.standing.step.0;
+            drop(self.print(&format!("\n   step {step}, {}, is as in the passing version\n", at(facts))));
+        }
+    }
+}
+
+/// What was found, and how it leads to the failure.
+fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result<String, Failure> {
+    if console.is_json {
+        let (result, step) = match end {
+            End::Found(step) => ("found", Some(step.0)),
+            End::Exhausted => ("exhausted", None),
+            End::Left => ("left", None),
+        };
+        let value = json!({ "schema": "git-idd debug result 1", "result": result, "step": step, "answers": walk.judged.len() });
+        return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
+    }
+    let step = match end {
+        End::Found(step) => *step,
+        End::Exhausted => {
+            return Ok("\nAll steps on which the failure depends were judged, and none is the first wrong one: code may be \
+                       missing, or an answer is wrong (`z` takes it back).\n"
+                .to_owned());
+        }
+        End::Left => return Ok("\n".to_owned()),
+    };
+    let mut text = String::from("\nThe first wrong step:\n");
+    let mut steps: Vec<Judged> = walk.judged.clone();
+    steps.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
+    steps.sort_by_key(|judged| judged.step);
+    steps.dedup_by_key(|judged| judged.step);
+    for judged in steps.iter().filter(|judged| judged.step >= step) {
+        let facts = walk.facts(judged.step)?;
+        let what = match &judged.feedback {
+            Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
+            Feedback::WrongResult => "computes a wrong value".to_owned(),
+            Feedback::WrongPath => "should not run".to_owned(),
+            Feedback::WrongValue(wrong) => {
+                let names = wrong.iter().filter_map(|index| facts.used.get(*index));
+                let names: Vec<String> =
+                    names.map(|used| format!("{} = {}", short(&used.name), value(used))).collect();
+                format!("uses the wrong {}", names.join(", "))
+            }
+            Feedback::Correct | Feedback::Unclear => continue,
+        };
+        text += &format!("  step {}, {}: {what}\n", judged.step.0, at(&facts));
+        let place = facts.detail.standing.place.as_ref();
+        if let Some(source) = place.and_then(|place| line(&place.file, place.line)) {
+            text += &format!("      {}\n", console.out_style.paint(Role::Faint, safe(&source)));
+        }
+    }
+    Ok(text)
+}
+
+/// Answers as a person who knows the passing version, and prints the figures.
+fn simulate(
+    versions: &crate::session::order::ExplainOrder,
+    is_helped: bool,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let found = debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+        let mut sources = change::Sources::new(location, both.tree)?;
+        simulated::simulate(&mut walk, is_helped, &mut |facts| {
+            let place = facts.detail.standing.place.as_ref();
+            place.is_some_and(|place| {
+                let path = sources.path(&place.file);
+                both.changed.get(&path).is_some_and(|lines| lines.contains(&place.line))
+            })
+        })
+    })?;
+    let steps = found.steps.iter().map(|(step, feedback)| json!([step.0, format!("{feedback:?}")]));
+    Ok(Answer::Text(
+        json_line(&json!({
+            "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear, "silent": found.n_silent,
+            "steps": found.n_steps, "longest_recommendation": found.longest.as_secs_f64(),
+            "judged": steps.collect::<Vec<_>>(),
+        })),
+        0,
+    ))
+}

@@ -1,0 +1,69 @@
+//! The debugger that asks: a person says of some steps whether they are right, and the search recommends the next one.
+//!
+//! What is looked for is the *ringleader*: the first step that does something else than it should. A step can be *correct*, can
+//! use a *wrong value*, can be on a *wrong path* (it should not run at all), can give a wrong result although all that it uses is
+//! right (then it is the ringleader), or the person cannot tell (*unclear*).
+//!
+//! The engine is pure: it knows the dependence graph of a run, and where each step stands in the tree of calls and loops. Values
+//! are for the person who judges.
+//!
+//! Source: Lin, Sun, Xue, Liu and Dong 2017, "Feedback-Based Debugging" (Microbat).
+//! ([`machine`]). Deviation: the recommended step is by default the one whose answer is expected to say most
+//! ([`recommend`]), which contains their inference of patterns: equal iterations of a loop share one suspicion.
+
+pub mod recommend;
+pub mod suspects;
+pub mod table;
+
+use crate::trace::dependence::Dependences;
+use crate::trace::slice;
+use crate::trace::slice::Kinds;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+
+/// What is said of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feedback {
+    /// It should run, and all that it uses and computes is right.
+    Correct,
+    /// Some of the values that it uses are wrong: their numbers.
+    WrongValue(Vec<usize>),
+    /// All that it uses is right, but not what it computes or decides: it is the ringleader.
+    WrongResult,
+    /// It should not run.
+    WrongPath,
+    /// It cannot be told.
+    Unclear,
+}
+
+/// A step that was judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The step.
+    pub step: Step,
+    /// What was said of it.
+    pub feedback: Feedback,
+    /// For each value that it uses: the steps that computed it.
+    pub makers: Vec<Vec<Step>>,
+}
+
+impl Judged {
+    /// The steps that computed the values that are wrong, or right.
+    fn makers_of(&self, is_wrong: bool) -> Vec<Step> {
+        let Feedback::WrongValue(wrong) = &self.feedback else { return Vec::new() };
+        let makers = self.makers.iter().enumerate().filter(|(index, _)| wrong.contains(index) == is_wrong);
+        makers.flat_map(|(_, makers)| makers.iter().copied()).filter(|maker| *maker != Step::START).collect()
+    }
+}
+
+/// The decision because of which a step runs, or the call of its function.
+pub fn control(graph: &Dependences, step: Step) -> Option<Step> {
+    let found = graph.makers(step).find(|(maker, kind)| !kind.is_flow() && *maker != Step::START);
+    found.map(|(maker, _)| maker)
+}
+
+/// All steps that what some steps computed before `until` depends on, with these themselves.
+fn behind(graph: &Dependences, steps: &[Step], until: Step) -> Steps {
+    let before = |step: &Step| (*step, if *step > until { Step(u32::MAX) } else { until });
+    slice::backward(graph, &steps.iter().map(before).collect::<Vec<_>>(), Kinds::ALL)
+}

@@ -1,0 +1,181 @@
+//! The step whose answer is expected to say most.
+//!
+//! A step with suspects behind it and suspects elsewhere splits them (as in divide and query, Shapiro 1982), and one that uses
+//! several values splits them further: the person says which one is wrong. A step whose own statement is suspicious may be the
+//! ringleader itself. A person can tell less of a step that is deep in calls and loops.
+
+use std::collections::HashMap;
+
+use crate::explain::feedback::Judged;
+use crate::explain::feedback::behind;
+use crate::explain::feedback::suspects::Suspects;
+use crate::explain::feedback::table::Table;
+use crate::trace::dependence::Dependences;
+use crate::trace::step::Step;
+
+/// Steps that are compared with each other, of a short run.
+const N_COMPARED: usize = 40;
+
+/// Steps of slices that are followed for one recommendation.
+const MAX_FOLLOWED: usize = 40_000_000;
+
+/// What finding the ringleader is worth, in bits.
+const FOUND: f64 = 4.0;
+
+/// Why a step is recommended; the names of the paper, and what is beyond it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It computed a value that is wrong, or decided for a path that is.
+    SimpleInference,
+    /// Steps between are skipped: another iteration, or an earlier part of the run.
+    PatternInference,
+    /// It is between a step that is right and one that uses a wrong value.
+    InspectDetails,
+    /// It is the call or the loop around a step that was unclear.
+    ClarityInference,
+}
+
+/// A recommended step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recommendation {
+    /// The step.
+    pub step: Step,
+    /// Why.
+    pub state: State,
+    /// Statements that share nine tenths of the suspicion.
+    pub n_suspects: usize,
+}
+
+/// How likely it is that a step is unclear when it is seen for the `nth` time, from 1.
+///
+/// Source: Lin and others 2017, formula 1.
+pub fn unclear(level: u16, nth: u32) -> f64 {
+    if level < 1 { 0.0 } else { (1.0 - (-(f64::from(level) - 1.0)).exp()) / f64::from(nth.max(1)) }
+}
+
+/// Recommends a step; none if nothing is left.
+///
+/// Cost: at most [`N_COMPARED`] slices for each value that a step uses, fewer of a long run.
+pub fn recommend(
+    (graph, table): (&Dependences, &Table),
+    suspects: &Suspects,
+    judged: &[Judged],
+) -> Option<Recommendation> {
+    let mut seen: HashMap<Step, u32> = HashMap::new();
+    for answer in judged {
+        *seen.entry(answer.step).or_insert(0) += 1;
+    }
+    let last_unclear = judged.last().filter(|answer| answer.feedback == super::Feedback::Unclear);
+    let candidates = candidates((graph, table), suspects, judged);
+    let mut best: Option<(f64, Step)> = None;
+    let n_most = (MAX_FOLLOWED / (graph.n_steps() as usize + 1)).clamp(12, usize::MAX);
+    let mut n_followed = 0;
+    for step in candidates {
+        let is_clear = judged.iter().any(|answer| answer.step == step && answer.feedback != super::Feedback::Unclear);
+        if is_clear || last_unclear.is_some_and(|answer| answer.step == step) || n_followed >= n_most {
+            continue;
+        }
+        let mut makers: Vec<Step> = graph.makers(step).map(|(maker, _)| table.shown(maker)).collect();
+        makers.retain(|maker| *maker != Step::START && *maker != step);
+        makers.sort_unstable();
+        makers.dedup();
+        n_followed += makers.len().min(4);
+        let here = suspects.weight(step);
+        let line = suspects.statements.get(&table.statement(step)).copied().unwrap_or(0.0);
+        let clear = 1.0 - unclear(table.level(step), seen.get(&step).copied().unwrap_or(0) + 1);
+        let score = information((graph, suspects), step, &makers, here) * clear + line * FOUND;
+        if best.is_none_or(|(other, _)| score > other) {
+            best = Some((score, step));
+        }
+    }
+    let (_, step) = best?;
+    let mut heaviest: Vec<f64> = suspects.statements.values().copied().collect();
+    heaviest.sort_by(|one, other| other.total_cmp(one));
+    let mut sum = 0.0;
+    let is_needed = |weight: &&f64| {
+        let before = sum;
+        sum += **weight;
+        before < 0.9
+    };
+    let n_suspects = heaviest.iter().take_while(is_needed).count();
+    Some(Recommendation { step, state: state((graph, table), judged, step), n_suspects })
+}
+
+/// The entropy of what may be said of a step, in bits: it is the ringleader, one of the values that it uses is wrong, or it is right.
+fn information((graph, suspects): (&Dependences, &Suspects), step: Step, makers: &[Step], here: f64) -> f64 {
+    let mut parts = vec![here];
+    let mut told = 0.0;
+    let whole = suspects.mass(&behind(graph, &[step], Step(u32::MAX)));
+    for maker in makers.iter().take(4) {
+        let mass = suspects.mass(&behind(graph, &[*maker], step));
+        // Values that share what they depend on are wrong together.
+        parts.push((mass).min((whole - here - told).max(0.0)));
+        told += mass;
+    }
+    parts.push((1.0 - whole).max(0.0));
+    let all: f64 = parts.iter().sum();
+    let bits = |part: f64| if part > 0.0 { -(part / all) * (part / all).log2() } else { 0.0 };
+    parts.into_iter().map(bits).sum()
+}
+
+/// Steps that are compared: what computed the wrong values, the calls and loops around what was unclear, instances of the most
+/// suspicious statements, and steps that part the suspicion in the order of time.
+fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judged: &[Judged]) -> Vec<Step> {
+    let mut found = Vec::new();
+    if let Some(last) = judged.last() {
+        let mut direct = last.makers_of(true);
+        direct.extend(super::control(graph, last.step));
+        found.extend(direct.into_iter().map(|step| table.shown(step)));
+        let mut around = table.parent(last.step);
+        while let Some(parent) = around.filter(|_| last.feedback == super::Feedback::Unclear) {
+            found.push(parent);
+            around = table.parent(parent);
+        }
+    }
+    let mut statements: Vec<(u32, f64)> = suspects.statements.iter().map(|(statement, weight)| (*statement, *weight)).collect();
+    statements.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    statements.truncate(N_COMPARED / 2);
+    let mut heaviest: HashMap<u32, (f64, Step)> = HashMap::new();
+    for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
+        let best = heaviest.entry(table.statement(*step)).or_insert((*weight, *step));
+        if (*weight, *step) > *best {
+            *best = (*weight, *step);
+        }
+    }
+    found.extend(statements.iter().filter_map(|(statement, _)| heaviest.get(statement)).map(|(_, step)| *step));
+    let (mut sum, mut next) = (0.0, 1);
+    for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
+        sum += weight;
+        while next < N_COMPARED / 2 && sum >= f64::from(u32::try_from(next).unwrap_or(0)) * 2.0 / 40.0 {
+            found.push(*step);
+            next += 1;
+        }
+    }
+    found.retain(|step| *step != Step::START);
+    let mut known = std::collections::HashSet::new();
+    found.retain(|step| known.insert(*step));
+    found
+}
+
+fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) -> State {
+    use super::Feedback;
+    let is_direct = |answer: &Judged| {
+        let direct = answer.makers_of(true).into_iter().map(|maker| table.shown(maker)).any(|maker| maker == step);
+        let decided = answer.feedback == Feedback::WrongPath && super::control(graph, answer.step) == Some(step);
+        direct || decided
+    };
+    let is_around = |answer: &Judged| {
+        let mut around = table.parent(answer.step);
+        while let Some(parent) = around.filter(|parent| *parent != step) {
+            around = table.parent(parent);
+        }
+        answer.feedback == Feedback::Unclear && around.is_some()
+    };
+    let is_between = judged.iter().any(|answer| answer.feedback == Feedback::Correct && answer.step < step);
+    match judged.last() {
+        Some(last) if is_around(last) => State::ClarityInference,
+        _ if judged.iter().any(is_direct) => State::SimpleInference,
+        _ if is_between => State::InspectDetails,
+        _ => State::PatternInference,
+    }
+}

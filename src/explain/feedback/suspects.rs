@@ -1,0 +1,129 @@
+//! How suspicious each step is, by all that was said.
+//!
+//! The statements on which the failure depends are equally suspicious at first, and the instances of one share it. Each answer
+//! multiplies: a wrong value accuses all that it depends on, a right one acquits. Neither is taken as proof: a wrong value can
+//! come out right by chance, and a person can err. So a dead end takes up what was put aside before.
+
+use std::collections::HashMap;
+
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::Judged;
+use crate::explain::feedback::behind;
+use crate::explain::feedback::control;
+use crate::explain::feedback::table::Table;
+use crate::trace::dependence::Dependences;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+
+/// What a wrong value does not depend on keeps this part.
+const APART: f64 = 0.01;
+
+/// What a right value depends on keeps this part: values come out right by chance.
+const ACQUITTED: f64 = 0.12;
+
+/// A step that was judged keeps this part.
+const JUDGED: f64 = 1e-6;
+
+/// Other instances of a statement that was judged correct keep this part.
+const SAME_STATEMENT: f64 = 0.5;
+
+/// Suspicion of the steps on which a failure depends.
+#[derive(Debug, Clone)]
+pub struct Suspects {
+    /// The steps, ascending.
+    pub steps: Vec<Step>,
+    /// How suspicious each is; together 1.
+    pub weights: Vec<f64>,
+    /// How suspicious each statement is; together 1.
+    pub statements: HashMap<u32, f64>,
+}
+
+impl Suspects {
+    /// After some answers.
+    ///
+    /// - `wrong`: steps, and for each the step before which its value was wrong: the failure.
+    /// - `prior`: how suspicious a statement is at first.
+    ///
+    /// Cost: a backward slice for the failure, and at most three for each answer.
+    pub fn new(
+        (graph, table): (&Dependences, &Table),
+        wrong: &Steps,
+        judged: &[Judged],
+        prior: &dyn Fn(u32) -> f64,
+    ) -> Self {
+        let steps: Vec<Step> = wrong.iter().filter(|step| table.shown(*step) == *step).collect();
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        for step in &steps {
+            *counts.entry(table.statement(*step)).or_insert(0) += 1;
+        }
+        let first = |step: &Step| {
+            let statement = table.statement(*step);
+            prior(statement) / f64::from(counts[&statement])
+        };
+        let weights = steps.iter().map(first).collect();
+        let mut suspects = Self { steps, weights, statements: HashMap::new() };
+        for answer in judged.iter().filter(|answer| answer.feedback != Feedback::Unclear) {
+            suspects.hear((graph, table), answer);
+        }
+        suspects.normalise(table);
+        suspects
+    }
+
+    fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
+        let step = answer.step;
+        let of = |steps: &[Step]| behind(graph, steps, step);
+        let around: Vec<Step> = control(graph, step).into_iter().collect();
+        match &answer.feedback {
+            Feedback::WrongValue(_) => {
+                let (wrong, right) = (of(&answer.makers_of(true)), of(&answer.makers_of(false)));
+                let ran = of(&around);
+                self.scale(|step| match () {
+                    () if !wrong.contains(step) => APART,
+                    () if right.contains(step) || ran.contains(step) => ACQUITTED.sqrt(),
+                    () => 1.0,
+                });
+            }
+            Feedback::WrongPath => {
+                let wrong = of(&around);
+                self.scale(|step| if wrong.contains(step) { 1.0 } else { APART });
+            }
+            Feedback::Correct => {
+                let right = behind(graph, &[step], Step(u32::MAX));
+                self.scale(|step| if right.contains(step) { ACQUITTED } else { 1.0 });
+                let statement = table.statement(step);
+                self.scale(|step| if table.statement(step) == statement { SAME_STATEMENT } else { 1.0 });
+            }
+            Feedback::WrongResult => self.scale(|other| if other == step { 1.0 } else { APART }),
+            Feedback::Unclear => {}
+        }
+        if answer.feedback != Feedback::WrongResult {
+            self.scale(|other| if other == step { JUDGED } else { 1.0 });
+        }
+    }
+
+    fn scale(&mut self, factor: impl Fn(Step) -> f64) {
+        for (step, weight) in self.steps.iter().zip(&mut self.weights) {
+            *weight *= factor(*step);
+        }
+    }
+
+    fn normalise(&mut self, table: &Table) {
+        let all: f64 = self.weights.iter().sum();
+        if all > 0.0 {
+            self.weights.iter_mut().for_each(|weight| *weight /= all);
+        }
+        for (step, weight) in self.steps.iter().zip(&self.weights) {
+            *self.statements.entry(table.statement(*step)).or_insert(0.0) += weight;
+        }
+    }
+
+    /// How suspicious some steps are together.
+    pub fn mass(&self, of: &Steps) -> f64 {
+        self.steps.iter().zip(&self.weights).filter(|(step, _)| of.contains(**step)).map(|(_, weight)| weight).sum()
+    }
+
+    /// How suspicious a step is.
+    pub fn weight(&self, step: Step) -> f64 {
+        self.steps.binary_search(&step).map_or(0.0, |index| self.weights[index])
+    }
+}

@@ -1,0 +1,123 @@
+//! Where each step of a run stands: its statement, and the call or loop around it.
+
+use std::collections::HashMap;
+
+use crate::trace::run::Run;
+use crate::trace::step::Step;
+
+/// Where the steps of a run stand; by step, from [`Step::START`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The number of its statement; 0 for the start.
+    pub statements: Vec<u32>,
+    /// The call or the iteration of a loop that it is in directly; 0 in the function that the run begins with.
+    pub parents: Vec<u32>,
+    /// How many calls and loops are around it; that of the first function counts.
+    pub levels: Vec<u16>,
+    /// For the entry of a function the step that called it, else the step itself: what a person looks at.
+    pub shown: Vec<u32>,
+}
+
+impl Table {
+    /// Of a run whose statements are known.
+    ///
+    /// Cost: 14 bytes for each step, and one pass over the steps.
+    pub fn new(run: &Run, statements: Vec<u32>) -> Self {
+        let is_loop = loops(run, &statements);
+        let n = statements.len();
+        let mut table = Self { statements, parents: vec![0; n], levels: vec![0; n], shown: (0_u32..).take(n).collect() };
+        for step in 1..n {
+            let (head, caller) = (run.leaders[step], run.callers[step]);
+            table.parents[step] = match head as usize {
+                0 => 0,
+                _ if head == caller || run.entries[step] => caller,
+                decision if is_loop[decision] => head,
+                decision => table.parents[decision],
+            };
+            let parent = table.parents[step] as usize;
+            table.levels[step] = if parent == 0 { 1 } else { table.levels[parent].saturating_add(1) };
+            if run.entries[step] && caller != 0 {
+                table.shown[step] = caller;
+            }
+        }
+        table
+    }
+
+    /// The step that a person looks at for this one.
+    pub fn shown(&self, step: Step) -> Step {
+        Step(self.shown[step.0 as usize])
+    }
+
+    /// The statement of a step.
+    pub fn statement(&self, step: Step) -> u32 {
+        self.statements[step.0 as usize]
+    }
+
+    /// The call or loop around a step.
+    pub fn parent(&self, step: Step) -> Option<Step> {
+        Some(Step(self.parents[step.0 as usize])).filter(|parent| *parent != Step::START)
+    }
+
+    /// How many calls and loops are around it, from 1.
+    pub fn level(&self, step: Step) -> u16 {
+        self.levels[step.0 as usize]
+    }
+}
+
+/// Whether a step is the decision of a loop: it has a sibling of the same statement.
+fn loops(run: &Run, statements: &[u32]) -> Vec<bool> {
+    let mut is_head = vec![false; statements.len()];
+    for (leader, caller) in run.leaders.iter().zip(&run.callers) {
+        is_head[*leader as usize] = *leader != *caller && *leader != 0;
+    }
+    let mut first: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut is_loop = vec![false; statements.len()];
+    for step in (1_u32..).take(statements.len().saturating_sub(1)) {
+        let at = step as usize;
+        match first.entry((run.leaders[at], statements[at])) {
+            std::collections::hash_map::Entry::Vacant(entry) if is_head[at] => {
+                entry.insert(step);
+            }
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                is_loop[*entry.get() as usize] = true;
+                is_loop[at] = true;
+            }
+            std::collections::hash_map::Entry::Vacant(_) => {}
+        }
+    }
+    is_loop
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run with these leaders and callers.
+    fn run(steps: &[(u32, u32, bool)]) -> Run {
+        let mut run = Run { leaders: vec![0], callers: vec![0], entries: vec![false], ..Run::default() };
+        for (leader, caller, is_entry) in steps {
+            run.leaders.push(*leader);
+            run.callers.push(*caller);
+            run.entries.push(*is_entry);
+        }
+        run
+    }
+
+    #[test]
+    fn a_step_is_in_the_call_or_the_iteration_around_it() {
+        // 1: while, 2: its body calls, 3: the entry, 4: an if in it, 5: in the if, 6: while again, 7: its body.
+        let run = run(&[
+            (0, 0, false),
+            (1, 0, false),
+            (2, 2, true),
+            (2, 2, false),
+            (4, 2, false),
+            (0, 0, false),
+            (6, 0, false),
+        ]);
+        let table = Table::new(&run, vec![0, 1, 2, 3, 4, 5, 1, 2]);
+        assert_eq!(table.parents, [0, 0, 1, 2, 2, 2, 0, 6]);
+        assert_eq!(table.levels, [0, 1, 2, 3, 3, 3, 1, 2]);
+        assert_eq!(table.shown(Step(3)), Step(2));
+    }
+}

@@ -1,0 +1,88 @@
+//! A person who knows the program without the fault, and answers as that.
+//!
+//! Source: Lin, Sun, Xue, Liu and Dong 2017, section 5.1: steps that the other run has not are on a wrong path, those whose
+//! values differ use wrong values, and a step is unclear with a probability that grows with its depth and shrinks each time it
+//! is seen. Deviation: steps correspond by their structural index.
+
+use std::collections::HashMap;
+
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::recommend::unclear;
+use crate::explain::native::facts::Facts;
+use crate::session::debug::Walk;
+use crate::session::failure::Failure;
+use crate::trace::step::Step;
+use std::time::Duration;
+use std::time::Instant;
+
+/// How a simulation went.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Simulated {
+    /// Whether a step of the change was recommended.
+    pub is_found: bool,
+    /// Answers that the person gave, with that on the failure.
+    pub n_answers: usize,
+    /// Those that were unclear.
+    pub n_unclear: usize,
+    /// Answers that the passing version gave.
+    pub n_silent: usize,
+    /// Steps of the run.
+    pub n_steps: u32,
+    /// The longest time of a recommendation.
+    pub longest: Duration,
+    /// The steps that were judged, each with its answer.
+    pub steps: Vec<(Step, Feedback)>,
+}
+
+/// Answers are given up after so many.
+const MAX_ANSWERS: usize = 200;
+
+/// Walks until a step of the change is recommended.
+///
+/// - `is_helped`: whether the passing version answers silently where it agrees.
+/// - `is_changed`: whether a step is in the change.
+pub fn simulate(
+    walk: &mut Walk,
+    is_helped: bool,
+    is_changed: &mut dyn FnMut(&Facts) -> bool,
+) -> Result<Simulated, Failure> {
+    let mut found = Simulated { n_steps: walk.run.run.n_steps(), ..Simulated::default() };
+    let mut seen: HashMap<Step, u32> = HashMap::new();
+    while found.n_answers < MAX_ANSWERS {
+        let begin = Instant::now();
+        let Some(next) = walk.next() else { break };
+        found.longest = found.longest.max(begin.elapsed());
+        let facts = walk.facts(next.step)?;
+        if is_changed(&facts) {
+            found.is_found = true;
+            break;
+        }
+        let nth = seen.entry(next.step).or_insert(0);
+        *nth += 1;
+        let truth = walk.silent(next.step)?.unwrap_or(Feedback::Unclear);
+        let is_first = walk.judged.is_empty();
+        let is_silent = is_helped && !is_first && truth == Feedback::Correct;
+        let is_unclear = !is_first && !is_silent && chance(next.step, *nth) < unclear(walk.level(next.step), *nth);
+        let feedback = if is_unclear { Feedback::Unclear } else { truth };
+        if is_silent {
+            found.n_silent += 1;
+        } else {
+            found.n_answers += 1;
+            found.n_unclear += usize::from(is_unclear);
+        }
+        found.steps.push((next.step, feedback.clone()));
+        walk.tell(&facts, feedback);
+        if found.n_silent > MAX_ANSWERS {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// A number from 0 to 1 that looks like chance, and is the same each time.
+fn chance(step: Step, nth: u32) -> f64 {
+    let mut bits = (u64::from(step.0) << 32 | u64::from(nth)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    f64::from(u32::try_from((bits ^ (bits >> 31)) >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+}
