@@ -58,8 +58,8 @@ pub fn run(
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    if let (Some(versions), Some(is_helped)) = (&order.versions, order.simulated) {
-        return simulate(versions, is_helped, location, context, console);
+    if let (Some(versions), Some(method)) = (&order.versions, &order.simulated) {
+        return simulate(versions, method, location, context, console);
     }
     match &order.versions {
         Some(versions) => {
@@ -351,14 +351,15 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
 /// Answers as a person who knows the passing version, and prints the figures.
 fn simulate(
     versions: &crate::session::order::ExplainOrder,
-    is_helped: bool,
+    method: &str,
     location: &Location,
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
     let found = debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         let mut sources = change::Sources::new(location, both.tree)?;
-        simulated::simulate(&mut walk, is_helped, &mut |facts| {
+        walk.is_simple = method.starts_with("simple");
+        simulated::simulate(&mut walk, method.ends_with("+help"), &mut |facts| {
             let place = facts.detail.standing.place.as_ref();
             place.is_some_and(|place| {
                 let path = sources.path(&place.file);

@@ -8,6 +8,7 @@ use crate::explain::feedback::Judged;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
 use crate::explain::feedback::recommend::recommend;
+use crate::explain::feedback::simple;
 use crate::explain::feedback::suspects::Suspects;
 use crate::explain::feedback::table::Table;
 use crate::explain::native::facts;
@@ -47,8 +48,8 @@ pub struct DebugOrder {
     pub from: Option<Criterion>,
     /// Two versions, in place of a recording.
     pub versions: Option<ExplainOrder>,
-    /// Whether the person is simulated; and whether the passing version may answer, too.
-    pub simulated: Option<bool>,
+    /// The person is simulated: `expected` or `simple`, and `+help` if the passing version may answer, too.
+    pub simulated: Option<String>,
 }
 
 /// A question to the person.
@@ -111,6 +112,8 @@ pub struct Walk {
     pub failure: Step,
     /// What was said, in order.
     pub judged: Vec<Judged>,
+    /// Whether only dominators are followed.
+    pub is_simple: bool,
 }
 
 impl Walk {
@@ -128,10 +131,10 @@ impl Walk {
         let relevant = relevant::dependences(&mut run.player, wrong).map_err(|error| failed(&error))?;
         let (graph, _skipped) = relevant;
         let statements = Statements::read(&mut run.player).map_err(|error| failed(&error))?;
-        let table = Table::new(&run.run, statements.of_steps.clone());
+        let table = Table::new(&run.run, statements.of_steps.clone(), &statements.lines);
         let wrong = slice::backward(&graph, criteria, Kinds::ALL);
         let failure = table.shown(failure);
-        Ok(Self { run, passing, graph, table, statements, wrong, failure, judged: Vec::new() })
+        Ok(Self { run, passing, graph, table, statements, wrong, failure, judged: Vec::new(), is_simple: false })
     }
 
     /// The next step; `None` if nothing is left.
@@ -140,26 +143,30 @@ impl Walk {
             return Some(Recommendation { step: self.failure, state: State::SimpleInference, n_suspects: 0 });
         }
         let both = (&self.graph, &self.table);
+        if self.is_simple
+            && let Some(step) = simple::next(both, &self.judged)
+        {
+            return Some(Recommendation { step, state: State::SimpleInference, n_suspects: 0 });
+        }
         let suspects = Suspects::new(both, &self.wrong, &self.judged, &|_| 1.0);
         recommend(both, &suspects, &self.judged)
     }
 
     /// What is known of a step.
     pub fn facts(&mut self, step: Step) -> Result<Facts, Failure> {
-        let found = facts::facts(&mut self.run, step).map_err(|error| failed(&error))?;
+        let found = facts::facts(&mut self.run, &self.table.members(step)).map_err(|error| failed(&error))?;
         found.ok_or_else(|| Failure::new(Status::Error, format!("there is no step {}", step.0)))
     }
 
     /// What the passing version says of a step.
     pub fn silent(&mut self, step: Step) -> Result<Option<Feedback>, Failure> {
         let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
-        facts::judge((&mut self.run, reference), alignment, step).map(Some).map_err(|error| failed(&error))
+        facts::judge((&mut self.run, reference), alignment, &self.table.members(step)).map(Some).map_err(|error| failed(&error))
     }
 
     /// Takes an answer.
     pub fn tell(&mut self, facts: &Facts, feedback: Feedback) {
-        let shown = |makers: &Vec<Step>| makers.iter().map(|maker| self.table.shown(*maker)).collect();
-        let makers = facts.used.iter().map(|used| shown(&used.makers)).collect();
+        let makers = facts.used.iter().map(|used| used.makers.clone()).collect();
         self.judged.push(Judged { step: facts.detail.standing.step, feedback, makers });
     }
 
@@ -201,7 +208,10 @@ impl Walk {
                     self.judged.pop();
                     jump = self.judged.is_empty().then_some(self.failure);
                 }
-                Reply::Jump(step) => jump = Some(step),
+                Reply::Jump(to) => {
+                    let is_known = to != Step::START && to.0 <= self.run.run.n_steps();
+                    jump = Some(if is_known { self.table.shown(to) } else { step });
+                }
                 Reply::Quit => return Ok(End::Left),
             }
         }

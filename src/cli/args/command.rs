@@ -260,8 +260,8 @@ pub struct DebugCommand {
     pub answers: Option<PathBuf>,
 
     /// Answer as a person who knows the passing version would, and print how many answers that took.
-    #[arg(long, hide = true, requires = "bad", value_name = "HELP")]
-    pub simulate: Option<bool>,
+    #[arg(long, hide = true, requires = "bad", value_name = "METHOD")]
+    pub simulate: Option<String>,
 
     #[command(flatten)]
     pub output: Output,

@@ -12,9 +12,11 @@
 //! ([`recommend`]), which contains their inference of patterns: equal iterations of a loop share one suspicion.
 
 pub mod recommend;
+pub mod simple;
 pub mod suspects;
 pub mod table;
 
+use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
@@ -39,7 +41,7 @@ pub enum Feedback {
 /// A step that was judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// The step.
+    /// The first step of its line.
     pub step: Step,
     /// What was said of it.
     pub feedback: Feedback,
@@ -56,14 +58,19 @@ impl Judged {
     }
 }
 
-/// The decision because of which a step runs, or the call of its function.
-pub fn control(graph: &Dependences, step: Step) -> Option<Step> {
+/// The decision because of which a step runs, or the call of its function, as a person looks at it.
+pub fn control((graph, table): (&Dependences, &Table), step: Step) -> Option<Step> {
     let found = graph.makers(step).find(|(maker, kind)| !kind.is_flow() && *maker != Step::START);
-    found.map(|(maker, _)| maker)
+    found.map(|(maker, _)| table.shown(maker)).filter(|control| *control != step)
 }
 
-/// All steps that what some steps computed before `until` depends on, with these themselves.
-fn behind(graph: &Dependences, steps: &[Step], until: Step) -> Steps {
+/// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
+fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
     let before = |step: &Step| (*step, if *step > until { Step(u32::MAX) } else { until });
-    slice::backward(graph, &steps.iter().map(before).collect::<Vec<_>>(), Kinds::ALL)
+    table.shown_of(&slice::backward(graph, &steps.iter().map(before).collect::<Vec<_>>(), Kinds::ALL))
+}
+
+/// The same for all that a line did.
+fn behind_line((graph, table): (&Dependences, &Table), step: Step) -> Steps {
+    behind((graph, table), &table.members(step), Step(u32::MAX))
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crate::explain::feedback::Judged;
 use crate::explain::feedback::behind;
+use crate::explain::feedback::behind_line;
 use crate::explain::feedback::suspects::Suspects;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
@@ -53,6 +54,15 @@ pub fn unclear(level: u16, nth: u32) -> f64 {
     if level < 1 { 0.0 } else { (1.0 - (-(f64::from(level) - 1.0)).exp()) / f64::from(nth.max(1)) }
 }
 
+/// How often a step is expected to be asked until it is clear, from the `nth` time on.
+fn visits(level: u16, nth: u32) -> f64 {
+    let mut expected = 1.0;
+    for later in (nth..nth.saturating_add(8)).rev() {
+        expected = 1.0 + unclear(level, later) * expected;
+    }
+    expected
+}
+
 /// Recommends a step; none if nothing is left.
 ///
 /// Cost: at most [`N_COMPARED`] slices for each value that a step uses, fewer of a long run.
@@ -75,15 +85,17 @@ pub fn recommend(
         if is_clear || last_unclear.is_some_and(|answer| answer.step == step) || n_followed >= n_most {
             continue;
         }
-        let mut makers: Vec<Step> = graph.makers(step).map(|(maker, _)| table.shown(maker)).collect();
-        makers.retain(|maker| *maker != Step::START && *maker != step);
+        let members = table.members(step);
+        let of_member = |member: &Step| graph.makers(*member).map(|(maker, _)| maker).collect::<Vec<_>>();
+        let mut makers: Vec<Step> = members.iter().flat_map(of_member).collect();
+        makers.retain(|maker| *maker != Step::START && table.shown(*maker) != step);
         makers.sort_unstable();
         makers.dedup();
         n_followed += makers.len().min(4);
         let here = suspects.weight(step);
         let line = suspects.statements.get(&table.statement(step)).copied().unwrap_or(0.0);
-        let clear = 1.0 - unclear(table.level(step), seen.get(&step).copied().unwrap_or(0) + 1);
-        let score = information((graph, suspects), step, &makers, here) * clear + line * FOUND;
+        let clear = 1.0 / visits(table.level(step), seen.get(&step).copied().unwrap_or(0) + 1);
+        let score = information((graph, table), suspects, step, &makers, here) * clear + line * FOUND;
         if best.is_none_or(|(other, _)| score > other) {
             best = Some((score, step));
         }
@@ -102,12 +114,18 @@ pub fn recommend(
 }
 
 /// The entropy of what may be said of a step, in bits: it is the ringleader, one of the values that it uses is wrong, or it is right.
-fn information((graph, suspects): (&Dependences, &Suspects), step: Step, makers: &[Step], here: f64) -> f64 {
+fn information(
+    both: (&Dependences, &Table),
+    suspects: &Suspects,
+    step: Step,
+    makers: &[Step],
+    here: f64,
+) -> f64 {
     let mut parts = vec![here];
     let mut told = 0.0;
-    let whole = suspects.mass(&behind(graph, &[step], Step(u32::MAX)));
+    let whole = suspects.mass(&behind_line(both, step));
     for maker in makers.iter().take(4) {
-        let mass = suspects.mass(&behind(graph, &[*maker], step));
+        let mass = suspects.mass(&behind(both, &[*maker], Step(step.0 + 1)));
         // Values that share what they depend on are wrong together.
         parts.push((mass).min((whole - here - told).max(0.0)));
         told += mass;
@@ -124,11 +142,11 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
     let mut found = Vec::new();
     if let Some(last) = judged.last() {
         let mut direct = last.makers_of(true);
-        direct.extend(super::control(graph, last.step));
+        direct.extend(super::control((graph, table), last.step));
         found.extend(direct.into_iter().map(|step| table.shown(step)));
         let mut around = table.parent(last.step);
         while let Some(parent) = around.filter(|_| last.feedback == super::Feedback::Unclear) {
-            found.push(parent);
+            found.push(table.shown(parent));
             around = table.parent(parent);
         }
     }
@@ -151,6 +169,7 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
             next += 1;
         }
     }
+    found.iter_mut().for_each(|step| *step = table.shown(*step));
     found.retain(|step| *step != Step::START);
     let mut known = std::collections::HashSet::new();
     found.retain(|step| known.insert(*step));
@@ -161,7 +180,7 @@ fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) 
     use super::Feedback;
     let is_direct = |answer: &Judged| {
         let direct = answer.makers_of(true).into_iter().map(|maker| table.shown(maker)).any(|maker| maker == step);
-        let decided = answer.feedback == Feedback::WrongPath && super::control(graph, answer.step) == Some(step);
+        let decided = answer.feedback == Feedback::WrongPath && super::control((graph, table), answer.step) == Some(step);
         direct || decided
     };
     let is_around = |answer: &Judged| {

@@ -1,7 +1,7 @@
 //! How suspicious each step is, by all that was said.
 //!
-//! The statements on which the failure depends are equally suspicious at first, and the instances of one share it. Each answer
-//! multiplies: a wrong value accuses all that it depends on, a right one acquits. Neither is taken as proof: a wrong value can
+//! A step is the more suspicious the fewer dependences lead from it to the last wrong value, by one over their number: so the
+//! search doubles its strides where answers say that it is still too late. Each answer multiplies: a wrong value accuses all that it depends on, a right one acquits. Neither is taken as proof: a wrong value can
 //! come out right by chance, and a person can err. So a dead end takes up what was put aside before.
 
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
 use crate::explain::feedback::behind;
+use crate::explain::feedback::behind_line;
 use crate::explain::feedback::control;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
@@ -26,6 +27,19 @@ const JUDGED: f64 = 1e-6;
 
 /// Other instances of a statement that was judged correct keep this part.
 const SAME_STATEMENT: f64 = 0.5;
+
+/// What the last wrong value does not depend on is so many dependences away.
+const FAR: f64 = 1000.0;
+
+/// The steps that gave the last wrong value, or decided for the last wrong path; none before the first answer.
+fn frontier((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Vec<Step> {
+    let last = judged.iter().rev().find_map(|answer| match answer.feedback {
+        Feedback::WrongValue(_) => Some(answer.makers_of(true)),
+        Feedback::WrongPath => Some(control((graph, table), answer.step).into_iter().collect()),
+        _ => None,
+    });
+    last.unwrap_or_default().into_iter().flat_map(|step| table.members(table.shown(step))).collect()
+}
 
 /// Suspicion of the steps on which a failure depends.
 #[derive(Debug, Clone)]
@@ -51,14 +65,12 @@ impl Suspects {
         judged: &[Judged],
         prior: &dyn Fn(u32) -> f64,
     ) -> Self {
-        let steps: Vec<Step> = wrong.iter().filter(|step| table.shown(*step) == *step).collect();
-        let mut counts: HashMap<u32, u32> = HashMap::new();
-        for step in &steps {
-            *counts.entry(table.statement(*step)).or_insert(0) += 1;
-        }
+        let steps: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
+        let distances = graph.distances(&frontier((graph, table), judged));
         let first = |step: &Step| {
-            let statement = table.statement(*step);
-            prior(statement) / f64::from(counts[&statement])
+            let members = table.members(*step);
+            let distance = members.iter().map(|step| distances[step.0 as usize]).min().unwrap_or(u32::MAX);
+            prior(table.statement(*step)) / (1.0 + if distance == u32::MAX { FAR } else { f64::from(distance) })
         };
         let weights = steps.iter().map(first).collect();
         let mut suspects = Self { steps, weights, statements: HashMap::new() };
@@ -71,8 +83,8 @@ impl Suspects {
 
     fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
         let step = answer.step;
-        let of = |steps: &[Step]| behind(graph, steps, step);
-        let around: Vec<Step> = control(graph, step).into_iter().collect();
+        let of = |steps: &[Step]| behind((graph, table), steps, Step(step.0 + 1));
+        let around: Vec<Step> = control((graph, table), step).into_iter().flat_map(|step| table.members(step)).collect();
         match &answer.feedback {
             Feedback::WrongValue(_) => {
                 let (wrong, right) = (of(&answer.makers_of(true)), of(&answer.makers_of(false)));
@@ -88,7 +100,7 @@ impl Suspects {
                 self.scale(|step| if wrong.contains(step) { 1.0 } else { APART });
             }
             Feedback::Correct => {
-                let right = behind(graph, &[step], Step(u32::MAX));
+                let right = behind_line((graph, table), step);
                 self.scale(|step| if right.contains(step) { ACQUITTED } else { 1.0 });
                 let statement = table.statement(step);
                 self.scale(|step| if table.statement(step) == statement { SAME_STATEMENT } else { 1.0 });

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::trace::run::Run;
 use crate::trace::step::Step;
+use crate::trace::step::Steps;
 
 /// Where the steps of a run stand; by step, from [`Step::START`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,18 +15,30 @@ pub struct Table {
     pub parents: Vec<u32>,
     /// How many calls and loops are around it; that of the first function counts.
     pub levels: Vec<u16>,
-    /// For the entry of a function the step that called it, else the step itself: what a person looks at.
+    /// What a person looks at for it: the first step of its line; for the entry of a function, that of its call.
     pub shown: Vec<u32>,
+    /// The steps of lines that have several, by the first one.
+    members: HashMap<u32, Vec<Step>>,
 }
 
 impl Table {
     /// Of a run whose statements are known.
     ///
+    /// - `lines`: the number of the line of each statement; 0 for one that is in no line.
+    ///
     /// Cost: 14 bytes for each step, and one pass over the steps.
-    pub fn new(run: &Run, statements: Vec<u32>) -> Self {
+    pub fn new(run: &Run, statements: Vec<u32>, lines: &[u32]) -> Self {
         let is_loop = loops(run, &statements);
         let n = statements.len();
-        let mut table = Self { statements, parents: vec![0; n], levels: vec![0; n], shown: (0_u32..).take(n).collect() };
+        let mut table = Self {
+            statements,
+            parents: vec![0; n],
+            levels: vec![0; n],
+            shown: (0_u32..).take(n).collect(),
+            members: HashMap::new(),
+        };
+        // By activation, the last group: its line, and its steps.
+        let mut groups: HashMap<u32, (u32, Vec<Step>)> = HashMap::new();
         for step in 1..n {
             let (head, caller) = (run.leaders[step], run.callers[step]);
             table.parents[step] = match head as usize {
@@ -36,11 +49,40 @@ impl Table {
             };
             let parent = table.parents[step] as usize;
             table.levels[step] = if parent == 0 { 1 } else { table.levels[parent].saturating_add(1) };
-            if run.entries[step] && caller != 0 {
-                table.shown[step] = caller;
+            if run.entries[step] {
+                groups.remove(&caller);
+                table.shown[step] = if caller == 0 { table.shown[step] } else { table.shown[caller as usize] };
+                continue;
+            }
+            let line = lines[table.statements[step] as usize];
+            let group = groups.entry(caller).or_default();
+            let is_new = |known: &Step| table.statements[known.0 as usize] != table.statements[step];
+            let is_same = line != 0 && group.0 == line && group.1.iter().all(is_new);
+            if !is_same {
+                *group = (line, Vec::new());
+            }
+            let number = u32::try_from(step).unwrap_or(u32::MAX);
+            group.1.push(Step(number));
+            table.shown[step] = group.1[0].0;
+            if group.1.len() > 1 {
+                table.members.insert(group.1[0].0, group.1.clone());
             }
         }
         table
+    }
+
+    /// The steps that a person looks at as one.
+    pub fn members(&self, step: Step) -> Vec<Step> {
+        self.members.get(&step.0).cloned().unwrap_or_else(|| vec![step])
+    }
+
+    /// The steps of a slice as a person looks at them.
+    pub fn shown_of(&self, slice: &Steps) -> Steps {
+        let mut found = Steps::new(u32::try_from(self.shown.len()).unwrap_or(u32::MAX));
+        for step in slice.iter() {
+            found.insert(self.shown(step));
+        }
+        found
     }
 
     /// The step that a person looks at for this one.
@@ -115,7 +157,7 @@ mod tests {
             (0, 0, false),
             (6, 0, false),
         ]);
-        let table = Table::new(&run, vec![0, 1, 2, 3, 4, 5, 1, 2]);
+        let table = Table::new(&run, vec![0, 1, 2, 3, 4, 5, 1, 2], &[0, 1, 2, 3, 4, 5]);
         assert_eq!(table.parents, [0, 0, 1, 2, 2, 2, 0, 6]);
         assert_eq!(table.levels, [0, 1, 2, 3, 3, 3, 1, 2]);
         assert_eq!(table.shown(Step(3)), Step(2));

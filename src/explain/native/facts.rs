@@ -6,14 +6,12 @@ use crate::explain::align::Alignment;
 use crate::explain::feedback::Feedback;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
-use crate::explain::native::returns::Returned;
 use crate::explain::native::story;
 use crate::trace::TraceError;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Detail;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
@@ -40,80 +38,95 @@ pub struct Facts {
     pub used: Vec<Used>,
     /// How it decided, if it is a decision: `true`, `false`, or the line that was chosen.
     pub outcome: Option<story::Outcome>,
-    /// What its calls returned.
-    returned: Vec<Returned>,
 }
 
-/// The facts about a step; `None` if there is no such step.
+/// The facts about a line; `None` if there is no such step.
 ///
-/// Cost: plays three times from the checkpoint before the step to its end.
-pub fn facts(recorded: &mut Recorded, step: Step) -> Result<Option<Facts>, TraceError> {
-    let Some(detail) = detail::detail(&mut recorded.player, step)? else { return Ok(None) };
-    let outcome = story::standing(recorded, step)?.outcome;
-    let (returned, _) = returns::of_step(recorded, step, u64::MAX)?;
-    let mut used: Vec<Used> = Vec::new();
-    for access in &detail.reads {
-        let Some(known) = used.iter_mut().find(|used| used.name == access.named.name) else {
+/// - `members`: its steps, ascending.
+///
+/// Cost: plays three times from the checkpoint before each step to its end.
+pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+    let mut found: Option<Facts> = None;
+    for step in members {
+        let Some(detail) = detail::detail(&mut recorded.player, *step)? else { continue };
+        let outcome = story::standing(recorded, *step)?.outcome;
+        let (returned, _) = returns::of_step(recorded, *step, u64::MAX)?;
+        let mut used: Vec<Used> = Vec::new();
+        let is_inside = |maker: &Step| members.contains(maker);
+        for access in detail.reads.iter().filter(|access| !access.makers.iter().any(is_inside)) {
+            add(&mut used, &access.named.name, access.named.value.as_ref(), access.makers.iter().copied());
+            if let Some(known) = used.iter_mut().find(|known| known.name == access.named.name) {
+                known.origin.clone_from(&access.origin);
+            }
+        }
+        for back in returned {
             used.push(Used {
-                name: access.named.name.clone(),
-                value: access.named.value.clone(),
-                makers: access.makers.iter().copied().collect(),
-                origin: access.origin.clone(),
+                name: format!("{}()", back.function),
+                value: Some(back.text),
+                makers: vec![back.step],
+                origin: None,
             });
+        }
+        let Some(all) = &mut found else {
+            found = Some(Facts { detail, used, outcome });
             continue;
         };
-        known.makers.extend(&access.makers);
+        for each in used {
+            let is_call = each.name.ends_with("()");
+            if is_call || !all.used.iter().any(|known| known.name == each.name) {
+                all.used.push(each);
+            }
+        }
+        all.detail.writes.extend(detail.writes);
+        all.detail.calls.extend(detail.calls);
+        all.detail.crash = all.detail.crash.take().or(detail.crash);
+        all.outcome = outcome.or(all.outcome.take());
     }
-    for back in &returned {
-        used.push(Used {
-            name: format!("{}()", back.function),
-            value: Some(back.text.clone()),
-            makers: vec![back.step],
+    Ok(found)
+}
+
+/// Adds a value, or its makers to those of the same variable.
+fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl Iterator<Item = Step>) {
+    match used.iter_mut().find(|known| known.name == name) {
+        Some(known) => known.makers.extend(makers),
+        None => used.push(Used {
+            name: name.to_owned(),
+            value: value.cloned(),
+            makers: makers.collect(),
             origin: None,
-        });
+        }),
     }
-    let temporary = |(_, what): &&(Step, What)| *what == What::Temporary;
-    for (maker, _) in detail.uses.iter().filter(temporary).filter(|(maker, _)| *maker != Step::START) {
-        used.push(Used { name: "a part of the expression".to_owned(), value: None, makers: vec![*maker], origin: None });
-    }
-    Ok(Some(Facts { detail, used, outcome, returned }))
 }
 
 /// What a run of another version, or of another input, says of a step of the failing run.
 ///
 /// Values are compared as they are written; of a pointer to a block, the step that allocated it is.
 ///
-/// Cost: the [facts] about the step in both runs, and about the parts of its expression.
+/// - `members`: the steps of a line, ascending.
+///
+/// Cost: the [facts] about the line in both runs.
 pub fn judge(
     (failing, reference): (&mut Recorded, &mut Recorded),
     alignment: &Alignment,
-    step: Step,
+    members: &[Step],
 ) -> Result<Feedback, TraceError> {
-    let Some(other) = alignment.reference(step) else { return Ok(Feedback::WrongPath) };
-    let (Some(ours), Some(theirs)) = (facts(failing, step)?, facts(reference, other)?) else {
+    let others: Vec<Step> = members.iter().filter_map(|step| alignment.reference(*step)).collect();
+    if others.is_empty() {
+        return Ok(Feedback::WrongPath);
+    }
+    let (Some(ours), Some(theirs)) = (facts(failing, members)?, facts(reference, &others)?) else {
         return Ok(Feedback::Unclear);
     };
-    let mut wrong = Vec::new();
     let values = Values { alignment };
-    for (index, used) in ours.used.iter().enumerate() {
-        let is_wrong = match &used.value {
-            None => {
-                let part = used.makers.first().copied().filter(|maker| *maker < step);
-                match part {
-                    Some(part) => !matches!(judge((failing, reference), alignment, part)?, Feedback::Correct),
-                    None => false,
-                }
-            }
-            Some(_) => values.differs(used, &theirs.used),
-        };
-        if is_wrong {
-            wrong.push(index);
-        }
-    }
+    let numbered = ours.used.iter().enumerate();
+    let wrong = numbered.filter(|(_, used)| values.differs(used, &theirs.used)).map(|(index, _)| index);
+    let wrong: Vec<usize> = wrong.collect();
     if !wrong.is_empty() {
         return Ok(Feedback::WrongValue(wrong));
     }
-    let is_decided = match (&ours.outcome, &theirs.outcome) {
+    // A line that other steps belong to there decided otherwise inside of itself.
+    let is_cut = others.len() < members.len();
+    let is_decided = is_cut || match (&ours.outcome, &theirs.outcome) {
         (Some(ours), Some(theirs)) => ours.apart(theirs).is_some(),
         _ => false,
     };
@@ -174,7 +187,10 @@ pub struct Statements {
     pub of_steps: Vec<u32>,
     /// By number, from 0, which is none.
     pub places: Vec<Option<Place>>,
+    /// By number: the number of its line; 0 for none.
+    pub lines: Vec<u32>,
     known: HashMap<(u32, u32), u32>,
+    known_lines: HashMap<Place, u32>,
 }
 
 impl Statements {
@@ -182,7 +198,7 @@ impl Statements {
     ///
     /// Cost: one pass over the run.
     pub fn read(player: &mut Player) -> Result<Self, TraceError> {
-        let mut found = Self { of_steps: vec![0], places: vec![None], known: HashMap::new() };
+        let mut found = Self { of_steps: vec![0], places: vec![None], lines: vec![0], ..Self::default() };
         player.seek(0)?;
         player.play(&mut found)?;
         Ok(found)
@@ -195,7 +211,11 @@ impl Watch for Statements {
         let next = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
         let number = *self.known.entry((frame.shape.index, frame.statement)).or_insert(next);
         if number == next {
-            self.places.push(frame.place().cloned());
+            let place = frame.place().cloned();
+            let next = u32::try_from(self.known_lines.len() + 1).unwrap_or(u32::MAX);
+            let line = place.clone().filter(|place| place.line > 0).map(|place| Place { column: 0, ..place });
+            self.lines.push(line.map_or(0, |line| *self.known_lines.entry(line).or_insert(next)));
+            self.places.push(place);
         }
         self.of_steps.push(number);
     }

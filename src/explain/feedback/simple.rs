@@ -1,0 +1,40 @@
+//! From a wrong value to the step that computed it, from a wrong path to the decision for it: the simple inference of the paper.
+//!
+//! Deviation: values that were wrong beside the one that was followed are kept, and taken up again at a dead end.
+
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::Judged;
+use crate::explain::feedback::control;
+use crate::explain::feedback::table::Table;
+use crate::trace::dependence::Dependences;
+use crate::trace::step::Step;
+
+/// The next step, by the last wrong answer with something left to follow; none at the end of all of them.
+///
+/// Cost: a look-up for each answer.
+pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option<Step> {
+    let is_clear = |step: Step| {
+        let of_step = |answer: &&Judged| answer.step == step && answer.feedback != Feedback::Unclear;
+        judged.iter().any(|answer| of_step(&answer))
+    };
+    let last = judged.last()?.step;
+    let mut unclear = None;
+    for answer in judged.iter().rev() {
+        let mut options: Vec<Step> = match &answer.feedback {
+            Feedback::WrongValue(_) => answer.makers_of(true),
+            Feedback::WrongPath => control((graph, table), answer.step).into_iter().collect(),
+            _ => continue,
+        };
+        options.iter_mut().for_each(|step| *step = table.shown(*step));
+        options.sort_unstable();
+        for step in options.into_iter().rev().filter(|step| *step != Step::START && !is_clear(*step)) {
+            if step != last {
+                return Some(step);
+            }
+            unclear = unclear.or(Some(step));
+        }
+    }
+    // Around what was unclear, and back to it.
+    let parent = unclear.and_then(|step| table.parent(step)).map(|parent| table.shown(parent)).filter(|parent| !is_clear(*parent));
+    parent.or(unclear)
+}
