@@ -26,11 +26,9 @@ use crate::session::debug::simulated;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::trace::step::Step;
+use crate::world::answers::Answers;
 use crate::world::repo::locate::Location;
 use serde_json::json;
-use std::collections::VecDeque;
-use std::fs::File;
-use std::fs::OpenOptions;
 use std::io;
 use std::io::BufRead as _;
 use std::io::Write as _;
@@ -61,20 +59,16 @@ pub fn run(
     if let (Some(versions), Some(method)) = (&order.versions, &order.simulated) {
         return simulate(versions, method, location, context, console);
     }
-    match &order.versions {
-        Some(versions) => {
-            debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
-                let mut sources = change::Sources::new(location, both.tree)?;
-                let mut line = |file: &str, number: u32| sources.line(file, number);
-                walked(&mut walk, true, answers, &mut line, console)
-            })
-        }
-        None => {
-            let (mut walk, mut sources) = debug::of_recording(order, location)?;
-            let mut line = |file: &str, number: u32| sources.line(file, number);
-            walked(&mut walk, false, answers, &mut line, console)
-        }
-    }
+    let Some(versions) = &order.versions else {
+        let (mut walk, mut sources) = debug::of_recording(order, location)?;
+        let mut line = |file: &str, number: u32| sources.line(file, number);
+        return walked(&mut walk, false, answers, &mut line, console);
+    };
+    debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+        let mut sources = change::Sources::new(location, both.tree)?;
+        let mut line = |file: &str, number: u32| sources.line(file, number);
+        walked(&mut walk, true, answers, &mut line, console)
+    })
 }
 
 /// A line of a file, if it is known.
@@ -87,37 +81,25 @@ fn walked(
     line: Line<'_>,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let (replayed, journal) = match answers {
-        Some(path) => journal(path)?,
-        None => (VecDeque::new(), None),
-    };
-    let mut terminal = Asked { line, replayed, journal, style: console.out_style, is_json: console.is_json };
+    let answers = answers.map(opened).transpose()?;
+    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json };
     let end = walk.ask(&mut terminal, is_helped)?;
     let text = ended(walk, &end, terminal.line, console)?;
     Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }))
 }
 
-/// The answers of a file, and the file to add others to.
-fn journal(path: &Path) -> Result<(VecDeque<String>, Option<File>), Failure> {
-    let failed = |error: io::Error| {
+/// The answers of a file.
+fn opened(path: &Path) -> Result<Answers, Failure> {
+    Answers::open(path).map_err(|error| {
         let name = Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()));
         Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
-    };
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed(error)),
-    };
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
-    Ok((lines.map(str::to_owned).collect(), Some(file)))
+    })
 }
 
 /// A person at a terminal, or a program at a pipe.
 struct Asked<'a> {
     line: Line<'a>,
-    replayed: VecDeque<String>,
-    journal: Option<File>,
+    answers: Option<Answers>,
     style: Style,
     is_json: bool,
 }
@@ -154,42 +136,43 @@ fn reason(state: State) -> &'static str {
 }
 
 impl Asked<'_> {
-    fn print(&self, text: &str) -> Result<(), Failure> {
+    fn print(text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::from_error(&error))
     }
 
     fn shown(&mut self, question: &Question<'_>) -> String {
         let Facts { detail, used, outcome, .. } = question.facts;
-        let mut text = format!("\n{}. step {}, {}", question.nth, detail.standing.step.0, at(question.facts));
-        if let Some(found) = &question.recommendation {
-            text += &format!("  ({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement"));
-        }
-        text.push('\n');
+        let reason = question
+            .recommendation
+            .map(|found| format!("  ({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement")));
+        let (nth, step) = (question.nth, detail.standing.step.0);
+        let head = format!("{nth}. step {step}, {}{}", at(question.facts), reason.unwrap_or_default());
+        let mut lines = vec![String::new(), head];
         let place = detail.standing.place.as_ref();
         if let Some(source) = place.and_then(|place| (self.line)(&place.file, place.line)) {
-            text += &format!("      {}\n", self.style.paint(Role::Faint, safe(&source)));
+            lines.push(format!("      {}", self.style.paint(Role::Faint, safe(&source))));
         }
         for (number, used) in (1..).zip(used) {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
-            text += &format!("  {number}: uses {} = {}{origin}\n", short(&used.name), value(used));
+            lines.push(format!("  {number}: uses {} = {}{origin}", short(&used.name), value(used)));
         }
         for write in &detail.writes {
             let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
-            text += &format!("     gives {} = {value}\n", short(&write.named.name));
+            lines.push(format!("     gives {} = {value}", short(&write.named.name)));
         }
         for call in &detail.calls {
             let name = call.name.as_deref().unwrap_or("a function");
             let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
-            text += &format!("     calls {}({}){result}\n", safe(name), short(&call.arguments.join(", ")));
+            lines.push(format!("     calls {}({}){result}", safe(name), short(&call.arguments.join(", "))));
         }
         if let Some(outcome) = outcome {
-            text += &format!("     decides: {}\n", safe(&outcome.told));
+            lines.push(format!("     decides: {}", safe(&outcome.told)));
         }
         if let Some((signal, _)) = &detail.crash {
-            text += &format!("     crashes with signal {signal}\n");
+            lines.push(format!("     crashes with signal {signal}"));
         }
-        text
+        lines.join("\n") + "\n"
     }
 
     fn json(question: &Question<'_>) -> Vec<u8> {
@@ -250,44 +233,41 @@ impl Person for Asked<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
         let shown = self.shown(question);
         if self.is_json {
-            self.print(&String::from_utf8_lossy(&Self::json(question)))?;
+            Self::print(&String::from_utf8_lossy(&Self::json(question)))?;
         } else {
-            self.print(&shown)?;
+            Self::print(&shown)?;
         }
         loop {
-            let known = self.replayed.pop_front();
+            let known = self.answers.as_mut().and_then(Answers::known);
             let is_new = known.is_none();
             if !self.is_json {
-                self.print("[c w h p u g z q ?] ")?;
+                Self::print("[c w h p u g z q ?] ")?;
             }
-            let text = match known {
-                Some(text) => {
-                    if !self.is_json {
-                        self.print(&format!("{}\n", safe(&text)))?;
-                    }
-                    text
+            let text = if let Some(text) = known {
+                if !self.is_json {
+                    Self::print(&format!("{}\n", safe(&text)))?;
                 }
-                None => {
-                    let mut text = String::new();
-                    let n = io::stdin().lock().read_line(&mut text).map_err(|error| Failure::from_error(&error))?;
-                    if n == 0 {
-                        return Ok(Reply::Quit);
-                    }
-                    text.trim().to_owned()
+                text
+            } else {
+                let mut text = String::new();
+                let n = io::stdin().lock().read_line(&mut text).map_err(|error| Failure::from_error(&error))?;
+                if n == 0 {
+                    return Ok(Reply::Quit);
                 }
+                text.trim().to_owned()
             };
             match reply(&text, &question.facts.used) {
                 Ok(reply) => {
-                    if let (true, Some(journal)) = (is_new && reply != Reply::Quit, &mut self.journal) {
-                        writeln!(journal, "{text}").map_err(|error| Failure::from_error(&error))?;
+                    if let (true, Some(answers)) = (is_new && reply != Reply::Quit, &mut self.answers) {
+                        answers.add(&text).map_err(|error| Failure::from_error(&error))?;
                     }
                     return Ok(reply);
                 }
                 Err(what) if self.is_json => {
                     let line = json_line(&json!({ "schema": "git-idd debug error 1", "error": what }));
-                    self.print(&String::from_utf8_lossy(&line))?;
+                    Self::print(&String::from_utf8_lossy(&line))?;
                 }
-                Err(what) => self.print(&format!("{what}\n"))?,
+                Err(what) => Self::print(&format!("{what}\n"))?,
             }
         }
     }
@@ -295,7 +275,7 @@ impl Person for Asked<'_> {
     fn presumed(&mut self, facts: &Facts) {
         if !self.is_json {
             let step = facts.detail.standing.step.0;
-            drop(self.print(&format!("\n   step {step}, {}, is as in the passing version\n", at(facts))));
+            drop(Self::print(&format!("\n   step {step}, {}, is as in the passing version\n", at(facts))));
         }
     }
 }
@@ -308,19 +288,22 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
             End::Exhausted => ("exhausted", None),
             End::Left => ("left", None),
         };
-        let value = json!({ "schema": "git-idd debug result 1", "result": result, "step": step, "answers": walk.judged.len() });
+        let value =
+            json!({ "schema": "git-idd debug result 1", "result": result, "step": step, "answers": walk.judged.len() });
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
     let step = match end {
         End::Found(step) => *step,
         End::Exhausted => {
-            return Ok("\nAll steps on which the failure depends were judged, and none is the first wrong one: code may be \
+            return Ok(
+                "\nAll steps on which the failure depends were judged, and none is the first wrong one: code may be \
                        missing, or an answer is wrong (`z` takes it back).\n"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         End::Left => return Ok("\n".to_owned()),
     };
-    let mut text = String::from("\nThe first wrong step:\n");
+    let mut lines = vec![String::new(), "The first wrong step:".to_owned()];
     let mut steps: Vec<Judged> = walk.judged.clone();
     steps.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
     steps.sort_by_key(|judged| judged.step);
@@ -333,19 +316,18 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
             Feedback::WrongPath => "should not run".to_owned(),
             Feedback::WrongValue(wrong) => {
                 let names = wrong.iter().filter_map(|index| facts.used.get(*index));
-                let names: Vec<String> =
-                    names.map(|used| format!("{} = {}", short(&used.name), value(used))).collect();
+                let names: Vec<String> = names.map(|used| format!("{} = {}", short(&used.name), value(used))).collect();
                 format!("uses the wrong {}", names.join(", "))
             }
             Feedback::Correct | Feedback::Unclear => continue,
         };
-        text += &format!("  step {}, {}: {what}\n", judged.step.0, at(&facts));
+        lines.push(format!("  step {}, {}: {what}", judged.step.0, at(&facts)));
         let place = facts.detail.standing.place.as_ref();
         if let Some(source) = place.and_then(|place| line(&place.file, place.line)) {
-            text += &format!("      {}\n", console.out_style.paint(Role::Faint, safe(&source)));
+            lines.push(format!("      {}", console.out_style.paint(Role::Faint, safe(&source))));
         }
     }
-    Ok(text)
+    Ok(lines.join("\n") + "\n")
 }
 
 /// Answers as a person who knows the passing version, and prints the figures.
@@ -376,4 +358,38 @@ fn simulate(
         })),
         0,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(names: &[&str]) -> Vec<Used> {
+        let one = |name: &&str| Used { name: (*name).to_owned(), value: None, makers: vec![], origin: None };
+        names.iter().map(one).collect()
+    }
+
+    #[test]
+    fn answers_are_letters_and_values_are_numbers_or_names() {
+        let names = used(&["n", "p->x", "f()"]);
+        let said = |text: &str| reply(text, &names).unwrap();
+        assert_eq!(said("c"), Reply::Said(Feedback::Correct));
+        assert_eq!(said("h"), Reply::Said(Feedback::WrongResult));
+        assert_eq!(said("w 2 f()"), Reply::Said(Feedback::WrongValue(vec![1, 2])));
+        assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
+        assert_eq!(said("g #12"), Reply::Jump(Step(12)));
+        assert_eq!(said("undo"), Reply::Undo);
+        assert_eq!(reply("w", &used(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_explained() {
+        let names = used(&["n", "m"]);
+        assert_eq!(reply("w x", &names), Err("the step uses no value x".to_owned()));
+        assert_eq!(reply("w 3", &names), Err("the step uses no value 3".to_owned()));
+        assert_eq!(reply("w", &names), Err("which value is wrong? `w 1` is the first one".to_owned()));
+        assert_eq!(reply("w", &[]), Err("the step uses no value; `h` says that what it computes is wrong".to_owned()));
+        assert_eq!(reply("g", &names), Err("which step? `g 12` goes to step 12".to_owned()));
+        assert_eq!(reply("", &names), Err(HELP.to_owned()));
+    }
 }

@@ -8,6 +8,7 @@ use crate::plural::count;
 use crate::report::Status;
 use crate::report::chain::Chain;
 use crate::report::chain::Figures;
+use crate::report::chain::Kind;
 use crate::report::chain::Switched;
 use crate::report::chain::Which;
 use crate::report::escape::Terminal;
@@ -111,11 +112,17 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
                 line(format!("      {}", style.paint(Role::Faint, safe(&source.into()))));
             }
         };
+    let mut is_told = false;
     let is_verbose = console.volume == Volume::Verbose;
     let entries = if is_verbose { chain.links.iter().map(Entry::Link).collect() } else { outline(&chain.links) };
     for entry in &entries {
         match entry {
-            Entry::Link(found) => step((&found.file, found.line), (found.in_change, found.which), &found.clause(safe)),
+            Entry::Link(found) => {
+                let difference = found.difference(safe).filter(|_| found.kind != Kind::Change && !is_told);
+                is_told |= found.was.is_some();
+                let difference = difference.map(|difference| format!("; {difference}")).unwrap_or_default();
+                step((&found.file, found.line), (found.in_change, found.which), &(found.clause(safe) + &difference));
+            }
             other => step((&None, None), (false, Which::default()), &other.words().unwrap_or_default()),
         }
     }

@@ -108,7 +108,7 @@ pub struct Link {
     /// The text, if the variable is one character of a text.
     #[serde(default)]
     pub text: Option<Text>,
-    /// For a changed statement without a value, what the reference has there.
+    /// For a changed line, what the reference has there.
     #[serde(default)]
     pub was: Option<Was>,
 }

@@ -136,27 +136,30 @@ fn pattern(variable: &[u8]) -> Vec<u8> {
 }
 
 impl Chain {
-    /// The chain in one sentence: where the change takes effect, the last decision that it turns, and the failure. `None` if the chain is short or does not begin with the change.
+    /// The chain in one sentence: where the change takes effect, the first decision of the same file that it turns, and the failure. `None` if the chain is short or does not begin with the change.
     pub fn in_short(&self) -> Option<String> {
         let text = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
         let (first, decision) = self.essence()?;
         let place = |link: &Link| Some(format!("{}:{}", text(link.file.as_ref()?), link.line?));
-        let effect = match first.kind {
-            Kind::Change => {
-                first.difference(text).map(|difference| format!(", where {difference}")).unwrap_or_default()
-            }
-            _ => format!(", where {}", first.clause(text)),
+        let difference = first.difference(text);
+        let effect = if first.kind == Kind::Change {
+            difference.map(|difference| format!(", where {difference}")).unwrap_or_default()
+        } else {
+            let difference = difference.map(|difference| format!(" ({difference})")).unwrap_or_default();
+            format!(", where {}{difference}", first.clause(text))
         };
         let then = decision.and_then(|link| Some(format!("; in {} {}", place(link)?, link.clause(text))));
         let (first, then) = (place(first)?, then.unwrap_or_default());
         Some(format!("The change takes effect in {first}{effect}{then}; thus {}.", text(&self.failure.what)))
     }
 
-    /// The links that the sentence tells: the first one, which is in the change, and the last decision.
+    /// The links that the sentence tells: the first one, which is in the change, and a decision that is near it.
     fn essence(&self) -> Option<(&Link, Option<&Link>)> {
         const MIN_LINKS: usize = 5;
         let first = self.links.first().filter(|first| first.in_change && self.links.len() >= MIN_LINKS)?;
-        Some((first, self.links[1..].iter().rev().find(|link| link.kind == Kind::Decision)))
+        let is_near = |link: &&Link| link.kind == Kind::Decision && link.file == first.file;
+        let decision = if first.kind == Kind::Decision { None } else { self.links[1..].iter().find(is_near) };
+        Some((first, decision))
     }
 }
 

@@ -161,7 +161,9 @@ impl Walk {
     /// What the passing version says of a step.
     pub fn silent(&mut self, step: Step) -> Result<Option<Feedback>, Failure> {
         let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
-        facts::judge((&mut self.run, reference), alignment, &self.table.members(step)).map(Some).map_err(|error| failed(&error))
+        facts::judge((&mut self.run, reference), alignment, &self.table.members(step))
+            .map(Some)
+            .map_err(|error| failed(&error))
     }
 
     /// Takes an answer.

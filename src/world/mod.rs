@@ -1,5 +1,6 @@
 //! The world outside of the engines: repositories, processes, files.
 
+pub mod answers;
 pub mod process;
 
 pub mod compiler;

@@ -16,6 +16,9 @@ pub mod simple;
 pub mod suspects;
 pub mod table;
 
+#[cfg(test)]
+mod samples;
+
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
 use crate::trace::slice;

@@ -21,7 +21,7 @@ const N_COMPARED: usize = 40;
 const MAX_FOLLOWED: usize = 40_000_000;
 
 /// What finding the ringleader is worth, in bits.
-const FOUND: f64 = 4.0;
+const FOUND: f64 = 1.0;
 
 /// Why a step is recommended; the names of the paper, and what is beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,13 +114,7 @@ pub fn recommend(
 }
 
 /// The entropy of what may be said of a step, in bits: it is the ringleader, one of the values that it uses is wrong, or it is right.
-fn information(
-    both: (&Dependences, &Table),
-    suspects: &Suspects,
-    step: Step,
-    makers: &[Step],
-    here: f64,
-) -> f64 {
+fn information(both: (&Dependences, &Table), suspects: &Suspects, step: Step, makers: &[Step], here: f64) -> f64 {
     let mut parts = vec![here];
     let mut told = 0.0;
     let whole = suspects.mass(&behind_line(both, step));
@@ -150,7 +144,8 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
             around = table.parent(parent);
         }
     }
-    let mut statements: Vec<(u32, f64)> = suspects.statements.iter().map(|(statement, weight)| (*statement, *weight)).collect();
+    let mut statements: Vec<(u32, f64)> =
+        suspects.statements.iter().map(|(statement, weight)| (*statement, *weight)).collect();
     statements.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     statements.truncate(N_COMPARED / 2);
     let mut heaviest: HashMap<u32, (f64, Step)> = HashMap::new();
@@ -169,7 +164,9 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
             next += 1;
         }
     }
-    found.iter_mut().for_each(|step| *step = table.shown(*step));
+    for step in &mut found {
+        *step = table.shown(*step);
+    }
     found.retain(|step| *step != Step::START);
     let mut known = std::collections::HashSet::new();
     found.retain(|step| known.insert(*step));
@@ -180,7 +177,8 @@ fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) 
     use super::Feedback;
     let is_direct = |answer: &Judged| {
         let direct = answer.makers_of(true).into_iter().map(|maker| table.shown(maker)).any(|maker| maker == step);
-        let decided = answer.feedback == Feedback::WrongPath && super::control((graph, table), answer.step) == Some(step);
+        let decided =
+            answer.feedback == Feedback::WrongPath && super::control((graph, table), answer.step) == Some(step);
         direct || decided
     };
     let is_around = |answer: &Judged| {
@@ -196,5 +194,53 @@ fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) 
         _ if judged.iter().any(is_direct) => State::SimpleInference,
         _ if is_between => State::InspectDetails,
         _ => State::PatternInference,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::feedback::Feedback;
+    use crate::explain::feedback::samples::judged;
+    use crate::explain::feedback::samples::run;
+    use crate::trace::slice;
+    use crate::trace::slice::Kinds;
+
+    fn next(makers: &[&[u32]], all: &[Judged]) -> Option<Recommendation> {
+        let (graph, table) = run(makers);
+        let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
+        let suspects = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0);
+        recommend((&graph, &table), &suspects, all)
+    }
+
+    #[test]
+    fn deep_steps_are_unclear_more_often_and_less_when_they_are_seen_again() {
+        assert!(unclear(1, 1).abs() < 1e-9);
+        assert!((unclear(3, 1) - 0.8647).abs() < 1e-3);
+        assert!((unclear(3, 2) - 0.4323).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_gave_the_wrong_value_comes_first() {
+        let found = next(&[&[], &[1], &[2]], &[judged(3, Feedback::WrongValue(vec![0]), &[2])]).unwrap();
+        assert_eq!((found.step, found.state), (Step(2), State::SimpleInference));
+    }
+
+    #[test]
+    fn a_long_way_is_not_walked_step_by_step() {
+        // A chain of 64 steps, wrong all the way back to the first one.
+        let chain: Vec<Vec<u32>> = (0_u32..64).map(|step| Vec::from_iter((step > 0).then_some(step))).collect();
+        let chain: Vec<&[u32]> = chain.iter().map(Vec::as_slice).collect();
+        let mut all = vec![judged(64, Feedback::WrongValue(vec![0]), &[63])];
+        while let Some(found) = next(&chain, &all).filter(|found| found.step != Step(1)) {
+            all.push(judged(found.step.0, Feedback::WrongValue(vec![0]), &[found.step.0 - 1]));
+        }
+        assert!(all.len() <= 16, "{} answers", all.len());
+    }
+
+    #[test]
+    fn nothing_is_recommended_when_all_was_judged() {
+        let all = [judged(2, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
+        assert_eq!(next(&[&[], &[1]], &all), None);
     }
 }

@@ -25,7 +25,9 @@ pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option
             Feedback::WrongPath => control((graph, table), answer.step).into_iter().collect(),
             _ => continue,
         };
-        options.iter_mut().for_each(|step| *step = table.shown(*step));
+        for step in &mut options {
+            *step = table.shown(*step);
+        }
         options.sort_unstable();
         for step in options.into_iter().rev().filter(|step| *step != Step::START && !is_clear(*step)) {
             if step != last {
@@ -35,6 +37,31 @@ pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option
         }
     }
     // Around what was unclear, and back to it.
-    let parent = unclear.and_then(|step| table.parent(step)).map(|parent| table.shown(parent)).filter(|parent| !is_clear(*parent));
+    let parent = unclear
+        .and_then(|step| table.parent(step))
+        .map(|parent| table.shown(parent))
+        .filter(|parent| !is_clear(*parent));
     parent.or(unclear)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::feedback::samples::judged;
+    use crate::explain::feedback::samples::run;
+
+    #[test]
+    fn the_last_wrong_value_is_followed_and_what_was_wrong_beside_it_is_taken_up_later() {
+        let (graph, table) = run(&[&[], &[], &[1, 2], &[3]]);
+        let both = (&graph, &table);
+        assert_eq!(next(both, &[]), None);
+        let mut all = vec![judged(4, Feedback::WrongValue(vec![0]), &[3])];
+        assert_eq!(next(both, &all), Some(Step(3)));
+        all.push(judged(3, Feedback::WrongValue(vec![0, 1]), &[1, 2]));
+        assert_eq!(next(both, &all), Some(Step(2)));
+        all.push(judged(2, Feedback::Correct, &[]));
+        assert_eq!(next(both, &all), Some(Step(1)));
+        all.push(judged(1, Feedback::Correct, &[]));
+        assert_eq!(next(both, &all), None);
+    }
 }

@@ -84,7 +84,8 @@ impl Suspects {
     fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
         let step = answer.step;
         let of = |steps: &[Step]| behind((graph, table), steps, Step(step.0 + 1));
-        let around: Vec<Step> = control((graph, table), step).into_iter().flat_map(|step| table.members(step)).collect();
+        let around: Vec<Step> =
+            control((graph, table), step).into_iter().flat_map(|step| table.members(step)).collect();
         match &answer.feedback {
             Feedback::WrongValue(_) => {
                 let (wrong, right) = (of(&answer.makers_of(true)), of(&answer.makers_of(false)));
@@ -137,5 +138,46 @@ impl Suspects {
     /// How suspicious a step is.
     pub fn weight(&self, step: Step) -> f64 {
         self.steps.binary_search(&step).map_or(0.0, |index| self.weights[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::feedback::samples::judged;
+    use crate::explain::feedback::samples::run;
+    use crate::trace::slice;
+    use crate::trace::slice::Kinds;
+
+    /// The suspicion of the steps of a run whose last one is wrong.
+    fn suspects(makers: &[&[u32]], all: &[Judged]) -> Vec<f64> {
+        let (graph, table) = run(makers);
+        let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
+        let found = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0);
+        assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        (1..=graph.n_steps()).map(|step| found.weight(Step(step))).collect()
+    }
+
+    #[test]
+    fn what_the_failure_does_not_depend_on_is_no_suspect() {
+        let weights = suspects(&[&[], &[], &[1]], &[]);
+        assert!(weights[1] == 0.0 && weights[0] > 0.0 && weights[2] > 0.0, "{weights:?}");
+    }
+
+    #[test]
+    fn a_wrong_value_accuses_what_it_comes_from_and_acquits_the_rest() {
+        // 5 uses 3, which comes from 1, and 4, which comes from 2.
+        let makers: &[&[u32]] = &[&[], &[], &[1], &[2], &[3, 4]];
+        let weights = suspects(makers, &[judged(5, Feedback::WrongValue(vec![0]), &[3, 4])]);
+        assert!(weights[0] + weights[2] > 0.95, "{weights:?}");
+        assert!(weights[2] > weights[0], "the nearer one is more suspicious: {weights:?}");
+    }
+
+    #[test]
+    fn a_step_that_is_right_acquits_what_it_depends_on_and_is_no_proof() {
+        let makers: &[&[u32]] = &[&[], &[1], &[], &[2, 3]];
+        let wrong = judged(4, Feedback::WrongValue(vec![0, 1]), &[2, 3]);
+        let weights = suspects(makers, &[wrong, judged(2, Feedback::Correct, &[1])]);
+        assert!(weights[2] > 0.8 && weights[0] > 0.0, "{weights:?}");
     }
 }

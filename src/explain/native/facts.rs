@@ -89,12 +89,9 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
 fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl Iterator<Item = Step>) {
     match used.iter_mut().find(|known| known.name == name) {
         Some(known) => known.makers.extend(makers),
-        None => used.push(Used {
-            name: name.to_owned(),
-            value: value.cloned(),
-            makers: makers.collect(),
-            origin: None,
-        }),
+        None => {
+            used.push(Used { name: name.to_owned(), value: value.cloned(), makers: makers.collect(), origin: None });
+        }
     }
 }
 
@@ -126,10 +123,11 @@ pub fn judge(
     }
     // A line that other steps belong to there decided otherwise inside of itself.
     let is_cut = others.len() < members.len();
-    let is_decided = is_cut || match (&ours.outcome, &theirs.outcome) {
-        (Some(ours), Some(theirs)) => ours.apart(theirs).is_some(),
-        _ => false,
-    };
+    let is_decided = is_cut
+        || match (&ours.outcome, &theirs.outcome) {
+            (Some(ours), Some(theirs)) => ours.apart(theirs).is_some(),
+            _ => false,
+        };
     let is_wrong = is_decided || values.computed(&ours.detail, true) != values.computed(&theirs.detail, false);
     Ok(if is_wrong { Feedback::WrongResult } else { Feedback::Correct })
 }
@@ -151,9 +149,10 @@ impl Values<'_> {
     /// What a step wrote, and what it called the library with.
     fn computed(&self, detail: &Detail, is_failing: bool) -> Vec<String> {
         let text = |text: &str| self.text(text, is_failing);
-        let wrote = detail.writes.iter().map(|access| {
-            text(&format!("{} = {}", access.named.name, access.named.value.as_deref().unwrap_or("?")))
-        });
+        let wrote = detail
+            .writes
+            .iter()
+            .map(|access| text(&format!("{} = {}", access.named.name, access.named.value.as_deref().unwrap_or("?"))));
         let called = detail.calls.iter().map(|call| {
             text(&format!("{}({}) {:?}", call.name.as_deref().unwrap_or("*"), call.arguments.join(", "), call.result))
         });
@@ -220,4 +219,3 @@ impl Watch for Statements {
         self.of_steps.push(number);
     }
 }
-

@@ -37,7 +37,11 @@ pub struct Returned {
 }
 
 /// The calls of one step that came back before so many steps had begun, without those that return nothing; and the steps whose temporary values it used.
-pub(super) fn of_step(recorded: &mut Recorded, step: Step, before: u64) -> Result<(Vec<Returned>, Vec<Step>), TraceError> {
+pub(super) fn of_step(
+    recorded: &mut Recorded,
+    step: Step,
+    before: u64,
+) -> Result<(Vec<Returned>, Vec<Step>), TraceError> {
     if step == Step::START {
         return Ok((Vec::new(), Vec::new()));
     }

@@ -66,7 +66,7 @@ impl Replaced {
 
     fn of_patch(patch: &str) -> Self {
         let mut groups = Vec::new();
-        let (mut path, mut at) = (String::new(), 0_u32);
+        let (mut name, mut at) = (String::new(), 0_u32);
         let mut group = Group::default();
         for line in patch.lines().chain([" "]) {
             if let Some(text) = line.strip_prefix('-').filter(|_| !line.starts_with("--- ")) {
@@ -80,11 +80,11 @@ impl Replaced {
             let found = std::mem::take(&mut group);
             if !(found.old.is_empty() && found.new.is_empty()) {
                 let n_new = u32::try_from(found.new.len()).unwrap_or(0);
-                groups.push(Group { path: path.clone(), first: at, ..found });
+                groups.push(Group { path: name.clone(), first: at, ..found });
                 at = at.saturating_add(n_new);
             }
             if let Some(file) = line.strip_prefix("+++ ") {
-                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut path);
+                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
             } else if line.starts_with("@@ -") {
                 let begin = line.split('+').nth(1).and_then(|range| range.split([',', ' ']).next());
                 at = begin.and_then(|begin| begin.parse().ok()).unwrap_or(0);

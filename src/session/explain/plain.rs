@@ -150,13 +150,13 @@ fn of_link(link: &story::Link, at: At, replaced: &Replaced) -> Link {
         Did::Used(path) => (Kind::Change, Some(&**path), "that of the failing version", "that of the reference"),
         Did::Differs(None) => (Kind::Change, None, "that of the failing version", "that of the reference"),
     };
-    let line = at.line.and_then(|line| u32::try_from(line).ok());
-    let was = match (&link.did, &at.file, line) {
-        (Did::Differs(None) | Did::Used(_), Some(file), Some(line)) if at.in_change => {
-            replaced.at(&String::from_utf8_lossy(file.as_bytes()), line)
-        }
-        _ => None,
-    };
+    let number = at.line.and_then(|line| u32::try_from(line).ok());
+    let was = at
+        .file
+        .as_ref()
+        .zip(number)
+        .filter(|_| at.in_change)
+        .and_then(|(file, line)| replaced.at(&String::from_utf8_lossy(file.as_bytes()), line));
     Link {
         kind,
         was,

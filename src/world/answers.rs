@@ -1,0 +1,62 @@
+//! The answers of a walk in a file, one a line: what was answered is read first, and what is answered then is added.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Write as _;
+use std::path::Path;
+
+/// The answers of a file.
+#[derive(Debug)]
+pub struct Answers {
+    known: VecDeque<String>,
+    file: File,
+}
+
+impl Answers {
+    /// Opens a file; there may be none yet. Empty lines and those that begin with `#` are skipped.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error),
+        };
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            file.write_all(b"\n")?;
+        }
+        Ok(Self { known: lines.map(str::to_owned).collect(), file })
+    }
+
+    /// The next answer that was given before.
+    pub fn known(&mut self) -> Option<String> {
+        self.known.pop_front()
+    }
+
+    /// Adds an answer.
+    pub fn add(&mut self, answer: &str) -> io::Result<()> {
+        writeln!(self.file, "{answer}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_again_and_added_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("answers");
+        let mut answers = Answers::open(&path).unwrap();
+        assert_eq!(answers.known(), None);
+        answers.add("w n").unwrap();
+        fs::write(&path, "# a walk\n\nw n\nc").unwrap();
+        let mut answers = Answers::open(&path).unwrap();
+        answers.add("h").unwrap();
+        assert_eq!([answers.known(), answers.known(), answers.known()], [Some("w n".into()), Some("c".into()), None]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
+    }
+}

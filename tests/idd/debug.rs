@@ -1,0 +1,123 @@
+//! `git idd debug` on small C programs.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::explain::repository;
+use crate::plain::idd;
+
+/// The largest of some numbers, and their sum. The fault is in `larger`.
+const GOOD: &str = "#include <stdio.h>
+static int larger(int one, int other) {
+    return one > other ? one : other;
+}
+int main(void) {
+    int numbers[] = {3, 9, 4};
+    int most = 0;
+    int sum = 0;
+    for (int i = 0; i < 3; i++) {
+        most = larger(most, numbers[i]);
+        sum += numbers[i];
+    }
+    int both = most + sum;
+    printf(\"%d\\n\", both);
+    return both != 25;
+}
+";
+
+fn bad() -> String {
+    GOOD.replace("one > other ? one", "one < other ? one")
+}
+
+/// What a walk with these answers prints, and its exit code.
+fn walked(place: &Path, answers: &str, more: &[&str]) -> (String, Option<i32>) {
+    fs::write(place.join(".git/answers"), answers).unwrap();
+    let mut words = vec!["debug", "--answers", ".git/answers"];
+    words.extend(more);
+    let (said, complaint, code) = idd(place, &words);
+    (said + &complaint, code)
+}
+
+fn recorded() -> tempfile::TempDir {
+    let place = repository(GOOD, &bad());
+    let (said, complaint, code) = idd(place.path(), &["record", "--build", "cc -g -o a a.c", "--", "./a"]);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    place
+}
+
+#[test]
+fn a_walk_over_a_recording_leads_from_the_failure_to_the_first_wrong_step() {
+    let place = recorded();
+    let place = place.path();
+    let answers = "w both\nw most\n";
+    let (said, code) = walked(place, answers, &["--from", "line:a.c:15"]);
+    assert_eq!(code, Some(130), "without a further answer it ends: {said}");
+    assert!(said.contains("return both != 25;\n  1: uses both = 16\n"), "{said}");
+    // Each question says what the step does.
+    assert!(said.contains("int both = most + sum;\n"), "{said}");
+    assert!(said.contains("uses most = 0\n"), "{said}");
+    let step = |line: &str| -> String {
+        let (before, _) = said.split_once(line).unwrap();
+        before.rsplit_once(". step ").unwrap().1.split_once(',').unwrap().0.to_owned()
+    };
+    let wrong = step("int both = most + sum;");
+
+    let (said, code) = walked(place, &format!("w both\ng {wrong}\nz\nw 1\ng {wrong}\nh\n"), &["--from", "line:a.c:15"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (_, found) = said.split_once("The first wrong step:\n").unwrap();
+    let expected = format!("  step {wrong}, a.c:13, in main: computes a wrong value\n      int both = most + sum;\n");
+    assert!(found.starts_with(&expected), "{found}");
+    assert!(found.contains("a.c:15, in main: uses the wrong both = 16\n"), "{found}");
+}
+
+#[test]
+fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
+    let place = repository(GOOD, &bad());
+    let order = ["--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -g -o a a.c", "--", "./a"];
+    let order = |first: &[&'static str]| [first, &order].concat();
+    let (said, code) = walked(place.path(), "", &order(&["--simulate", "expected+help"]));
+    assert_eq!(code, Some(0), "{said}");
+    let value: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    assert_eq!(value["found"], true, "{value}");
+    assert!(value["answers"].as_u64().unwrap() <= 4, "{value}");
+
+    let (said, _) = walked(place.path(), "w both\nw most\nq\n", &order(&[]));
+    assert!(said.contains("uses both = 16\n"), "{said}");
+    assert!(!said.contains("sum += numbers[i];\n  1"), "nobody is asked what is the same in both: {said}");
+}
+
+#[test]
+fn programs_are_asked_by_lines_of_json() {
+    let place = recorded();
+    let (said, code) = walked(place.path(), "w nothing\nw both\nq\n", &["--json", "--from", "line:a.c:15"]);
+    assert_eq!(code, Some(130), "{said}");
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let schemas: Vec<&str> = lines.iter().map(|line| line["schema"].as_str().unwrap()).collect();
+    assert_eq!(
+        schemas,
+        ["git-idd debug question 1", "git-idd debug error 1", "git-idd debug question 1", "git-idd debug result 1"]
+    );
+    assert_eq!(lines[0]["line"], 15);
+    assert_eq!(lines[0]["uses"][0], serde_json::json!({ "name": "both", "value": "16" }));
+    assert_eq!(lines[1]["error"], "the step uses no value nothing");
+    assert_eq!(lines[3]["result"], "left");
+}
+
+#[test]
+fn a_walk_needs_a_recording_and_a_place_where_it_fails() {
+    let place = repository(GOOD, &bad());
+    let (said, code) = walked(place.path(), "", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("nothing was recorded in this worktree"), "{said}");
+    let place = recorded();
+    let (said, code) = walked(place.path(), "g 100000\ng 0\nq\n", &[]);
+    assert_eq!(code, Some(130), "a step that does not exist is not gone to: {said}");
+    let (said, code) = walked(place.path(), "", &["--from", "line:a.c:900"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no statement of a.c:900 ran"), "{said}");
+    let (said, complaint, code) = idd(place.path(), &["debug", "--answers", ".git"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(complaint.contains("the answers in `.git` cannot be read or added to"), "{complaint}");
+}
