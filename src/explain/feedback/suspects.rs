@@ -1,6 +1,6 @@
 //! How suspicious each step is, by all that was said.
 //!
-//! A step is the more suspicious the fewer dependences lead from it to the last wrong value, by one over their number: so the
+//! A step is the more suspicious the fewer dependences lead from it to the failure, by one over their number: so the
 //! search doubles its strides where answers say that it is still too late. Each answer multiplies: a wrong value accuses all that it depends on, a right one acquits. Neither is taken as proof: a wrong value can
 //! come out right by chance, and a person can err. So a dead end takes up what was put aside before.
 
@@ -28,17 +28,17 @@ const JUDGED: f64 = 1e-6;
 /// Other instances of a statement that was judged correct keep this part.
 const SAME_STATEMENT: f64 = 0.5;
 
-/// What the last wrong value does not depend on is so many dependences away.
+/// What the first wrong value does not depend on is so many dependences away.
 const FAR: f64 = 1000.0;
 
-/// The steps that gave the last wrong value, or decided for the last wrong path; none before the first answer.
+/// The steps that gave the first wrong value that was told, or decided for the wrong path; none before the first answer.
 fn frontier((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Vec<Step> {
-    let last = judged.iter().rev().find_map(|answer| match answer.feedback {
+    let first = judged.iter().find_map(|answer| match answer.feedback {
         Feedback::WrongValue(_) => Some(answer.makers_of(true)),
         Feedback::WrongPath => Some(control((graph, table), answer.step).into_iter().collect()),
         _ => None,
     });
-    last.unwrap_or_default().into_iter().flat_map(|step| table.members(table.shown(step))).collect()
+    first.unwrap_or_default().into_iter().flat_map(|step| table.members(table.shown(step))).collect()
 }
 
 /// Suspicion of the steps on which a failure depends.
