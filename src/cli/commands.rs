@@ -105,7 +105,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Verify { .. }
             | Request::Record(_)
             | Request::Explain(_)
-            | Request::Debug(..)
+            | Request::Debug(_)
             | Request::Shrink(_)
             | Request::Chop(_)
     );
@@ -140,7 +140,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Gc => gc(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => explain::run(&args, &location, context, console),
-        Request::Debug(order, answers) => debug::run(&order, answers.as_deref(), &location, context, console),
+        Request::Debug(order) => debug::run(&order, &location, context, console),
         Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
         Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),

@@ -25,6 +25,7 @@ use crate::session::debug::Walk;
 use crate::session::debug::simulated;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
+use crate::session::talk::Talk as _;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
 use crate::world::repo::locate::Location;
@@ -49,24 +50,20 @@ q          quit";
 const MAX_VALUE: usize = 200;
 
 /// Walks, and prints where it ended.
-pub fn run(
-    order: &DebugOrder,
-    answers: Option<&Path>,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<Answer, Failure> {
+pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
     if let (Some(versions), Some(method)) = (&order.versions, &order.simulated) {
         return simulate(versions, method, location, context, console);
     }
     let Some(versions) = &order.versions else {
-        let (mut walk, mut sources) = debug::of_recording(order, location)?;
+        let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
+        let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
         let mut line = |file: &str, number: u32| sources.line(file, number);
         return walked(&mut walk, false, answers, &mut line, console);
     };
     debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.line(file, number);
+        let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
         walked(&mut walk, true, answers, &mut line, console)
     })
 }
@@ -77,11 +74,14 @@ type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
 fn walked(
     walk: &mut Walk,
     is_helped: bool,
-    answers: Option<&Path>,
+    answers: Option<Answers>,
     line: Line<'_>,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let answers = answers.map(opened).transpose()?;
+    if let Some(n @ 1..) = answers.as_ref().map(Answers::n_known) {
+        let answers = count(n, "answer");
+        console.progress().say(&format!("Taking up an earlier walk of {answers}; `--restart` forgets them."));
+    }
     let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json };
     let end = walk.ask(&mut terminal, is_helped)?;
     let text = ended(walk, &end, terminal.line, console)?;
@@ -89,8 +89,9 @@ fn walked(
 }
 
 /// The answers of a file.
-fn opened(path: &Path) -> Result<Answers, Failure> {
-    Answers::open(path).map_err(|error| {
+fn opened(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
+    let opened = if is_restarted { Answers::restart(path) } else { Answers::open(path) };
+    opened.map_err(|error| {
         let name = Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()));
         Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
     })

@@ -35,7 +35,9 @@ use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
+use crate::world::record::store;
 use crate::world::repo::locate::Location;
+use std::path::PathBuf;
 
 pub mod simulated;
 
@@ -46,6 +48,10 @@ pub struct DebugOrder {
     pub which: Which,
     /// Where the failure is seen; what is found first of a crash and the last step if it is `None`.
     pub from: Option<Criterion>,
+    /// The file of the answers, in place of that beside the recording.
+    pub answers: Option<PathBuf>,
+    /// Whether earlier answers are forgotten.
+    pub is_restarted: bool,
     /// Two versions, in place of a recording.
     pub versions: Option<ExplainOrder>,
     /// The person is simulated: `expected` or `simple`, and `+help` if the passing version may answer, too.
@@ -220,8 +226,8 @@ impl Walk {
     }
 }
 
-/// The run of a recording, and where it fails.
-pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, Sources), Failure> {
+/// The run of a recording, its sources, and the file where the answers of a walk from the same failure are kept.
+pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, Sources, PathBuf), Failure> {
     let mut recorded = recorded::open(&order.which, location)?;
     let sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
@@ -233,7 +239,9 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     };
     let run = Run::read(player).map_err(|error| failed(&error))?;
     let walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
-    Ok((walk, sources))
+    let place = store::directory(&location.session_directory()).join(&recorded.name);
+    let kept = place.join(format!("walk-{}-{}.answers", recorded.process, walk.failure.0));
+    Ok((walk, sources, kept))
 }
 
 /// Builds and runs two versions, and has the failing one debugged.

@@ -31,6 +31,17 @@ impl Answers {
         Ok(Self { known: lines.map(str::to_owned).collect(), file })
     }
 
+    /// Opens a file without what it contains.
+    pub fn restart(path: &Path) -> io::Result<Self> {
+        File::create(path)?;
+        Self::open(path)
+    }
+
+    /// How many answers are still to be read.
+    pub fn n_known(&self) -> usize {
+        self.known.len()
+    }
+
     /// The next answer that was given before.
     pub fn known(&mut self) -> Option<String> {
         self.known.pop_front()
@@ -58,5 +69,7 @@ mod tests {
         answers.add("h").unwrap();
         assert_eq!([answers.known(), answers.known(), answers.known()], [Some("w n".into()), Some("c".into()), None]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
+        assert_eq!(Answers::restart(&path).unwrap().n_known(), 0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "");
     }
 }

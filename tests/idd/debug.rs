@@ -89,11 +89,34 @@ fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
 }
 
 #[test]
+fn a_walk_is_taken_up_where_it_ended() {
+    let place = recorded();
+    let debug = |more: &[&str]| {
+        let mut words = vec!["debug", "--from", "line:a.c:15"];
+        words.extend(more);
+        idd(place.path(), &words)
+    };
+    let (first, _, _) = debug(&[]);
+    assert_eq!(first.matches(". step ").count(), 1, "{first}");
+    let kept = fs::read_dir(place.path().join(".git/idd/recordings/0001")).unwrap();
+    let kept: Vec<_> = kept.map(|entry| entry.unwrap().path()).collect();
+    let kept = kept.iter().find(|path| path.extension().is_some_and(|end| end == "answers")).unwrap();
+    fs::write(kept, "w both\n").unwrap();
+    let (second, said, _) = debug(&[]);
+    assert_eq!(second.matches(". step ").count(), 2, "{second}");
+    assert!(said.contains("Taking up an earlier walk of 1 answer; `--restart` forgets them."), "{said}");
+    let (again, _, _) = debug(&["--restart"]);
+    assert_eq!(again, first);
+    assert_eq!(fs::read_to_string(kept).unwrap(), "");
+}
+
+#[test]
 fn programs_are_asked_by_lines_of_json() {
     let place = recorded();
     let (said, code) = walked(place.path(), "w nothing\nw both\nq\n", &["--json", "--from", "line:a.c:15"]);
     assert_eq!(code, Some(130), "{said}");
-    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> =
+        said.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect();
     let schemas: Vec<&str> = lines.iter().map(|line| line["schema"].as_str().unwrap()).collect();
     assert_eq!(
         schemas,

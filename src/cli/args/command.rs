@@ -255,9 +255,14 @@ pub struct DebugCommand {
     #[arg(long, value_name = "COMMAND", requires = "bad")]
     pub build: Option<OsString>,
 
-    /// Read answers from this file first, a line each, and add those that are given then.
+    /// Read answers from this file first, a line each, and add those that are given then (default: a file beside the
+    /// recording, so that a walk is taken up where it ended).
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
+
+    /// Forget the answers that were given before.
+    #[arg(long)]
+    pub restart: bool,
 
     /// Answer as a person who knows the passing version would, and print how many answers that took.
     #[arg(long, hide = true, requires = "bad", value_name = "METHOD")]

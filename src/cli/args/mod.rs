@@ -12,7 +12,6 @@ mod orders;
 mod values;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::FromArgMatches;
 
@@ -140,8 +139,8 @@ pub enum Request {
     Gc,
     /// Explain a failure.
     Explain(ExplainOrder),
-    /// Find the first wrong step of a run; with the file of the answers.
-    Debug(Box<DebugOrder>, Option<PathBuf>),
+    /// Find the first wrong step of a run.
+    Debug(Box<DebugOrder>),
     /// Record a test.
     Record(RecordOrder),
     /// Chop a failing run.
@@ -323,8 +322,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Debug(args)) => {
             let output = args.output;
-            let answers = args.answers.clone();
-            (Request::Debug(Box::new(debug_args(*args)?), answers), output)
+            (Request::Debug(Box::new(debug_args(*args)?)), output)
         }
         Some(Subcommand::Chop(args)) => {
             let output = args.output;
@@ -469,7 +467,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
 const DEFAULT_LIMITS: (u64, u64) = (4 << 30, 1 << 30);
 
 fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
-    let DebugCommand { words, recording, process, from, bad, good, build, simulate, .. } = command;
+    let DebugCommand { words, recording, process, from, bad, good, build, answers, restart, simulate, .. } = command;
     let versions = match (bad, good) {
         (Some(bad), Some(good)) => Some(ExplainOrder {
             command: Some(TestCommand::from_words(words).ok_or((
@@ -496,7 +494,8 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         }),
         _ => None,
     };
-    Ok(DebugOrder { which: Which { recording, process }, from, versions, simulated: simulate })
+    let which = Which { recording, process };
+    Ok(DebugOrder { which, from, answers, is_restarted: restart, versions, simulated: simulate })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {
