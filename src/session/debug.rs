@@ -103,6 +103,9 @@ pub enum End {
     Left,
 }
 
+/// The passing version judges so many lines before a person is asked.
+const MAX_SILENT: usize = 40;
+
 /// A walk over a run.
 pub struct Walk {
     /// The failing run.
@@ -158,6 +161,35 @@ impl Walk {
         recommend(both, &suspects, &self.judged)
     }
 
+    /// The next step for a person whom the passing version helps: the first one on the way back that uses the same values as there, and gives
+    /// other ones. What differs on the way there is taken as wrong for now; what is the same is told as presumed.
+    ///
+    /// Cost: the facts about at most [`MAX_SILENT`] lines, in both runs.
+    pub fn next_helped(&mut self, presumed: &mut dyn FnMut(&Facts)) -> Result<Option<Recommendation>, Failure> {
+        let known = self.judged.clone();
+        let mut right = Vec::new();
+        let mut found = None;
+        for _ in 0..MAX_SILENT {
+            let Some(next) = self.next().filter(|_| !known.is_empty()) else { break };
+            let facts = self.facts(next.step)?;
+            let Some(feedback) = self.silent(next.step)? else { break };
+            if feedback == Feedback::WrongResult {
+                found = Some(next);
+                break;
+            }
+            if feedback == Feedback::Correct {
+                presumed(&facts);
+                right.push(facts.clone());
+            }
+            self.tell(&facts, feedback);
+        }
+        self.judged = known;
+        for facts in right {
+            self.tell(&facts, Feedback::Correct);
+        }
+        Ok(found.or_else(|| self.next()))
+    }
+
     /// What is known of a step.
     pub fn facts(&mut self, step: Step) -> Result<Facts, Failure> {
         let found = facts::facts(&mut self.run, &self.table.members(step)).map_err(|error| failed(&error))?;
@@ -190,17 +222,16 @@ impl Walk {
         let mut jump = None;
         let mut nth = 1;
         loop {
-            let recommendation = self.next();
+            let recommendation = match jump {
+                Some(_) => None,
+                None if is_helped => self.next_helped(&mut |facts| person.presumed(facts))?,
+                None => self.next(),
+            };
             let Some(step) = jump.take().or(recommendation.map(|found| found.step)) else {
                 return Ok(End::Exhausted);
             };
             let facts = self.facts(step)?;
             let is_first = self.judged.is_empty();
-            if is_helped && !is_first && self.silent(step)? == Some(Feedback::Correct) {
-                person.presumed(&facts);
-                self.tell(&facts, Feedback::Correct);
-                continue;
-            }
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
             let question = Question { nth, recommendation, facts: &facts, judged: &self.judged };
             match person.judge(&question)? {

@@ -112,7 +112,7 @@ int main(void)
     let said = said(good, &good.replace("&tree[2])", "&tree[1])"), "test $(./a) = bob");
     let expected = "HEAD fails; HEAD~1 passes:
 
-* a.c:15  set.value is given &tree[1] (reference &tree[2])
+* a.c:15  set.value is given &tree[1] (reference &tree[2]); the reference has set(&tree[0].right, &tree[2]) here
       set(&tree[0].right, &tree[2]);
   a.c:9  tree[0].right is given &tree[1] (reference &tree[2])
       *place = value;
@@ -125,7 +125,7 @@ int main(void)
 
 It begins with the change: the values that the change uses are the same in both runs.
 ";
-    assert_eq!(said, expected.replace("set(&tree[0].right, &tree[2])", "set(&tree[0].right, &tree[1])"));
+    assert_eq!(said, expected.replace("set(&tree[0].right, &tree[2]);\n", "set(&tree[0].right, &tree[1]);\n"));
 }
 
 #[test]

@@ -50,7 +50,9 @@ pub fn simulate(
     let mut seen: HashMap<Step, u32> = HashMap::new();
     while found.n_answers < MAX_ANSWERS {
         let begin = Instant::now();
-        let Some(next) = walk.next() else { break };
+        let n_silent = &mut found.n_silent;
+        let next = if is_helped { walk.next_helped(&mut |_| *n_silent += 1)? } else { walk.next() };
+        let Some(next) = next else { break };
         found.longest = found.longest.max(begin.elapsed());
         let facts = walk.facts(next.step)?;
         if is_changed(&facts) {
@@ -61,20 +63,12 @@ pub fn simulate(
         *nth += 1;
         let truth = walk.silent(next.step)?.unwrap_or(Feedback::Unclear);
         let is_first = walk.judged.is_empty();
-        let is_silent = is_helped && !is_first && truth == Feedback::Correct;
-        let is_unclear = !is_first && !is_silent && chance(next.step, *nth) < unclear(walk.level(next.step), *nth);
+        let is_unclear = !is_first && chance(next.step, *nth) < unclear(walk.level(next.step), *nth);
         let feedback = if is_unclear { Feedback::Unclear } else { truth };
-        if is_silent {
-            found.n_silent += 1;
-        } else {
-            found.n_answers += 1;
-            found.n_unclear += usize::from(is_unclear);
-        }
+        found.n_answers += 1;
+        found.n_unclear += usize::from(is_unclear);
         found.steps.push((next.step, feedback.clone()));
         walk.tell(&facts, feedback);
-        if found.n_silent > MAX_ANSWERS {
-            break;
-        }
     }
     Ok(found)
 }
