@@ -21,6 +21,7 @@ use crate::session::explain::model::Pair;
 use crate::session::explain::model::Sides;
 use crate::session::explain::model::ending_of;
 use crate::session::explain::sides::Meant;
+use crate::session::explain::sides::Side;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
 use crate::session::interrupt::Interrupt;
@@ -139,6 +140,16 @@ pub fn keep(
 }
 
 impl Explainer<'_> {
+    /// Builds the reference, and runs the test on it.
+    fn passing(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Result<Side, Failure> {
+        talk.say("Building and running the reference.");
+        let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), sandbox)?;
+        if good.ending == outcome::Ending::Exit(0) {
+            return Ok(good);
+        }
+        Err(self.not_passing(&good, pair, sandbox, talk))
+    }
+
     fn explain(
         &self,
         sandbox: &mut Sandbox,
@@ -147,11 +158,7 @@ impl Explainer<'_> {
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
-        talk.say("Building and running the reference.");
-        let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), sandbox)?;
-        if good.ending != outcome::Ending::Exit(0) {
-            return Err(self.not_passing(&good, &pair, sandbox, talk));
-        }
+        let good = self.passing(&pair, sandbox, talk)?;
         talk.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
