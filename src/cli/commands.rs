@@ -12,6 +12,7 @@ use crate::cli::chop;
 use crate::cli::completions;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
+use crate::cli::dap;
 use crate::cli::debug;
 use crate::cli::explain;
 use crate::cli::list;
@@ -144,6 +145,10 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
         Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
+        Request::Dap => {
+            dap::run(&location)?;
+            Ok(Answer::Text(Vec::new(), 0))
+        }
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),
     }
 }

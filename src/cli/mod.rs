@@ -12,6 +12,7 @@ pub mod commands;
 mod completions;
 pub mod console;
 mod crash;
+mod dap;
 mod debug;
 mod explain;
 pub mod failure;

@@ -13,6 +13,7 @@ pub mod chop;
 mod chronicle;
 pub mod context;
 pub mod criteria;
+pub mod dap;
 pub mod debug;
 pub mod estimate;
 pub mod explain;

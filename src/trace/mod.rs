@@ -21,6 +21,7 @@ pub mod run;
 pub mod slice;
 pub mod spool;
 pub mod step;
+pub mod walk;
 
 use std::error::Error;
 use std::io;

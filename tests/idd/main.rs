@@ -11,6 +11,7 @@ mod completions;
 mod corruption;
 mod cplusplus;
 mod damage;
+mod dap;
 mod debug;
 mod docs;
 mod dominators;

@@ -473,6 +473,11 @@ pub enum Subcommand {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// Let an editor step through a recording, forward and backward: a Debug Adapter Protocol server on stdio.
+    Dap {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Print completions for a shell.
     Completions {
         /// The shell.

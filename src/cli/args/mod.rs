@@ -149,6 +149,8 @@ pub enum Request {
     Slice(SliceOrder),
     /// Show a recording.
     Trace(TraceArgs),
+    /// Serve a debugger.
+    Dap,
     /// Print completions.
     Completions {
         /// For this shell.
@@ -360,6 +362,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
                 which.output,
             )
         }
+        Some(Subcommand::Dap { output }) => (Request::Dap, output),
         Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
     })

@@ -1,0 +1,150 @@
+//! Walks through the steps of a run as a debugger does: into calls, over them and out of them, forward and backward.
+
+use crate::trace::step::Step;
+
+/// What a debugger must know about a step: 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Row {
+    /// Its place in a list of places; [`Row::NOWHERE`] for one at which nobody stops, such as the entry of a function.
+    pub place: u32,
+    /// The activation of its function.
+    pub frame: u32,
+    /// The number of activations on the stack of its thread.
+    pub depth: u32,
+    /// Its thread.
+    pub thread: u32,
+}
+
+impl Row {
+    /// No place.
+    pub const NOWHERE: u32 = u32::MAX;
+}
+
+/// A direction in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// Towards the end.
+    Forward,
+    /// Towards the beginning.
+    Backward,
+}
+
+/// How far a walk goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stride {
+    /// To the neighbour, also in another function.
+    Into,
+    /// To the neighbour in this activation, or out of it if there is none.
+    Over,
+    /// To the function that called this one.
+    Out,
+}
+
+/// The rows of all steps; that of step 1 is the first.
+#[derive(Debug, Clone, Default)]
+pub struct Walk {
+    /// See [`Row`].
+    pub rows: Vec<Row>,
+}
+
+impl Walk {
+    /// The row of a step; `None` if there is no such step.
+    pub fn row(&self, step: Step) -> Option<&Row> {
+        self.rows.get((step.0 as usize).checked_sub(1)?)
+    }
+
+    /// The next step in this direction at which a walk from `from` stops; `None` if the run ends before.
+    ///
+    /// Cost: looks at each row in between.
+    pub fn walk(&self, from: Step, stride: Stride, time: Time) -> Option<Step> {
+        let here = *self.row(from)?;
+        self.find(from, time, |row| {
+            row.thread == here.thread
+                && match stride {
+                    Stride::Into => true,
+                    Stride::Over => row.frame == here.frame || row.depth < here.depth,
+                    Stride::Out => row.depth < here.depth,
+                }
+        })
+    }
+
+    /// The first step at which one can stop.
+    pub fn first(&self) -> Option<Step> {
+        self.find(Step::START, Time::Forward, |_| true)
+    }
+
+    /// The last step at which one can stop.
+    pub fn last(&self) -> Option<Step> {
+        self.find(Step(u32::try_from(self.rows.len()).ok()?.checked_add(1)?), Time::Backward, |_| true)
+    }
+
+    /// The steps at these places, ascending.
+    pub fn at(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Step> {
+        let rows = (1..).map(Step).zip(&self.rows);
+        rows.filter(|(_, row)| row.place != Row::NOWHERE && is_wanted(row.place)).map(|(step, _)| step).collect()
+    }
+
+    fn find(&self, from: Step, time: Time, is_wanted: impl Fn(&Row) -> bool) -> Option<Step> {
+        let is_wanted = |row: &Row| row.place != Row::NOWHERE && is_wanted(row);
+        let from = from.0 as usize;
+        let index = match time {
+            Time::Forward => from + self.rows.get(from..)?.iter().position(is_wanted)?,
+            Time::Backward => self.rows.get(..from.checked_sub(1)?)?.iter().rposition(is_wanted)?,
+        };
+        u32::try_from(index + 1).ok().map(Step)
+    }
+}
+
+/// The next of these steps in a direction, without `from` itself.
+///
+/// - `hits`: ascending.
+pub fn next_hit(hits: &[Step], from: Step, time: Time) -> Option<Step> {
+    match time {
+        Time::Forward => hits.get(hits.partition_point(|hit| *hit <= from)).copied(),
+        Time::Backward => hits[..hits.partition_point(|hit| *hit < from)].last().copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `main` (frame 0) calls a function twice; its entry is no place to stop at.
+    fn walk() -> Walk {
+        let row = |(place, frame, depth)| Row { place, frame, depth, thread: 1 };
+        let rows = [(0, 0, 1), (1, 0, 1), (Row::NOWHERE, 1, 2), (5, 1, 2), (6, 1, 2), (Row::NOWHERE, 2, 2), (5, 2, 2)];
+        let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
+        rows.push(Row { place: 9, frame: 3, depth: 1, thread: 2 });
+        rows.push(Row { place: 2, frame: 0, depth: 1, thread: 1 });
+        Walk { rows }
+    }
+
+    #[test]
+    fn a_walk_goes_into_over_and_out_of_calls_both_ways() {
+        let go = |from, stride, time| walk().walk(Step(from), stride, time).map(|step| step.0);
+        assert_eq!(go(2, Stride::Into, Time::Forward), Some(4));
+        assert_eq!(go(2, Stride::Over, Time::Forward), Some(9));
+        assert_eq!(go(4, Stride::Out, Time::Forward), Some(9));
+        assert_eq!(go(9, Stride::Over, Time::Backward), Some(2));
+        assert_eq!(go(9, Stride::Into, Time::Backward), Some(7));
+        assert_eq!(go(7, Stride::Over, Time::Backward), Some(2));
+        assert_eq!(go(7, Stride::Out, Time::Backward), Some(2));
+        assert_eq!(go(5, Stride::Over, Time::Forward), Some(9));
+        assert_eq!(go(9, Stride::Into, Time::Forward), None);
+        assert_eq!(go(1, Stride::Into, Time::Backward), None);
+        assert_eq!(go(0, Stride::Into, Time::Forward), None);
+        assert_eq!(go(99, Stride::Into, Time::Backward), None);
+    }
+
+    #[test]
+    fn the_ends_and_the_hits_of_a_run_are_found() {
+        assert_eq!((walk().first(), walk().last()), (Some(Step(1)), Some(Step(9))));
+        assert_eq!(Walk::default().last(), None);
+        let hits = walk().at(|place| place == 5);
+        assert_eq!(hits, [Step(4), Step(7)]);
+        assert_eq!(next_hit(&hits, Step(4), Time::Forward), Some(Step(7)));
+        assert_eq!(next_hit(&hits, Step(7), Time::Forward), None);
+        assert_eq!(next_hit(&hits, Step(7), Time::Backward), Some(Step(4)));
+        assert_eq!(next_hit(&hits, Step(4), Time::Backward), None);
+    }
+}
