@@ -47,6 +47,9 @@ pub struct Source {
     pub content: String,
 }
 
+/// Finds a file of the recorded version, by the name that the compiler was given.
+pub type Sources = Box<dyn Fn(&str) -> Option<Source>>;
+
 /// A run that was opened for a debugger.
 pub struct Opened {
     /// The run.
@@ -54,7 +57,7 @@ pub struct Opened {
     /// How the process ended, see [`container`](crate::trace::container).
     pub end: Option<u32>,
     /// Gives a file, by the name that the compiler was given.
-    pub sources: Box<dyn Fn(&str) -> Option<Source>>,
+    pub sources: Sources,
 }
 
 /// Opens a run.
