@@ -7,9 +7,9 @@
 //! The engine is pure: it knows the dependence graph of a run, and where each step stands in the tree of calls and loops. Values
 //! are for the person who judges.
 //!
-//! Source: Lin, Sun, Xue, Liu and Dong 2017, "Feedback-Based Debugging" (Microbat).
-//! ([`machine`]). Deviation: the recommended step is by default the one whose answer is expected to say most
-//! ([`recommend`]), which contains their inference of patterns: equal iterations of a loop share one suspicion.
+//! Source: Lin, Sun, Xue, Liu and Dong 2017, "Feedback-Based Debugging" (Microbat). Deviation: the recommended step is the
+//! one whose answer is expected to say most ([`recommend`]), which contains their inference of patterns: equal iterations of
+//! a loop share one suspicion. Their simple inference is a baseline ([`simple`]).
 
 pub mod recommend;
 pub mod simple;
