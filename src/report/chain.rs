@@ -102,6 +102,9 @@ pub struct Link {
     /// Whether the value is faulty only because the reference overwrote it.
     #[serde(default)]
     pub kept: bool,
+    /// Whether it is before the switched decision: with `reference` in place of `value` there, the test passes, too.
+    #[serde(default)]
+    pub replaced: bool,
     /// The execution of the statement, if there are several.
     #[serde(flatten)]
     pub which: Which,
@@ -407,6 +410,13 @@ impl Link {
     pub fn clause(&self, code: impl Fn(&Untrusted) -> String) -> String {
         let (value, reference) = (code(&self.value), code(&self.reference));
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
+        if self.replaced {
+            return match self.kind {
+                Kind::Return => format!("{what} returns {value}; with {reference} the test passes"),
+                Kind::Change | Kind::Decision => format!("the condition is {value}; with {reference} the test passes"),
+                Kind::Value => format!("{what} is given {value}; with {reference} the test passes"),
+            };
+        }
         match self.kind {
             Kind::Change | Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
                 (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),

@@ -219,7 +219,7 @@ pub fn told() -> Value {
     let link = |kind: &str, line: u64, variable: Value, value: &str, reference: &str, in_change: bool| {
         json!({
             "kind": kind, "file": "src/parse.c", "line": line, "function": "parse", "variable": variable, "value": value,
-            "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false,
+            "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false, "replaced": false,
             "part": null, "instance": line - 7, "of": 5, "text": null, "was": null,
         })
     };
@@ -260,6 +260,7 @@ pub fn chain() -> Chain {
         reference_step: None,
         in_change,
         kept: false,
+        replaced: false,
         which: Which { part: None, instance: Some(u64::from(line) - 7), of: Some(5) },
         text: None,
         was: None,

@@ -5,6 +5,7 @@
 
 use crate::outcome;
 use crate::report;
+use crate::report::Status;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::context::Context;
@@ -26,6 +27,7 @@ use crate::session::failure::Failure;
 use crate::session::hold::Holder;
 use crate::session::interrupt::Interrupt;
 use crate::session::order::ExplainOrder;
+use crate::session::order::SWITCH_BUDGET;
 use crate::session::record;
 use crate::session::sandboxes::objects;
 use crate::session::sandboxes::sandboxes;
@@ -150,6 +152,30 @@ impl Explainer<'_> {
         Err(self.not_passing(&good, pair, sandbox, talk))
     }
 
+    /// Explains the failing version of a hunt by itself, because its reference cannot be recorded.
+    fn explain_alone(
+        &self,
+        sandbox: &mut Sandbox,
+        (mut pair, changed): (Pair, change::Lines),
+        failure: Failure,
+        talk: &mut dyn Talk,
+    ) -> Result<Explanation, Failure> {
+        let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
+        talk.say(&format!(
+            "The reference cannot be recorded: {why}. The failing version is compared with itself, as with `--switch`."
+        ));
+        pair::SWITCHED.clone_into(&mut pair.names.1);
+        match self.explain_switched(SWITCH_BUDGET, sandbox, (pair, changed), talk) {
+            Ok(mut explanation) => {
+                explanation.remarks.push(format!("the reference of the hunt could not be recorded: {why}"));
+                Ok(explanation)
+            }
+            Err(other) if other.status == Status::Interrupted => Err(other),
+            // The first reason is the one to mend.
+            Err(_) => Err(failure),
+        }
+    }
+
     fn explain(
         &self,
         sandbox: &mut Sandbox,
@@ -158,7 +184,12 @@ impl Explainer<'_> {
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
-        let good = self.passing(&pair, sandbox, talk)?;
+        let good = match self.passing(&pair, sandbox, talk) {
+            Err(failure) if pair.hunt.is_some() && failure.status == Status::Error => {
+                return self.explain_alone(sandbox, (pair, changed), failure, talk);
+            }
+            good => good?,
+        };
         talk.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;

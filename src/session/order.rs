@@ -19,6 +19,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
+/// Decisions that are switched in search of a reference, if no other number is given.
+pub const SWITCH_BUDGET: usize = 2000;
+
 /// A hunt. [`HuntOrder::new`] gives the defaults of the command line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HuntOrder {

@@ -72,12 +72,12 @@ fn the_switched_decision_that_makes_the_test_pass_begins_the_chain() {
     };
     let chain: Vec<_> = found["chain"].as_array().unwrap().iter().map(link).collect();
     let expected =
-        [(8, "", "true", "false"), (9, "value", "0", "9"), (10, "total", "2", "11"), (10, "total", "5", "14")];
+        [(7, "is_left_out", "1", "0"), (8, "", "true", "false"), (9, "value", "0", "9"), (10, "total", "2", "11")];
     let expected = expected.map(|(line, variable, value, other)| (line, variable.into(), value.into(), other.into()));
     assert_eq!(chain.get(..4), Some(&expected[..]), "{found}");
     assert_eq!(found["failure"]["line"], 16, "{found}");
     assert_eq!(chain.last().unwrap(), &(15, "total".to_owned(), "5".to_owned(), "14".to_owned()), "{found}");
-    assert_eq!(switched["step"], found["chain"][0]["step"], "{found}");
+    assert_eq!(switched["step"], found["chain"][1]["step"], "{found}");
 }
 
 #[test]
@@ -99,7 +99,12 @@ int main(int argc, char **argv) {
 ";
     let found = json(&explained(&fixture(program), &["--build", "$CC -o a a.c", "--", "test $(./a 3) = 3"]));
     assert_eq!(found["switched"]["line"], 4, "{found}");
-    assert_eq!(found["chain"][0]["line"], 4, "{found}");
+    let links = found["chain"].as_array().unwrap();
+    assert_eq!(
+        (&links[0]["line"], &links[0]["variable"], &links[0]["replaced"]),
+        (&10.into(), &"n".into(), &true.into())
+    );
+    assert_eq!(links.iter().find(|link| link["replaced"] == false).unwrap()["line"], 4, "{found}");
     // That of `main` makes it pass, too.
     let switched = &found["switched"];
     assert_eq!(
@@ -206,6 +211,64 @@ fn versions_and_switching_exclude_each_other() {
 }
 
 #[test]
+fn a_wrong_value_that_the_decision_uses_is_a_link_before_it() {
+    let program = "#include <stdio.h>
+#include <stdlib.h>
+static int limit_of(int n) {
+    int limit = n * 2 + 3;
+    return limit;
+}
+int main(int argc, char **argv) {
+    int n = atoi(argv[argc - 1]);
+    int limit = limit_of(4);
+    if (n < limit)
+        puts(\"small\");
+    else
+        puts(\"large\");
+    return 0;
+}
+";
+    let found = json(&explained(&fixture(program), &["--build", "$CC -o a a.c", "--", "test $(./a 10) = large"]));
+    let before: Vec<(u64, &str, &str, &str)> = found["chain"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|link| link["replaced"] == true)
+        .map(|link| {
+            let text = |key: &str| link[key].as_str().unwrap();
+            (link["line"].as_u64().unwrap(), text("variable"), text("value"), text("reference"))
+        })
+        .collect();
+    // The input is not replaced.
+    assert_eq!(
+        before,
+        [(9, "n", "4", "3"), (4, "limit", "11", "10"), (5, "limit_of", "11", "10"), (9, "limit", "11", "10")],
+        "{found}"
+    );
+    assert_eq!(found["switched"]["line"], 10, "{found}");
+    assert!(found["beginning"].as_str().unwrap().contains("by replacing one value at a time"), "{found}");
+}
+
+#[test]
+fn a_reference_that_does_not_pass_when_it_is_recorded_is_replaced_by_a_switched_run() {
+    let good = SUM.replace("value >= 9;", "value >= 90;");
+    let write = |program: &str, subject: &str| {
+        format!("cat >a.c <<'END'\n{program}END\ngit add a.c && git commit -qm {subject}\n")
+    };
+    let fixture = Fixture::of(&(write(&good, "one") + &write(SUM, "two")));
+    // The first test after the hunt is that of the reference.
+    let mark = fixture.place().join("mark");
+    let test = format!("if rm {} 2>/dev/null; then exit 1; fi; test $(./a 2 9 3) = 14", mark.display());
+    let hunted = fixture.run(&["--quiet", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", &test]);
+    assert!(hunted.status.success(), "{}", String::from_utf8_lossy(&hunted.stderr));
+    std::fs::write(&mark, "").unwrap();
+    let found = json(&fixture.run(&["explain", "--json"]));
+    assert_eq!(found["good"], "the same run with one decision switched", "{found}");
+    assert_eq!(found["switched"]["line"], 8, "{found}");
+    assert!(found["remarks"].to_string().contains("the reference of the hunt could not be recorded"), "{found}");
+}
+
+#[test]
 fn the_failing_version_of_a_hunt_is_explained_without_its_reference() {
     let good = SUM.replace("value >= 9;", "value >= 90;");
     let write = |program: &str, subject: &str| {
@@ -216,7 +279,7 @@ fn the_failing_version_of_a_hunt_is_explained_without_its_reference() {
         fixture.run(&["--quiet", "--good", "HEAD~1", "--build", "cc -o a a.c", "--", "test $(./a 2 9 3) = 14"]);
     assert!(hunted.status.success(), "{}", String::from_utf8_lossy(&hunted.stderr));
     let found = json(&explained(&fixture, &[]));
-    assert_eq!((&found["switched"]["line"], &found["chain"][0]["line"]), (&8.into(), &8.into()), "{found}");
+    assert_eq!((&found["switched"]["line"], &found["chain"][0]["line"]), (&8.into(), &7.into()), "{found}");
     assert_eq!(found["good"], "the same run with one decision switched");
     assert_eq!(found["failure"]["line"], 16, "{found}");
 }

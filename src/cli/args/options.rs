@@ -9,6 +9,7 @@ use crate::session::order::Bound;
 use crate::session::order::Keep;
 use crate::session::order::Level;
 use crate::session::order::Reducer;
+use crate::session::order::SWITCH_BUDGET;
 use crate::session::order::Side;
 use crate::session::order::SignatureMode;
 use crate::session::order::Until;
@@ -402,7 +403,7 @@ pub struct Explain {
 
     /// Number of decisions that `--switch` tries at most, each in a fork of the program: the last ones first, then
     /// those that the failure depends on.
-    #[arg(long, value_name = "N", default_value_t = 2000, requires = "switch")]
+    #[arg(long, value_name = "N", default_value_t = SWITCH_BUDGET, requires = "switch")]
     pub switch_budget: usize,
 
     /// Stop after this many causality tests, and print the chain so far.

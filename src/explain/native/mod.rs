@@ -3,9 +3,10 @@
 //! [`align`] says what differs between the states of two runs. [`causality`] answers the questions of the chain engines by re-execution. [`story`] tells the result in the
 //! words of the source: by the names of [`naming`], with values as [`shown`], and the [`instances`] of statements.
 //! [`roots`] leads it back to the change, to what that is [`governing`], or [`through`] a file, [`origin`] says where it comes from, and
-//! [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched.
+//! [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched, and [`behind`] says what leads to such a decision.
 
 pub mod align;
+pub mod behind;
 pub mod causality;
 pub mod crash;
 pub mod decisions;

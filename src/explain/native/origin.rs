@@ -50,6 +50,8 @@ pub enum Origin {
     Stuck,
     /// What comes before is the same in both runs.
     Same,
+    /// The first links are before the switched decision, and were found by replacing values.
+    Replaced,
     /// Not the change; the statement that fails uses these, and this is why the change is not reached. Without a reason, a later link is in the change.
     Unknown(Vec<Used>, Option<Missing>),
 }

@@ -70,6 +70,26 @@ pub enum Did {
     Differs(Option<(String, String)>),
     /// The versions differ there, and the next link reads from the file with this path, which it used.
     Used(String),
+    /// It is before the switched decision: with another value there, the program does what it does when the decision is switched.
+    Replaced {
+        /// What has the value.
+        what: What,
+        /// The value.
+        value: String,
+        /// The value with which the test passes.
+        instead: String,
+    },
+}
+
+/// What has a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A variable.
+    Variable(String),
+    /// A function that returned it.
+    Call(Arc<str>),
+    /// A decision.
+    Decision,
 }
 
 /// A link of the chain.
@@ -152,7 +172,7 @@ impl Outcome {
 }
 
 /// The step that stands for another one: for the entry of a function its call.
-fn giver(run: &Run, step: Step) -> Step {
+pub(super) fn giver(run: &Run, step: Step) -> Step {
     let caller = Step(run.callers[step.0 as usize]);
     if run.entries[step.0 as usize] && caller != Step::START { caller } else { step }
 }
@@ -540,7 +560,7 @@ mod tests {
             Did::Gave { variable, value, reference, .. } => format!("{variable} = {value} ({reference})"),
             Did::Returned { function, value, reference } => format!("{function} returned {value} ({reference})"),
             Did::Decided { outcome, reference } => format!("{outcome} ({reference})"),
-            Did::Differs(_) | Did::Used(_) => String::new(),
+            Did::Differs(_) | Did::Used(_) | Did::Replaced { .. } => String::new(),
         };
         links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), text(link.did))).collect()
     }

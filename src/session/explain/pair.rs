@@ -21,7 +21,7 @@ use crate::world::repo::private;
 use std::os::unix::ffi::OsStringExt;
 
 /// What the reference is called where it is a run of the failing version.
-const SWITCHED: &str = "the same run with one decision switched";
+pub(super) const SWITCHED: &str = "the same run with one decision switched";
 
 /// Finds the versions; the arguments are completed by what the hunt was given.
 pub fn find(

@@ -145,6 +145,14 @@ fn of_link(link: &story::Link, at: At, replaced: &Replaced) -> Link {
         Did::Returned { function, value, reference } => {
             (Kind::Return, Some(&**function), value.as_str(), reference.as_str())
         }
+        Did::Replaced { what, value, instead } => {
+            let (kind, variable) = match what {
+                story::What::Variable(variable) => (Kind::Value, Some(variable.as_str())),
+                story::What::Call(function) => (Kind::Return, Some(&**function)),
+                story::What::Decision => (Kind::Decision, None),
+            };
+            (kind, variable, value.as_str(), instead.as_str())
+        }
         Did::Decided { outcome, reference } => (Kind::Decision, None, outcome.as_str(), reference.as_str()),
         Did::Differs(Some((ours, theirs))) => (Kind::Change, None, ours.as_str(), theirs.as_str()),
         Did::Used(path) => (Kind::Change, Some(&**path), "that of the failing version", "that of the reference"),
@@ -169,6 +177,7 @@ fn of_link(link: &story::Link, at: At, replaced: &Replaced) -> Link {
         step: link.step.0,
         reference_step: link.reference.map(|step| step.0),
         in_change: at.in_change,
+        replaced: matches!(link.did, Did::Replaced { .. }),
         kept: matches!(link.did, Did::Gave { is_kept: true, .. }),
         which: at.which,
         text: link.text.as_ref().map(|found| Text {

@@ -19,6 +19,12 @@ use std::time::Instant;
 
 use crate::explain::align::Alignment;
 use crate::explain::chain::End;
+use crate::explain::native::behind::Replacement;
+use crate::explain::native::behind::behind;
+use crate::explain::native::origin::Origin;
+use crate::explain::native::recorded::Recorded;
+use crate::explain::native::story;
+use crate::explain::native::story::Link;
 use crate::explain::passing::Explained;
 use crate::explain::passing::Passing;
 use crate::explain::passing::best;
@@ -58,8 +64,10 @@ use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use crate::trace::container::Process;
 use crate::trace::run::Run;
+use crate::trace::step::Step;
 use crate::world::process::Watch as _;
 use crate::world::record::control::Control;
+use crate::world::record::control::Reply;
 use crate::world::record::control::Test;
 use crate::world::record::control::Turn;
 use crate::world::record::control::process_of;
@@ -177,6 +185,33 @@ impl Subject<'_, '_> {
             let passing: Vec<Passing> = found.iter().map(|found| found.passing).collect();
             let chosen = compared(&passing, at_most(N_COMPARED, &run).max(2));
             Ok(chosen.into_iter().map(|index| found[index]).collect())
+        })
+    }
+
+    /// The links before a decision that makes the test pass.
+    ///
+    /// Cost: at most [`MAX_TRIED`](crate::explain::native::behind::MAX_TRIED) forks, each from the start of the run.
+    fn behind(&mut self, chosen: &Found, search: &Search, passing: &[Group]) -> Result<Vec<Link>, Failure> {
+        let (explainer, whole) = (self.explainer, self.whole.clone());
+        let build = self.products.build.clone();
+        let same = passing.iter().filter(|group| group.seen == chosen.seen).flat_map(|group| &group.tries);
+        let same: Vec<Step> = same.map(|next| next.step).collect();
+        let nothing = Test { switch: None, ..search.test(chosen.next.turn) };
+        self.at_start(|mut server, process| {
+            let mut failing = explainer.fork(&build, &mut server, &process, &whole)?;
+            let run = Run::read(&mut failing.player)?;
+            let mut recorded = Recorded { player: failing.player, run };
+            let mut passes = |next: &Replacement| {
+                if explainer.interrupt.is_interrupted() {
+                    return Err(interrupted());
+                }
+                let test = Test { patches: vec![next.patch.clone()], from: next.from, ..nothing.clone() };
+                let Reply { ended, output, .. } = server.start().test(&test)?;
+                Ok(Seen::of(ended, &output) == Some(chosen.seen))
+            };
+            let mut links = behind(&mut recorded, chosen.next.step, &same, &mut passes)?;
+            story::number(&mut recorded, &mut links, &mut [])?;
+            Ok(links)
         })
     }
 
@@ -325,6 +360,14 @@ impl Explainer<'_> {
         if explanation.limit == Some(Limit::MaxTests) && limits.0 < max_tests {
             let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()));
             explanation = subject.chain(&chosen, &search, (max_tests, left), from, talk)?;
+        }
+        if explanation.limit.is_none() && limits.1.is_none_or(|budget| searching.elapsed() < budget) {
+            talk.say("Replacing values before the switched decision.");
+            let links = subject.behind(&chosen, &search, &passing)?;
+            if !links.is_empty() {
+                explanation.origin = Origin::Replaced;
+                explanation.links.splice(0..0, links);
+            }
         }
         if let Some(switched) = &mut explanation.switched {
             switched.n_tried = search.n_tried;

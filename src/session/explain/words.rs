@@ -168,6 +168,12 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
             format!("{what}: {limit} before its beginning was found.")
         }
         Origin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
+        Origin::Replaced => {
+            "What comes before the switched decision is the same in both runs. The links before it were \
+                             found by replacing one value at a time: with it, the program does the same as with the \
+                             decision switched."
+                .to_owned()
+        }
         Origin::Same => "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned(),
         Origin::Unknown(all, missing) => format!("{}{}", why(missing.as_ref(), sources), used(all, sources)),
     }

@@ -325,11 +325,13 @@ impl Call<'_> {
     }
 }
 
-/// Removes `-x <language>`.
+/// Removes `-x <language>`; an output may be called `-x`.
 fn strip_language(words: &mut Vec<OsString>) {
     let mut index = 0;
     while index < words.len() {
-        if words[index] == "-x" {
+        if words[index] == "-o" {
+            index += 2;
+        } else if words[index] == "-x" {
             words.drain(index..(index + 2).min(words.len()));
         } else if words[index] == "-xc" {
             words.remove(index);
@@ -370,4 +372,21 @@ pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
     assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
     build
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_is_removed_and_an_output_of_that_name_stays() {
+        let stripped = |line: &str| {
+            let mut words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            strip_language(&mut words);
+            words.join(OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(stripped("-x c -o a a.c -xc"), "-o a a.c");
+        assert_eq!(stripped("-o -x a.c"), "-o -x a.c");
+        assert_eq!(stripped("a.c -x"), "a.c");
+    }
 }
