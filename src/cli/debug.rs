@@ -1,7 +1,11 @@
-//! `git idd debug`: asks on the terminal about steps of a run, one line an answer.
+//! `git idd debug`: asks about steps of a run, in the [`panes`] of a terminal, or by lines with one answer each.
+
+mod panes;
+mod screen;
 
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
+use crate::cli::debug::panes::Panes;
 use crate::cli::trace::json_line;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
@@ -32,6 +36,7 @@ use crate::world::repo::locate::Location;
 use serde_json::json;
 use std::io;
 use std::io::BufRead as _;
+use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -54,26 +59,43 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     if let (Some(versions), Some(method)) = (&order.versions, &order.simulated) {
         return simulate(versions, method, location, context, console);
     }
+    let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
         let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
         let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
-        let mut line = |file: &str, number: u32| sources.line(file, number);
-        return walked(&mut walk, false, answers, &mut line, console);
+        let mut line = |file: &str, number: u32| sources.indented(file, number);
+        return walked(&mut walk, (false, is_paned), answers, &mut line, console);
     };
     debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         let mut sources = change::Sources::new(location, both.tree)?;
-        let mut line = |file: &str, number: u32| sources.line(file, number);
+        let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
-        walked(&mut walk, true, answers, &mut line, console)
+        walked(&mut walk, (true, is_paned), answers, &mut line, console)
     })
 }
 
-/// A line of a file, if it is known.
+/// Whether the questions fill the terminal.
+fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
+    let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if order.is_plain || console.is_json || is_dumb || !is_terminal {
+        return false;
+    }
+    match panes::fits() {
+        Ok(()) => true,
+        Err(why) => {
+            console.progress().say(&format!("Asking by lines, as with `--plain`: {why}."));
+            false
+        }
+    }
+}
+
+/// A line of a file with the space before it, if it is known.
 type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
 
 fn walked(
     walk: &mut Walk,
-    is_helped: bool,
+    (is_helped, is_paned): (bool, bool),
     answers: Option<Answers>,
     line: Line<'_>,
     console: Console,
@@ -81,6 +103,14 @@ fn walked(
     if let Some(n @ 1..) = answers.as_ref().map(Answers::n_known) {
         let answers = count(n, "answer");
         console.progress().say(&format!("Taking up an earlier walk of {answers}; `--restart` forgets them."));
+    }
+    if is_paned {
+        let mut panes = Panes::new(&mut *line, answers)?;
+        let end = walk.ask(&mut panes, is_helped);
+        drop(panes);
+        let end = end?;
+        let text = ended(walk, &end, line, console)?;
+        return Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }));
     }
     let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json };
     let end = walk.ask(&mut terminal, is_helped)?;
@@ -136,6 +166,37 @@ fn reason(state: State) -> &'static str {
     }
 }
 
+/// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.
+fn titled(question: &Question<'_>) -> (String, String) {
+    let why = question
+        .recommendation
+        .map(|found| format!("({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement")));
+    let (nth, step) = (question.nth, question.facts.detail.standing.step.0);
+    (format!("{nth}. step {step}, {}", at(question.facts)), why.unwrap_or_default())
+}
+
+/// What a step gives, calls and decides.
+fn does(facts: &Facts) -> Vec<String> {
+    let Facts { detail, outcome, .. } = facts;
+    let mut lines = Vec::new();
+    for write in &detail.writes {
+        let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
+        lines.push(format!("gives {} = {value}", short(&write.named.name)));
+    }
+    for call in &detail.calls {
+        let name = call.name.as_deref().unwrap_or("a function");
+        let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
+        lines.push(format!("calls {}({}){result}", safe(name), short(&call.arguments.join(", "))));
+    }
+    if let Some(outcome) = outcome {
+        lines.push(format!("decides: {}", safe(&outcome.told)));
+    }
+    if let Some((signal, _)) = &detail.crash {
+        lines.push(format!("crashes with signal {signal}"));
+    }
+    lines
+}
+
 impl Asked<'_> {
     fn print(text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
@@ -143,36 +204,18 @@ impl Asked<'_> {
     }
 
     fn shown(&mut self, question: &Question<'_>) -> String {
-        let Facts { detail, used, outcome, .. } = question.facts;
-        let reason = question
-            .recommendation
-            .map(|found| format!("  ({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement")));
-        let (nth, step) = (question.nth, detail.standing.step.0);
-        let head = format!("{nth}. step {step}, {}{}", at(question.facts), reason.unwrap_or_default());
-        let mut lines = vec![String::new(), head];
+        let Facts { detail, used, .. } = question.facts;
+        let (title, why) = titled(question);
+        let mut lines = vec![String::new(), format!("{title}  {why}").trim_end().to_owned()];
         let place = detail.standing.place.as_ref();
         if let Some(source) = place.and_then(|place| (self.line)(&place.file, place.line)) {
-            lines.push(format!("      {}", self.style.paint(Role::Faint, safe(&source))));
+            lines.push(format!("      {}", self.style.paint(Role::Faint, safe(source.trim_start()))));
         }
         for (number, used) in (1..).zip(used) {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
             lines.push(format!("  {number}: uses {} = {}{origin}", short(&used.name), value(used)));
         }
-        for write in &detail.writes {
-            let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
-            lines.push(format!("     gives {} = {value}", short(&write.named.name)));
-        }
-        for call in &detail.calls {
-            let name = call.name.as_deref().unwrap_or("a function");
-            let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
-            lines.push(format!("     calls {}({}){result}", safe(name), short(&call.arguments.join(", "))));
-        }
-        if let Some(outcome) = outcome {
-            lines.push(format!("     decides: {}", safe(&outcome.told)));
-        }
-        if let Some((signal, _)) = &detail.crash {
-            lines.push(format!("     crashes with signal {signal}"));
-        }
+        lines.extend(does(question.facts).into_iter().map(|text| format!("     {text}")));
         lines.join("\n") + "\n"
     }
 
@@ -325,7 +368,7 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         lines.push(format!("  step {}, {}: {what}", judged.step.0, at(&facts)));
         let place = facts.detail.standing.place.as_ref();
         if let Some(source) = place.and_then(|place| line(&place.file, place.line)) {
-            lines.push(format!("      {}", console.out_style.paint(Role::Faint, safe(&source))));
+            lines.push(format!("      {}", console.out_style.paint(Role::Faint, safe(source.trim_start()))));
         }
     }
     Ok(lines.join("\n") + "\n")

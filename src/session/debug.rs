@@ -52,6 +52,8 @@ pub struct DebugOrder {
     pub answers: Option<PathBuf>,
     /// Whether earlier answers are forgotten.
     pub is_restarted: bool,
+    /// Whether questions are asked by lines, also on a terminal.
+    pub is_plain: bool,
     /// Two versions, in place of a recording.
     pub versions: Option<ExplainOrder>,
     /// The person is simulated: `expected` or `simple`, and `+help` if the passing version may answer, too.

@@ -37,9 +37,14 @@ impl Sources {
 
     /// A line, from 1, without the space around it; `None` if the file is not in the tree.
     pub fn line(&mut self, file: &str, line: u32) -> Option<String> {
+        self.indented(file, line).map(|line| line.trim_start().to_owned())
+    }
+
+    /// A line, from 1, with the space before it; `None` if the file is not in the tree.
+    pub fn indented(&mut self, file: &str, line: u32) -> Option<String> {
         if !self.files.contains_key(file) {
             let lines = |content: Vec<u8>| {
-                String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()).collect()
+                String::from_utf8_lossy(&content).lines().map(|line| line.trim_end().to_owned()).collect()
             };
             let lines = self.content(file).map(lines);
             self.files.insert(file.to_owned(), lines);

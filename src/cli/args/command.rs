@@ -264,6 +264,10 @@ pub struct DebugCommand {
     #[arg(long)]
     pub restart: bool,
 
+    /// Ask by lines on a terminal, too: for screen readers and small terminals.
+    #[arg(long)]
+    pub plain: bool,
+
     /// Answer as a person who knows the passing version would, and print how many answers that took.
     #[arg(long, hide = true, requires = "bad", value_name = "METHOD")]
     pub simulate: Option<String>,

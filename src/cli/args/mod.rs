@@ -470,7 +470,8 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
 const DEFAULT_LIMITS: (u64, u64) = (4 << 30, 1 << 30);
 
 fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
-    let DebugCommand { words, recording, process, from, bad, good, build, answers, restart, simulate, .. } = command;
+    let DebugCommand { words, recording, process, from, bad, good, build, answers, restart, plain, simulate, .. } =
+        command;
     let versions = match (bad, good) {
         (Some(bad), Some(good)) => Some(ExplainOrder {
             command: Some(TestCommand::from_words(words).ok_or((
@@ -498,7 +499,7 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         _ => None,
     };
     let which = Which { recording, process };
-    Ok(DebugOrder { which, from, answers, is_restarted: restart, versions, simulated: simulate })
+    Ok(DebugOrder { which, from, answers, is_restarted: restart, is_plain: plain, versions, simulated: simulate })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {

@@ -239,7 +239,12 @@ impl Sources {
 
     /// A line, from 1, without the space around it.
     pub fn line(&mut self, name: &str, line: u32) -> Option<String> {
-        self.file(name)?.1.get((line as usize).checked_sub(1)?).map(|line| line.trim_start().to_owned())
+        self.indented(name, line).map(|line| line.trim_start().to_owned())
+    }
+
+    /// A line, from 1, with the space before it.
+    pub fn indented(&mut self, name: &str, line: u32) -> Option<String> {
+        self.file(name)?.1.get((line as usize).checked_sub(1)?).cloned()
     }
 }
 
