@@ -32,6 +32,9 @@ fn safe(text: &Untrusted) -> String {
 
 /// The switched decision: `the condition is true, made false`.
 fn switch(switched: &Switched) -> String {
+    if switched.outcome.is_none() && switched.reference.is_none() {
+        return "the condition, inverted".to_owned();
+    }
     let words = |outcome: &Option<Untrusted>, unknown: &str| outcome.as_ref().map_or_else(|| unknown.to_owned(), safe);
     let outcome = words(&switched.outcome, "decided so");
     match &*words(&switched.reference, "decided otherwise") {

@@ -8,6 +8,7 @@
 //!
 //! Nothing here runs a program or touches a file.
 
+pub mod choice;
 pub mod debug;
 pub mod flow;
 pub mod function;

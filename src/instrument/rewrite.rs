@@ -6,11 +6,13 @@
 //! order of blocks stay as they were.
 //!
 //! Conditions of branches and switches go through `__idd_flip`: it is 0, and the runtime sets it to 1 for the one instance that is to
-//! go the other way (a switch then takes the case `__idd_case`).
+//! go the other way (a switch then takes the case `__idd_case`). A condition that is used without a branch goes through
+//! `__idd_choice`, which is the number of the one of its segment that is inverted.
 
 use std::fmt::Write as _;
 
 use crate::instrument::Unsupported;
+use crate::instrument::choice::choices;
 use crate::instrument::function::Function;
 use crate::instrument::function::read;
 use crate::instrument::instruction::Instruction;
@@ -34,6 +36,7 @@ const PRELUDE: &str = "
 @__idd_cur = external thread_local(initialexec) global ptr
 @__idd_lim = external thread_local(initialexec) global ptr
 @__idd_flip = external thread_local(initialexec) global i8
+@__idd_choice = external thread_local(initialexec) global i8
 @__idd_case = external global i64
 
 declare ptr @__idd_slow(i32, i64)
@@ -216,17 +219,24 @@ impl Writer<'_> {
             let call = instructions.get(item.instruction);
             self.early(item, call, &record)?;
         }
+        let choices = choices(instructions, segment);
         for (index, instruction) in instructions.iter().enumerate().take(segment.end).skip(begin) {
             self.copy_to(instruction.text.start);
+            let choice = choices.iter().position(|choice| *choice == index);
+            let condition = choice.map(|choice| self.condition(choice + 1, instruction));
             for item in late.iter().filter(|item| item.instruction == index) {
                 if let What::Operand(operand) = item.what {
+                    let turned = condition.clone().filter(|_| operand == 0);
                     let operand = &instruction.operands[operand];
-                    let value = self.value(&operand.value, &operand.ty);
+                    let value = turned.unwrap_or_else(|| self.value(&operand.value, &operand.ty));
                     let ty = &text_of_type(&operand.ty);
                     self.store(ty, &value, item, &record, false);
                 }
             }
             self.decision(instruction);
+            if let Some(condition) = condition {
+                self.choose(instruction, &condition);
+            }
             self.copy_to(instruction.text.end);
             for item in late.iter().filter(|item| item.instruction == index && item.what == What::Result) {
                 if let Some(result) = instruction.result {
@@ -284,6 +294,31 @@ impl Writer<'_> {
             "{before}{place} = getelementptr i8, ptr {record}, i64 {offset}{middle}store {ty} {value}, ptr {place}, align 1{behind}"
         )
         .expect("a string takes all");
+    }
+
+    /// The condition of a choice, which the runtime can invert; `number` is that of the choice in its segment, from 1.
+    fn condition(&mut self, number: usize, instruction: &Instruction) -> String {
+        let operand = &instruction.operands[0];
+        let value = self.value(&operand.value, &operand.ty);
+        let (byte, is_meant, turned) = (self.fresh("b"), self.fresh("t"), self.fresh("c"));
+        write!(
+            self.out,
+            "{byte} = load i8, ptr @__idd_choice, align 1\n  {is_meant} = icmp eq i8 {byte}, {number}\n  \
+             {turned} = xor i1 {value}, {is_meant}\n  "
+        )
+        .expect("a string takes all");
+        turned
+    }
+
+    /// Writes a choice with another condition.
+    fn choose(&mut self, instruction: &Instruction, condition: &str) {
+        let operand = &instruction.operands[0];
+        let old = format!("i1 {}", self.value(&operand.value, &operand.ty));
+        if let Some(at) = self.text[instruction.text.clone()].find(&old).map(|at| instruction.text.start + at) {
+            self.copy_to(at);
+            self.out.extend(["i1 ", condition]);
+            self.copied = at + old.len();
+        }
     }
 
     /// Lets the runtime turn a branch or a switch.

@@ -119,3 +119,59 @@ int main()
     assert!(chain[0]["line"] == 19 && chain[0]["in_change"] == true, "{explanation:#}");
     assert_eq!(explanation["failure"]["line"], 37, "{explanation:#}");
 }
+
+const TALLY: &str = "#include <cstdio>
+#include <list>
+#include <map>
+#include <string>
+
+static int count(int n)
+{
+    int sum = n + 1;
+    return sum;
+}
+
+int main()
+{
+    std::map<std::string, int> counts;
+    for (const char *name : { \"ash\", \"fir\", \"elm\" })
+        counts[name] = 1;
+    counts[\"oak\"] = count(12);
+    std::list<int> values;
+    for (auto &entry : counts)
+        values.push_back(entry.second);
+    int all = 0;
+    for (int value : values)
+        all += value;
+    std::string text = \"trees\";
+    if (all > 10)
+        text += \"!\";
+    else
+        text += \"?\";
+    std::printf(\"%s\\n\", text.c_str());
+    return text != \"trees!\";
+}
+";
+
+#[test]
+fn explain_leads_through_nodes_of_a_map_and_a_list_and_through_a_short_string() {
+    let explanation = explained(TALLY, &TALLY.replace("n + 1", "n - 5"));
+    let chain = explanation["chain"].as_array().unwrap();
+    let links: Vec<(u64, &str)> = chain
+        .iter()
+        .map(|link| (link["line"].as_u64().unwrap_or_default(), link["variable"].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!((links[0], &chain[0]["in_change"]), ((8, "sum"), &true.into()), "{explanation:#}");
+    for link in [(17, "entry.second"), (22, "value"), (23, "all"), (25, ""), (28, "text[5]")] {
+        assert!(links.contains(&link), "{link:?}: {explanation:#}");
+    }
+}
+
+/// A known limit: nothing says of which type the value is that follows the node of a list. Ideal: `values.back()`.
+#[test]
+fn the_value_in_a_node_of_a_list_is_told_by_its_bytes() {
+    let explanation = explained(TALLY, &TALLY.replace("n + 1", "n - 5"));
+    let chain = explanation["chain"].as_array().unwrap();
+    let link = chain.iter().find(|link| link["line"] == 20).unwrap();
+    assert_eq!(link["variable"], "(__begin1._M_node + 1)[0]", "{explanation:#}");
+}

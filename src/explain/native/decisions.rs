@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 
 use crate::explain::native::origin::is_input;
+use crate::instrument::choice::choices;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
+use crate::instrument::statement::Statement;
 use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
@@ -29,8 +31,10 @@ pub struct Decision {
     pub segment: u32,
     /// Which instance of the segment, from 1.
     pub n: u64,
+    /// Which [choice](crate::instrument::choice) of the segment it is, from 1; 0 for the decision at its end.
+    pub choice: u8,
     /// The values to force: for a `switch` one for each target, the one that was taken included; for a branch one
-    /// number without a meaning.
+    /// number without a meaning, and for a choice.
     pub cases: Vec<i64>,
     /// Whether it decides about its own next instance: whether a loop repeats.
     pub is_repeating: bool,
@@ -55,18 +59,22 @@ impl Decisions {
         player.seek(0)?;
         let mut reader = Reader { uses: Uses::all(), inputs: HashSet::new() };
         let mut instances: HashMap<u32, u64> = HashMap::new();
-        let mut ways: HashMap<u32, (Vec<i64>, bool)> = HashMap::new();
+        let mut ways: HashMap<u32, Ways> = HashMap::new();
         let mut all = Vec::new();
         while let Some(segment) = player.next(&mut reader)? {
             let n = instances.entry(segment).or_default();
             *n += 1;
             let Some(frame) = player.machine.frame().filter(|frame| frame.segment == segment) else { continue };
-            let (cases, is_repeating) = ways
-                .entry(segment)
-                .or_insert_with(|| (cases_of(&frame.shape, segment), is_repeating(&frame.shape, segment)));
+            let Ways { choices, cases, is_repeating } =
+                ways.entry(segment).or_insert_with(|| Ways::new(&frame.shape, segment));
+            let decision = |choice, cases: Vec<i64>, is_repeating| {
+                let step = frame.step;
+                Decision { step, segment, n: *n, choice, cases, is_repeating, has_input: false }
+            };
+            let here = choices.iter().filter(|(_, statement)| *statement == frame.statement);
+            all.extend(here.map(|(choice, _)| decision(*choice, vec![0], false)));
             if !cases.is_empty() {
-                let (cases, is_repeating) = (cases.clone(), *is_repeating);
-                all.push(Decision { step: frame.step, segment, n: *n, cases, is_repeating, has_input: false });
+                all.push(decision(0, cases.clone(), *is_repeating));
             }
         }
         let dependences = reader.uses.pack().map_err(TraceError::from)?;
@@ -77,6 +85,40 @@ impl Decisions {
         }
         Ok(Self { all, dependences })
     }
+}
+
+/// What can be switched in a segment.
+struct Ways {
+    /// Its choices, and their statements.
+    choices: Vec<(u8, u32)>,
+    /// See [`Decision::cases`], of the decision at its end; none if there is none.
+    cases: Vec<i64>,
+    is_repeating: bool,
+}
+
+impl Ways {
+    fn new(shape: &Shape, segment: u32) -> Self {
+        Self {
+            choices: choices_of(shape, segment),
+            cases: cases_of(shape, segment),
+            is_repeating: is_repeating(shape, segment),
+        }
+    }
+}
+
+/// The choices of a segment, and their statements; none of a library, which has no steps.
+fn choices_of(shape: &Shape, segment: u32) -> Vec<(u8, u32)> {
+    let (piece, body) = (shape.piece(segment), &shape.body);
+    let Some(cut) = body.segments.segments.get((segment - body.first) as usize).filter(|_| !shape.is_quiet) else {
+        return Vec::new();
+    };
+    let statement_of = |index: usize| {
+        let is_around =
+            |statement: &Statement| statement.block == piece.block && (statement.first..statement.end).contains(&index);
+        shape.statements.iter().position(is_around).and_then(|statement| u32::try_from(statement).ok())
+    };
+    let choices = choices(&body.function.block(piece.block).instructions, cut);
+    (1..).zip(choices).filter_map(|(number, index)| Some((number, statement_of(index)?))).collect()
 }
 
 /// Reads dependences, and the steps that bring input into the program: their own calls do, or calls in functions that they call.

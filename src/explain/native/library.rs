@@ -3,10 +3,16 @@
 //! The members are those of the library of GNU. A part that is not known keeps its name.
 
 /// What the members of the library are called, and what stands for them; longer names first.
-const MEMBERS: [(&str, &str); 10] = [
-    // `std::vector`: the elements.
+const MEMBERS: [(&str, &str); 15] = [
+    // `std::vector`: the elements, and where they end.
     ("._M_impl._M_start[", "["),
     ("._M_impl._M_start->", "[0]."),
+    ("._M_impl._M_start", ".begin()"),
+    ("._M_impl._M_finish", ".end()"),
+    // `std::map`, `std::set`; `std::list`; `std::unordered_map`.
+    ("._M_t._M_impl._M_node_count", ".size()"),
+    ("._M_impl._M_node._M_size", ".size()"),
+    ("._M_h._M_element_count", ".size()"),
     // `std::unique_ptr`: what it points to.
     ("._M_t._M_t._M_head_impl", ""),
     ("._M_t._M_head_impl", ""),
@@ -25,6 +31,9 @@ const MEMBERS: [(&str, &str); 10] = [
 pub fn plain(name: String) -> String {
     if !name.contains("._M_") && !name.contains("->_M_") {
         return name;
+    }
+    if let Some(vector) = name.strip_prefix('*').and_then(|rest| rest.strip_suffix("._M_impl._M_start")) {
+        return plain(format!("{vector}[0]"));
     }
     let mut plain = name.replace("->_M_", "->._M_");
     for (member, stands_for) in MEMBERS {
@@ -53,6 +62,10 @@ mod tests {
         check("this->left._M_t._M_t._M_head_impl->value", "this->left->value");
         check("all->_M_impl._M_start[1]", "all->_M_impl._M_start[1]");
         check("plain[1].x", "plain[1].x");
-        check("map._M_t._M_impl._M_node_count", "map._M_t._M_impl._M_node_count");
+        check("order._M_impl._M_finish", "order.end()");
+        check("*this->order._M_impl._M_start", "this->order[0]");
+        check("this->map._M_t._M_impl._M_node_count", "this->map.size()");
+        check("queue._M_impl._M_node._M_size", "queue.size()");
+        check("map._M_t._M_impl._M_header._M_left", "map._M_t._M_impl._M_header._M_left");
     }
 }

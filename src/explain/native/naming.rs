@@ -319,7 +319,10 @@ impl<'v> Search<'v> {
         let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };
         let name = format!("{way}{path}");
         if part.is_some() {
-            return Some(name.trim_end_matches("->").to_owned());
+            // A pointer to characters leads to all that lies behind them, whatever it is.
+            let is_character = size == 1 && self.length == 1;
+            let inexact = self.inexact.take_if(|_| is_character);
+            return Some(inexact.unwrap_or_else(|| name.trim_end_matches("->").to_owned()));
         }
         self.inexact.get_or_insert(name);
         None

@@ -11,6 +11,8 @@ use crate::trace::native::model::Input;
 use crate::trace::native::model::Length;
 use crate::trace::native::model::Model;
 use crate::trace::native::model::ZERO;
+use crate::trace::native::nodes;
+use crate::trace::native::nodes::Linking;
 use crate::trace::native::scanned;
 use crate::trace::native::stream::Stream;
 use crate::trace::step::Step;
@@ -142,6 +144,22 @@ impl Machine {
             }
         };
         length.min(MAX_RANGE)
+    }
+
+    /// Links nodes; if that is not known, some of them hold other pointers than before.
+    fn link<W: Watch>(&mut self, step: Step, linking: Linking, nodes: &[u64], watch: &mut W) {
+        if let Some(written) = nodes::linked(&self.memory, linking) {
+            for (address, bytes) in written {
+                self.memory.write(address, &bytes, step);
+                watch.writes(self, step, address, bytes.len() as u64);
+            }
+            return;
+        }
+        let length = if matches!(linking, Linking::Insert { .. }) { 32 } else { 16 };
+        for node in nodes {
+            self.memory.define(*node, length, step);
+            watch.writes(self, step, *node, length);
+        }
     }
 
     /// The arguments behind the format.
@@ -337,6 +355,18 @@ impl Machine {
                 let byte = if byte == ZERO { 0 } else { called.argument(byte) };
                 self.memory.fill(to, byte.to_le_bytes()[0], length, step);
                 watch.writes(self, step, to, length);
+            }
+            Effect::InsertsNode => {
+                let (node, parent, header) = (called.argument(1), called.argument(2), called.argument(3));
+                let is_left = called.argument(0).to_le_bytes()[0] != 0;
+                self.link(step, Linking::Insert { is_left, node, parent, header }, &[node, parent, header], watch);
+            }
+            Effect::HooksNode => {
+                let (node, before) = (called.argument(0), called.argument(1));
+                self.link(step, Linking::Hook { node, before }, &[node, before], watch);
+            }
+            Effect::UnhooksNode => {
+                self.link(step, Linking::Unhook { node: called.argument(0) }, &[], watch);
             }
             Effect::Duplicates(from) => {
                 let from = called.argument(from);

@@ -25,6 +25,7 @@ pub mod lvalue;
 pub mod machine;
 pub mod memory;
 pub mod model;
+pub mod nodes;
 pub mod object;
 pub mod ostream;
 pub mod output;

@@ -87,6 +87,12 @@ pub enum Effect {
     Moves(usize, Length),
     /// The pointer at an argument is written with a block of the heap.
     AllocatesAt(usize, Length),
+    /// A node is put into a tree (see [`nodes`](crate::trace::native::nodes)): whether to the left, the node, its parent, the header.
+    InsertsNode,
+    /// A node is put before another one of a list.
+    HooksNode,
+    /// A node is taken out of a list.
+    UnhooksNode,
     /// A line of input: the pointer and the size at two arguments may change, and the block gets what was returned and one byte.
     ReadsLine(usize, usize),
 }
@@ -160,6 +166,8 @@ use Effect::Flushes;
 use Effect::Formats;
 use Effect::FormatsList;
 use Effect::Frees;
+use Effect::HooksNode;
+use Effect::InsertsNode;
 use Effect::Moves;
 use Effect::OpensBlock;
 use Effect::OpensBuffer;
@@ -172,6 +180,7 @@ use Effect::ReadsLine;
 use Effect::ReadsString;
 use Effect::Scans;
 use Effect::Splits;
+use Effect::UnhooksNode;
 use Effect::Writes;
 use Effect::WritesParts;
 use Effect::WritesResult;
@@ -372,10 +381,9 @@ pub const MODELS: &[Model] = &[
     row("_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base", &[]),
     row("_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base", &[]),
     row("_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base", &[]),
-    row(
-        "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
-        &[Writes(1, Bytes(32)), Writes(2, Bytes(32)), Writes(3, Bytes(32))],
-    ),
+    row("_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_", &[InsertsNode]),
+    row("_ZNSt8__detail15_List_node_base7_M_hookEPS0_", &[HooksNode]),
+    row("_ZNSt8__detail15_List_node_base9_M_unhookEv", &[UnhooksNode]),
     row("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", &[Reads(1, Text)]),
     row("_ZNSo5writeEPKcl", &[Reads(1, Argument(2))]),
     row("_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l", &[Reads(1, Argument(2))]),

@@ -35,13 +35,15 @@ pub struct Point {
     pub n: u64,
 }
 
-/// An instance of a decision that goes the other way: the decision at the end of a segment.
+/// An instance of a decision that goes the other way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// The segment.
     pub at: Point,
     /// The value that a `switch` uses instead of its own. Ignored for a branch, which goes the other way.
     pub case: i64,
+    /// Which [choice](crate::instrument::choice) of the segment is inverted, from 1; 0 for the decision at its end.
+    pub choice: u8,
 }
 
 /// Bytes of memory.
@@ -305,7 +307,8 @@ impl Parked {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let never = Point { segment: 0, n: 0 };
-        let (stop, switch) = (test.stop.unwrap_or(never), test.switch.unwrap_or(Turn { at: never, case: 0 }));
+        let (stop, switch) =
+            (test.stop.unwrap_or(never), test.switch.unwrap_or(Turn { at: never, case: 0, choice: 0 }));
         let milliseconds = u32::try_from(test.limit.as_millis()).unwrap_or(u32::MAX >> 1);
         let mut message = TEST.to_ne_bytes().to_vec();
         message.extend(stop.segment.to_ne_bytes());
@@ -318,6 +321,7 @@ impl Parked {
         message.extend(u32::from(test.is_traced).to_ne_bytes());
         message.extend(switch.at.n.to_ne_bytes());
         message.extend(switch.case.to_ne_bytes());
+        message.extend(u64::from(switch.choice).to_ne_bytes());
         message.extend(test.from.to_ne_bytes());
         message.extend((patches.len() as u64).to_ne_bytes());
         message.extend(patches);
@@ -381,6 +385,7 @@ impl Parked {
         message.extend(turn.at.segment.to_ne_bytes());
         message.extend(turn.at.n.to_ne_bytes());
         message.extend(turn.case.to_ne_bytes());
+        message.extend(u64::from(turn.choice).to_ne_bytes());
         self.stream.write_all(&message)
     }
 
@@ -547,7 +552,7 @@ int main(void)
 
         let unchanged = parked.test(&test()).unwrap();
         assert_eq!((unchanged.ended, &*unchanged.output), (Ended::Exit(0), &b"33\n"[..]));
-        let switch = Some(Turn { at: Point { segment: entry, n: 1 }, case: 0 });
+        let switch = Some(Turn { at: Point { segment: entry, n: 1 }, case: 0, choice: 0 });
         let switched = parked.test(&Test { switch, ..test() }).unwrap();
         // 4 is subtracted, not added.
         assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
@@ -580,7 +585,7 @@ int main(void)
         let program = directory.join("a");
         let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
         let mut parked = control.wait().unwrap();
-        parked.turn(Turn { at: Point { segment: map.firsts[step], n: 5 }, case: 0 }).unwrap();
+        parked.turn(Turn { at: Point { segment: map.firsts[step], n: 5 }, case: 0, choice: 0 }).unwrap();
         parked.go().unwrap();
         let said = run.join().unwrap();
         assert_eq!((said.code, &*said.stdout), (Some(3), &b"25\n"[..]));

@@ -21,7 +21,9 @@ use crate::explain::native::align::objects::Objects;
 use crate::explain::native::align::objects::Part;
 use crate::explain::native::align::objects::Side;
 use crate::explain::native::shown;
+use crate::instrument::debug::Compound;
 use crate::instrument::debug::Debug;
+use crate::instrument::debug::Member;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::module::Module;
@@ -426,7 +428,7 @@ impl<'s> Walk<'s> {
                 }
             }
             (SourceType::Union(compound), SourceType::Union(other)) if compound.bits == other.bits => {
-                self.words((at, their_at), compound.bits / 8, &way);
+                self.union(((at, debug, compound), (their_at, other_debug, other)), &way, depth);
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let (failing, reference) = self.sides;
@@ -445,6 +447,47 @@ impl<'s> Walk<'s> {
         }
         let room = side.live(at).map_or(0, |block| block.address + block.size - at);
         self.types.size(of.0, of.1).and_then(|length| room.checked_div(length)).unwrap_or(0)
+    }
+
+    /// Nothing tells which member of a union is in use. It is taken for the text that fills it if there is such a member and a word of it was written only
+    /// in part; else for a row of words.
+    fn union(
+        &mut self,
+        ((at, debug, compound), (their_at, other_debug, other)): (
+            (u64, Debug<'s>, &Compound),
+            (u64, Debug<'s>, &Compound),
+        ),
+        way: &Way,
+        depth: u32,
+    ) {
+        let n_bytes = compound.bits / 8;
+        let is_whole = |slots: &Slots<'_>, at: u64| {
+            (0..n_bytes).step_by(8).all(|begin| slots.word(at + begin, (n_bytes - begin).min(8)).is_some())
+        };
+        let is_whole = is_whole(&self.slots.0, at) && is_whole(&self.slots.1, their_at);
+        let text = self.text(debug, compound).filter(|_| !is_whole);
+        let same = text.zip(text.and_then(|text| other.members.iter().find(|same| same.name == text.name)));
+        let types = same.and_then(|(text, same)| Some((text, text.ty?, same.ty?)));
+        let Some((text, ty, other_ty)) = types else { return self.words((at, their_at), n_bytes, way) };
+        self.queue.push_back(Pair {
+            ours: (at, debug, ty),
+            theirs: (their_at, other_debug, other_ty),
+            way: way.member(&text.name),
+            depth: depth + 1,
+        });
+    }
+
+    /// The member of a union that is a row of single bytes as long as itself.
+    fn text<'c>(&mut self, debug: Debug<'s>, compound: &'c Compound) -> Option<&'c Member> {
+        for member in compound.members.iter().filter(|member| member.bits == compound.bits) {
+            let Some(plain) = member.ty.and_then(|ty| self.types.plain(debug, ty)) else { continue };
+            if let SourceType::Array(Some(element), _) = plain.ty
+                && self.types.size(debug, element) == Some(1)
+            {
+                return Some(member);
+            }
+        }
+        None
     }
 
     /// A row of words of which only the size is known.

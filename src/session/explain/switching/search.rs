@@ -109,7 +109,7 @@ impl Search {
             decision.cases.iter().map(move |case| Try {
                 nth: index,
                 step: decision.step,
-                turn: Turn { at, case: *case },
+                turn: Turn { at, case: *case, choice: decision.choice },
                 is_accident: decision.is_repeating || decision.has_input,
             })
         });

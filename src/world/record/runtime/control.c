@@ -49,6 +49,8 @@ struct test {
     uint32_t milliseconds, n_dumps;
     uint32_t switch_id, is_traced;
     uint64_t switch_n, switch_case;
+    /* Which choice without a branch is inverted, from 1; 0 if the decision at the end of the segment is switched. */
+    uint64_t switch_choice;
     /* The segment before which it begins, if that is still to come. */
     uint64_t from;
 };
@@ -60,7 +62,7 @@ struct reply {
 
 static struct {
     uint32_t switch_id, stop_id;
-    uint64_t switch_n, stop_n, stop_at, test_at, budget, n_segments, n_before;
+    uint64_t switch_n, switch_choice, stop_n, stop_at, test_at, budget, n_segments, n_before;
     int is_child, is_bystander, is_turned, is_on_its_way;
     int output, result, records;
     pid_t pid;
@@ -397,7 +399,7 @@ static void disown(void) {
         if (own[i] >= 0)
             close(own[i]);
     if (control.is_turned)
-        control.is_turned = 0, __idd_flip = 0;
+        control.is_turned = 0, __idd_flip = 0, __idd_choice = 0;
     *is_obeying = 1;
     control.pid = (pid_t)syscall(SYS_getpid);
 }
@@ -437,6 +439,7 @@ static void take_effect(void) {
     control.stop_n = test->stop_n;
     control.switch_id = test->switch_id;
     control.switch_n = test->switch_n;
+    control.switch_choice = test->switch_choice;
     __idd_case = test->switch_case;
     control.budget = test->budget;
 }
@@ -608,7 +611,7 @@ static void park(void) {
             }
         } else if (command == TURN) {
             if (!take(fd, &control.switch_id, sizeof control.switch_id) || !take(fd, &control.switch_n, sizeof control.switch_n) ||
-                !take(fd, &__idd_case, sizeof __idd_case))
+                !take(fd, &__idd_case, sizeof __idd_case) || !take(fd, &control.switch_choice, sizeof control.switch_choice))
                 break;
         } else if (command == SPAWN) {
             uint64_t at;
@@ -656,6 +659,7 @@ static void control_at(uint32_t id) {
     if (control.is_turned) {
         control.is_turned = 0;
         __idd_flip = 0;
+        __idd_choice = 0;
     }
     control.n_segments++;
     if (control.test_at > 0 && control.n_segments >= control.test_at && is_obeyed())
@@ -672,7 +676,10 @@ static void control_at(uint32_t id) {
         answer(OUT_OF_BUDGET, 0);
     if (control.switch_n > 0 && id == control.switch_id && --control.switch_n == 0) {
         control.is_turned = 1;
-        __idd_flip = 1;
+        if (control.switch_choice)
+            __idd_choice = (unsigned char)control.switch_choice;
+        else
+            __idd_flip = 1;
     }
 }
 

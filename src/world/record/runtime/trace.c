@@ -39,6 +39,7 @@ enum { PROTOCOL = 2, BY_EXEC = 0, BY_FORK = 1 };
 EXPORT INITIAL __thread char *__idd_cur;
 EXPORT INITIAL __thread char *__idd_lim;
 EXPORT INITIAL __thread unsigned char __idd_flip;
+EXPORT INITIAL __thread unsigned char __idd_choice;
 EXPORT uint64_t __idd_case;
 
 /* One for each thread that ever ran a segment; never freed, used again when its thread has ended: then `cur` is null. */
