@@ -4,6 +4,7 @@
 //! program, and nothing depends on it being complete.
 
 use std::sync::Arc;
+use std::sync::PoisonError;
 
 use crate::instrument::Unsupported;
 use crate::instrument::instruction::MetadataId;
@@ -52,11 +53,11 @@ pub enum SourceType {
     /// A pointer; to `void` if it is to nothing.
     Pointer(Option<MetadataId>),
     /// A structure.
-    Struct(Compound),
+    Struct(Arc<Compound>),
     /// A union.
-    Union(Compound),
+    Union(Arc<Compound>),
     /// An enumeration: name, bits, constants.
-    Enum(Option<Arc<str>>, u64, Vec<(Arc<str>, i128)>),
+    Enum(Option<Arc<str>>, u64, Arc<[(Arc<str>, i128)]>),
     /// An array: its elements and how many in each dimension; `None` for a number known only when it runs.
     Array(Option<MetadataId>, Vec<Option<u64>>),
     /// Another name for a type.
@@ -280,8 +281,7 @@ impl<'m> Debug<'m> {
 
     /// Whether a type is a reference.
     pub fn is_reference(&self, ty: MetadataId) -> bool {
-        let tag = self.node(ty).and_then(|node| node.field("tag"));
-        matches!(tag, Some("DW_TAG_reference_type" | "DW_TAG_rvalue_reference_type"))
+        self.known_ty(ty).is_some_and(|(_, is_reference)| is_reference)
     }
 
     /// The type of what a function returns; `None` if it returns nothing.
@@ -336,8 +336,27 @@ impl<'m> Debug<'m> {
     }
 
     /// A type.
+    ///
+    /// Cost: it is read from the text only the first time.
     pub fn ty(&self, id: MetadataId) -> Option<SourceType> {
-        let node = self.node(id)?;
+        self.known_ty(id).map(|(ty, _)| ty)
+    }
+
+    /// A type, and whether it is a reference.
+    fn known_ty(&self, id: MetadataId) -> Option<(SourceType, bool)> {
+        let known = || self.module.source_types.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&id) {
+            return found.clone();
+        }
+        let node = self.node(id);
+        let tag = node.as_ref().and_then(|node| node.field("tag"));
+        let is_reference = matches!(tag, Some("DW_TAG_reference_type" | "DW_TAG_rvalue_reference_type"));
+        let found = node.and_then(|node| Some((self.read_ty(&node)?, is_reference)));
+        known().insert(id, found.clone());
+        found
+    }
+
+    fn read_ty(&self, node: &Node<'m>) -> Option<SourceType> {
         let base = node.reference("baseType");
         Some(match (node.kind, node.field("tag").unwrap_or_default()) {
             ("DIBasicType", _) => {
@@ -352,9 +371,9 @@ impl<'m> Debug<'m> {
             ("DIDerivedType", "DW_TAG_typedef") => SourceType::Typedef(node.string("name")?, base),
             ("DIDerivedType", _) => SourceType::Qualified(base),
             ("DICompositeType", "DW_TAG_structure_type" | "DW_TAG_class_type") => {
-                SourceType::Struct(self.compound(&node))
+                SourceType::Struct(Arc::new(self.compound(node)))
             }
-            ("DICompositeType", "DW_TAG_union_type") => SourceType::Union(self.compound(&node)),
+            ("DICompositeType", "DW_TAG_union_type") => SourceType::Union(Arc::new(self.compound(node))),
             ("DICompositeType", "DW_TAG_enumeration_type") => {
                 let constants = self.list(node.reference("elements")).into_iter().flatten();
                 let constant = |id| {

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::Mutex;
 
 use crate::instrument::Unsupported;
+use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
@@ -42,6 +44,9 @@ pub struct Global {
     pub debug: Option<MetadataId>,
 }
 
+/// Types of the source by their nodes; with each, whether it is a reference.
+pub type KnownTypes = Mutex<HashMap<MetadataId, Option<(SourceType, bool)>>>;
+
 /// The top level of a unit; bodies are read one by one, see [`function::read`](crate::instrument::function::read).
 #[derive(Debug, Default)]
 pub struct Module {
@@ -59,6 +64,8 @@ pub struct Module {
     pub declared: HashSet<Arc<str>>,
     /// The places of the numbered metadata nodes; index is the number, empty where there is none.
     pub metadata: Vec<Range<usize>>,
+    /// Types that were read from the metadata, which takes long.
+    pub source_types: KnownTypes,
     /// The words of each group of attributes.
     attributes: HashMap<u32, Range<usize>>,
 }
