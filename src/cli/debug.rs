@@ -20,6 +20,7 @@ use crate::report::style::Role;
 use crate::report::style::Style;
 use crate::session::context::Context;
 use crate::session::debug;
+use crate::session::debug::Bug;
 use crate::session::debug::DebugOrder;
 use crate::session::debug::End;
 use crate::session::debug::Person;
@@ -27,9 +28,11 @@ use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
 use crate::session::debug::simulated;
+use crate::session::debug::simulated::Way;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::session::talk::Talk as _;
+use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
 use crate::world::repo::locate::Location;
@@ -46,10 +49,14 @@ c          all that the step uses and computes is right
 w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
 h          here: all that it uses is right, but what it computes or decides is wrong
 p          wrong path: the step should not run
+m          missing: code is missing before this step
 u          unclear: ask me about what is around it
 g <step>   judge another step first
 z          take the last answer back
 q          quit";
+
+/// What stands after a value that is the same in the passing version.
+const PRESUMED: &str = "  (as in the passing version)";
 
 /// Values are cut after so many characters.
 const MAX_VALUE: usize = 200;
@@ -163,6 +170,9 @@ fn reason(state: State) -> &'static str {
         State::PatternInference => "its answer says most about what is left",
         State::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
         State::ClarityInference => "it is around the step that was unclear",
+        State::FirstDifference => {
+            "with the same values, the passing version does something else here, or more after it"
+        }
     }
 }
 
@@ -211,9 +221,10 @@ impl Asked<'_> {
         if let Some(source) = place.and_then(|place| (self.line)(&place.file, place.line)) {
             lines.push(format!("      {}", self.style.paint(Role::Faint, safe(source.trim_start()))));
         }
-        for (number, used) in (1..).zip(used) {
+        for (index, used) in used.iter().enumerate() {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
-            lines.push(format!("  {number}: uses {} = {}{origin}", short(&used.name), value(used)));
+            let presumed = if question.presumed.contains(&index) { PRESUMED } else { "" };
+            lines.push(format!("  {}: uses {} = {}{origin}{presumed}", index + 1, short(&used.name), value(used)));
         }
         lines.extend(does(question.facts).into_iter().map(|text| format!("     {text}")));
         lines.join("\n") + "\n"
@@ -229,7 +240,9 @@ impl Asked<'_> {
             "function": &*detail.standing.function,
             "file": place.map(|place| &*place.file),
             "line": place.map(|place| place.line),
-            "uses": used.iter().map(|used| json!({ "name": used.name, "value": used.value })).collect::<Vec<_>>(),
+            "uses": used.iter().enumerate().map(|(index, used)| json!({
+                "name": used.name, "value": used.value, "origin": used.origin, "presumed": question.presumed.contains(&index),
+            })).collect::<Vec<_>>(),
             "gives": detail.writes.iter().map(|write| json!({ "name": write.named.name, "value": write.named.value })).collect::<Vec<_>>(),
             "decides": outcome.as_ref().map(|outcome| outcome.told.clone()),
             "reason": question.recommendation.map(|found| reason(found.state)),
@@ -263,6 +276,7 @@ fn reply(text: &str, used: &[Used]) -> Result<Reply, String> {
                 (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
             }
         }
+        Some("m" | "missing") => Ok(Reply::Missing),
         Some("z" | "undo") => Ok(Reply::Undo),
         Some("q" | "quit") => Ok(Reply::Quit),
         Some("g" | "go") => match words.next().and_then(|word| word.trim_start_matches('#').parse().ok()) {
@@ -285,7 +299,7 @@ impl Person for Asked<'_> {
             let known = self.answers.as_mut().and_then(Answers::known);
             let is_new = known.is_none();
             if !self.is_json {
-                Self::print("[c w h p u g z q ?] ")?;
+                Self::print("[c w h p m u g z q ?] ")?;
             }
             let text = if let Some(text) = known {
                 if !self.is_json {
@@ -315,57 +329,41 @@ impl Person for Asked<'_> {
             }
         }
     }
-
-    fn presumed(&mut self, facts: &Facts) {
-        if !self.is_json {
-            let step = facts.detail.standing.step.0;
-            drop(Self::print(&format!("\n   step {step}, {}, is as in the passing version\n", at(facts))));
-        }
-    }
 }
 
 /// What was found, and how it leads to the failure.
 fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result<String, Failure> {
     if console.is_json {
-        let (result, step) = match end {
-            End::Found(step) => ("found", Some(step.0)),
-            End::Exhausted => ("exhausted", None),
-            End::Left => ("left", None),
+        let (result, step, bug) = match end {
+            End::Found(step, bug) => ("found", Some(step.0), Some(bug_name(*bug))),
+            End::Exhausted => ("exhausted", None, None),
+            End::Left => ("left", None, None),
         };
-        let value =
-            json!({ "schema": "git-idd debug result 1", "result": result, "step": step, "answers": walk.judged.len() });
+        let missing = walk.gap().filter(|_| *end == End::Exhausted).map(|(right, wrong)| [right.0, wrong.0]);
+        let value = json!({
+            "schema": "git-idd debug result 1", "result": result, "step": step, "bug": bug, "missing_between": missing,
+            "answers": walk.judged.len(),
+        });
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
-    let step = match end {
-        End::Found(step) => *step,
-        End::Exhausted => {
-            return Ok(
-                "\nAll steps on which the failure depends were judged, and none is the first wrong one: code may be \
-                       missing, or an answer is wrong (`z` takes it back).\n"
-                    .to_owned(),
-            );
-        }
+    let (step, bug) = match end {
+        End::Found(step, bug) => (*step, *bug),
+        End::Exhausted => return exhausted(walk),
         End::Left => return Ok("\n".to_owned()),
     };
-    let mut lines = vec![String::new(), "The first wrong step:".to_owned()];
+    let title = match bug {
+        Bug::Given(_) => "This step uses a value that was wrong before the program began:",
+        Bug::Missing => "Code is missing before this step:",
+        Bug::Value | Bug::Decision => "The first wrong step:",
+    };
+    let mut lines = vec![String::new(), title.to_owned()];
     let mut steps: Vec<Judged> = walk.judged.clone();
     steps.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
     steps.sort_by_key(|judged| judged.step);
     steps.dedup_by_key(|judged| judged.step);
     for judged in steps.iter().filter(|judged| judged.step >= step) {
         let facts = walk.facts(judged.step)?;
-        let what = match &judged.feedback {
-            Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
-            Feedback::WrongResult => "computes a wrong value".to_owned(),
-            Feedback::WrongPath => "should not run".to_owned(),
-            Feedback::WrongValue(wrong) => {
-                let names = wrong.iter().filter_map(|index| facts.used.get(*index));
-                let names: Vec<String> = names.map(|used| format!("{} = {}", short(&used.name), value(used))).collect();
-                format!("uses the wrong {}", names.join(", "))
-            }
-            Feedback::Correct | Feedback::Unclear => continue,
-        };
-        lines.push(format!("  step {}, {}: {what}", judged.step.0, at(&facts)));
+        lines.push(format!("  step {}, {}: {}", judged.step.0, at(&facts), wrong_there(judged, &facts, bug)));
         let place = facts.detail.standing.place.as_ref();
         if let Some(source) = place.and_then(|place| line(&place.file, place.line)) {
             lines.push(format!("      {}", console.out_style.paint(Role::Faint, safe(source.trim_start()))));
@@ -374,34 +372,87 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
     Ok(lines.join("\n") + "\n")
 }
 
+fn bug_name(bug: Bug) -> &'static str {
+    match bug {
+        Bug::Value => "wrong value",
+        Bug::Decision => "wrong decision",
+        Bug::Missing => "missing code",
+        Bug::Given(_) => "wrong before the run",
+    }
+}
+
+/// What is wrong at a step that was judged.
+fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
+    match &judged.feedback {
+        Feedback::WrongResult if bug == Bug::Missing => "a value is wrong before it, and no step changed it".to_owned(),
+        Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
+        Feedback::WrongResult => "computes a wrong value".to_owned(),
+        Feedback::WrongPath => "should not run".to_owned(),
+        Feedback::WrongValue(wrong) => {
+            let names = wrong.iter().filter_map(|index| facts.used.get(*index));
+            let told = |used: &Used| {
+                let origin = used.origin.as_ref().map(|origin| format!(" ({})", safe(origin))).unwrap_or_default();
+                format!("{} = {}{origin}", short(&used.name), value(used))
+            };
+            format!("uses the wrong {}", names.map(told).collect::<Vec<_>>().join(", "))
+        }
+        Feedback::Correct | Feedback::Unclear => String::new(),
+    }
+}
+
+/// What the answers say if all steps were judged.
+fn exhausted(walk: &mut Walk) -> Result<String, Failure> {
+    let Some((right, wrong)) = walk.gap() else {
+        return Ok(
+            "\nAll steps on which the failure depends were judged, and none is the first wrong one: code may be \
+                   missing, or an answer is wrong (`z` takes it back).\n"
+                .to_owned(),
+        );
+    };
+    let (right, wrong) = (walk.facts(right)?, walk.facts(wrong)?);
+    let name = |facts: &Facts| format!("step {}, {}", facts.detail.standing.step.0, at(facts));
+    Ok(format!(
+        "\nCode is missing between {} and {}: a value is right after the first, and wrong at the second.\n",
+        name(&right),
+        name(&wrong)
+    ))
+}
+
 /// Answers as a person who knows the passing version, and prints the figures.
 fn simulate(
     versions: &crate::session::order::ExplainOrder,
-    method: &str,
+    names: &str,
     location: &Location,
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let found = debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+    let all = debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         let mut sources = change::Sources::new(location, both.tree)?;
-        walk.is_simple = method.starts_with("simple");
-        simulated::simulate(&mut walk, method.ends_with("+help"), &mut |facts| {
-            let place = facts.detail.standing.place.as_ref();
-            place.is_some_and(|place| {
-                let path = sources.path(&place.file);
-                both.changed.get(&path).is_some_and(|lines| lines.contains(&place.line))
-            })
-        })
+        let mut all = serde_json::Map::new();
+        let changed = |place: &Place, sources: &mut change::Sources| {
+            both.changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&place.line))
+        };
+        let is_in_no_step = !walk.statements.places.iter().flatten().any(|place| changed(place, &mut sources));
+        for name in names.split(',') {
+            let way = Way::named(name)
+                .ok_or_else(|| Failure::new(Status::Usage, format!("no way to walk: {}", safe(name))))?;
+            let found = simulated::simulate(
+                &mut walk,
+                way,
+                &mut |facts| facts.detail.standing.place.as_ref().is_some_and(|place| changed(place, &mut sources)),
+                is_in_no_step,
+            )?;
+            let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));
+            let value = json!({
+                "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear, "silent": found.n_silent,
+                "steps": found.n_steps, "longest_recommendation": found.longest.as_secs_f64(),
+                "judged": steps.collect::<Vec<_>>(),
+            });
+            all.insert(name.to_owned(), value);
+        }
+        Ok(json!({ "ways": all }))
     })?;
-    let steps = found.steps.iter().map(|(step, feedback)| json!([step.0, format!("{feedback:?}")]));
-    Ok(Answer::Text(
-        json_line(&json!({
-            "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear, "silent": found.n_silent,
-            "steps": found.n_steps, "longest_recommendation": found.longest.as_secs_f64(),
-            "judged": steps.collect::<Vec<_>>(),
-        })),
-        0,
-    ))
+    Ok(Answer::Text(json_line(&all), 0))
 }
 
 #[cfg(test)]

@@ -1,16 +1,25 @@
 //! `git idd debug`: asks a person about steps of a recorded run, and recommends the next one, until the first wrong step is found.
 //!
-//! A passing version answers silently where it can: values that are the same there are presumed to be right.
+//! A passing version answers silently where it can: it leads to the first step that does something else with the same
+//! values, and values that are the same there are presumed to be right.
 
 use crate::explain::align::Alignment;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
+use crate::explain::feedback::Method;
+use crate::explain::feedback::baselines;
+use crate::explain::feedback::control;
+use crate::explain::feedback::microbat;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
 use crate::explain::feedback::recommend::recommend;
 use crate::explain::feedback::simple;
+use crate::explain::feedback::suspects;
 use crate::explain::feedback::suspects::Suspects;
+use crate::explain::feedback::suspects::Weights;
 use crate::explain::feedback::table::Table;
+use crate::explain::native::divergence;
+use crate::explain::native::divergence::Candidate;
 use crate::explain::native::facts;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Statements;
@@ -37,6 +46,9 @@ use crate::trace::step::Step;
 use crate::trace::step::Steps;
 use crate::world::record::store;
 use crate::world::repo::locate::Location;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub mod simulated;
@@ -70,6 +82,8 @@ pub struct Question<'q> {
     pub facts: &'q Facts,
     /// What was said before.
     pub judged: &'q [Judged],
+    /// The values that are the same in the passing version: their indices. Presumed to be right.
+    pub presumed: Vec<usize>,
 }
 
 /// What a person answers.
@@ -77,6 +91,8 @@ pub struct Question<'q> {
 pub enum Reply {
     /// What is said of the step.
     Said(Feedback),
+    /// Code is missing before the step.
+    Missing,
     /// The last answer is taken back.
     Undo,
     /// Another step is judged first.
@@ -89,16 +105,41 @@ pub enum Reply {
 pub trait Person {
     /// Judges a step.
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure>;
+}
 
-    /// Is told of a step that the passing version has as well.
-    fn presumed(&mut self, facts: &Facts);
+/// The wrong value that no step computed: an initial value, an argument of the program, memory that was never written.
+pub fn given(facts: &Facts, feedback: &Feedback) -> Option<usize> {
+    let Feedback::WrongValue(wrong) = feedback else { return None };
+    let is_given = |index: &&usize| {
+        let used = facts.used.get(**index);
+        used.is_some_and(|used| used.origin.is_some() && used.makers.iter().all(|maker| *maker == Step::START))
+    };
+    wrong.iter().find(is_given).copied()
+}
+
+fn judged(facts: &Facts, feedback: Feedback) -> Judged {
+    let makers = facts.used.iter().map(|used| used.makers.clone()).collect();
+    Judged { step: facts.detail.standing.step, feedback, makers }
+}
+
+/// What is wrong at the first wrong step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bug {
+    /// It computes a wrong value from right ones.
+    Value,
+    /// It decides wrongly.
+    Decision,
+    /// Code is missing before it.
+    Missing,
+    /// A value that it uses was wrong before the run began: its index.
+    Given(usize),
 }
 
 /// How it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// With the first wrong step.
-    Found(Step),
+    /// With the first wrong step, and what is wrong there.
+    Found(Step, Bug),
     /// All steps that the failure depends on were judged, and none is the first wrong one.
     Exhausted,
     /// The person left.
@@ -106,7 +147,7 @@ pub enum End {
 }
 
 /// The passing version judges so many lines before a person is asked.
-const MAX_SILENT: usize = 40;
+const MAX_SILENT: usize = 100;
 
 /// A walk over a run.
 pub struct Walk {
@@ -123,8 +164,11 @@ pub struct Walk {
     pub failure: Step,
     /// What was said, in order.
     pub judged: Vec<Judged>,
-    /// Whether only dominators are followed.
-    pub is_simple: bool,
+    /// How the next step is chosen.
+    pub method: Method,
+    /// What the passing version said of steps.
+    silent: HashMap<Step, Feedback>,
+    divergences: Option<Vec<Candidate>>,
 }
 
 impl Walk {
@@ -145,7 +189,19 @@ impl Walk {
         let table = Table::new(&run.run, statements.of_steps.clone(), &statements.lines);
         let wrong = slice::backward(&graph, criteria, Kinds::ALL);
         let failure = table.shown(failure);
-        Ok(Self { run, passing, graph, table, statements, wrong, failure, judged: Vec::new(), is_simple: false })
+        Ok(Self {
+            run,
+            passing,
+            graph,
+            table,
+            statements,
+            wrong,
+            failure,
+            judged: Vec::new(),
+            method: Method::default(),
+            silent: HashMap::new(),
+            divergences: None,
+        })
     }
 
     /// The next step; `None` if nothing is left.
@@ -154,42 +210,74 @@ impl Walk {
             return Some(Recommendation { step: self.failure, state: State::SimpleInference, n_suspects: 0 });
         }
         let both = (&self.graph, &self.table);
-        if self.is_simple
-            && let Some(step) = simple::next(both, &self.judged)
-        {
-            return Some(Recommendation { step, state: State::SimpleInference, n_suspects: 0 });
+        let judged = &self.judged[..];
+        let plain =
+            |step: Option<Step>| step.map(|step| Recommendation { step, state: State::SimpleInference, n_suspects: 0 });
+        match self.method {
+            Method::Expected => {}
+            Method::Microbat => return plain(microbat::next(both, judged)),
+            Method::Dominators => return plain(simple::next(both, judged)),
+            Method::Slicing => return plain(baselines::slicing(both, &self.wrong, self.failure, judged)),
+            Method::Divide => return plain(baselines::divide(both, &self.wrong, judged)),
         }
-        let suspects = Suspects::new(both, &self.wrong, &self.judged, &|_| 1.0);
+        let suspects = Suspects::new(both, &self.wrong, &self.judged, &|_| 1.0, Weights::default());
         recommend(both, &suspects, &self.judged)
     }
 
-    /// The next step for a person whom the passing version helps: the first one on the way back that uses the same values as there, and gives
-    /// other ones. What differs on the way there is taken as wrong for now; what is the same is told as presumed.
+    /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
+    /// and gives other ones, or after which there are steps that are missing here. None of these that was judged is asked
+    /// again; after [`MAX_SILENT`] comparisons, the next step is that without help.
     ///
-    /// Cost: the facts about at most [`MAX_SILENT`] lines, in both runs.
-    pub fn next_helped(&mut self, presumed: &mut dyn FnMut(&Facts)) -> Result<Option<Recommendation>, Failure> {
-        let known = self.judged.clone();
-        let mut right = Vec::new();
-        let mut found = None;
-        for _ in 0..MAX_SILENT {
-            let Some(next) = self.next().filter(|_| !known.is_empty()) else { break };
-            let facts = self.facts(next.step)?;
-            let Some(feedback) = self.silent(next.step)? else { break };
-            if feedback == Feedback::WrongResult {
-                found = Some(next);
-                break;
+    /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
+    pub fn next_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
+        let candidates = self.divergences()?;
+        let gaps: BTreeSet<Step> =
+            candidates.iter().filter(|found| found.is_before_more).map(|found| found.step).collect();
+        let mut open: Vec<Step> = candidates.iter().rev().map(|found| self.table.shown(found.step)).collect();
+        let mut seen = HashSet::new();
+        while let Some(step) = open.pop() {
+            let is_known = self.silent.contains_key(&step);
+            if !seen.insert(step) || !is_known && self.silent.len() > MAX_SILENT {
+                continue;
             }
-            if feedback == Feedback::Correct {
-                presumed(&facts);
-                right.push(facts.clone());
+            let facts = self.facts(step)?;
+            let is_first = match self.silent(step)? {
+                None | Some(Feedback::Unclear) => false,
+                Some(Feedback::WrongResult) => true,
+                Some(Feedback::Correct) => self.table.members(step).iter().any(|member| gaps.contains(member)),
+                Some(Feedback::WrongPath) => {
+                    open.extend(control((&self.graph, &self.table), step));
+                    false
+                }
+                Some(feedback) => {
+                    let makers = judged(&facts, feedback.clone()).makers_of(true);
+                    // The latest is looked at first. Between one that is right and here, something may be missing.
+                    for maker in makers.into_iter().map(|maker| self.table.shown(maker)) {
+                        open.extend(gaps.range(maker.min(step)..step).next().map(|gap| self.table.shown(*gap)));
+                        open.push(maker);
+                    }
+                    given(&facts, &feedback).is_some()
+                }
+            };
+            if is_first && !self.is_clear(step) {
+                return Ok(Some(Recommendation { step, state: State::FirstDifference, n_suspects: 0 }));
             }
-            self.tell(&facts, feedback);
         }
-        self.judged = known;
-        for facts in right {
-            self.tell(&facts, Feedback::Correct);
+        Ok(self.next())
+    }
+
+    fn is_clear(&self, step: Step) -> bool {
+        self.judged.iter().any(|answer| answer.step == step && answer.feedback != Feedback::Unclear)
+    }
+
+    /// Where the failing run may begin to differ from the passing one.
+    fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
+        let Some((reference, alignment)) = &mut self.passing else { return Ok(Vec::new()) };
+        if self.divergences.is_none() {
+            let found = divergence::candidates((&mut self.run, reference), alignment, &self.wrong);
+            self.divergences = Some(found.map_err(|error| failed(&error))?);
         }
-        Ok(found.or_else(|| self.next()))
+        Ok(self.divergences.clone().unwrap_or_default())
     }
 
     /// What is known of a step.
@@ -198,18 +286,36 @@ impl Walk {
         found.ok_or_else(|| Failure::new(Status::Error, format!("there is no step {}", step.0)))
     }
 
-    /// What the passing version says of a step.
+    /// What the passing version says of a step; `None` if there is none.
     pub fn silent(&mut self, step: Step) -> Result<Option<Feedback>, Failure> {
         let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
-        facts::judge((&mut self.run, reference), alignment, &self.table.members(step))
-            .map(Some)
-            .map_err(|error| failed(&error))
+        if let Some(known) = self.silent.get(&step) {
+            return Ok(Some(known.clone()));
+        }
+        let found = facts::judge((&mut self.run, reference), alignment, &self.table.members(step));
+        let found = found.map_err(|error| failed(&error))?;
+        self.silent.insert(step, found.clone());
+        Ok(Some(found))
+    }
+
+    /// Of the values that a step uses, those that are the same in the passing version.
+    fn presumed(&mut self, step: Step, n_used: usize) -> Result<Vec<usize>, Failure> {
+        Ok(match self.silent(step)? {
+            Some(Feedback::WrongValue(wrong)) => (0..n_used).filter(|index| !wrong.contains(index)).collect(),
+            Some(Feedback::Correct | Feedback::WrongResult) => (0..n_used).collect(),
+            _ => Vec::new(),
+        })
     }
 
     /// Takes an answer.
     pub fn tell(&mut self, facts: &Facts, feedback: Feedback) {
-        let makers = facts.used.iter().map(|used| used.makers.clone()).collect();
-        self.judged.push(Judged { step: facts.detail.standing.step, feedback, makers });
+        self.judged.push(judged(facts, feedback));
+    }
+
+    /// The latest value that was right after the steps that computed it, and wrong where it was used: these two steps.
+    /// What should have changed it between them is missing.
+    pub fn gap(&self) -> Option<(Step, Step)> {
+        suspects::gap(&self.table, &self.judged)
     }
 
     /// How many calls and loops are around a step.
@@ -226,7 +332,7 @@ impl Walk {
         loop {
             let recommendation = match jump {
                 Some(_) => None,
-                None if is_helped => self.next_helped(&mut |facts| person.presumed(facts))?,
+                None if is_helped => self.next_helped()?,
                 None => self.next(),
             };
             let Some(step) = jump.take().or(recommendation.map(|found| found.step)) else {
@@ -235,15 +341,24 @@ impl Walk {
             let facts = self.facts(step)?;
             let is_first = self.judged.is_empty();
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
-            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged };
+            let presumed = if is_helped { self.presumed(step, facts.used.len())? } else { Vec::new() };
+            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed };
             match person.judge(&question)? {
                 Reply::Said(feedback) => {
-                    let is_found = feedback == Feedback::WrongResult;
+                    let bug = match feedback {
+                        Feedback::WrongResult if facts.outcome.is_some() => Some(Bug::Decision),
+                        Feedback::WrongResult => Some(Bug::Value),
+                        _ => given(&facts, &feedback).map(Bug::Given),
+                    };
                     self.tell(&facts, feedback);
                     nth += 1;
-                    if is_found {
-                        return Ok(End::Found(step));
+                    if let Some(bug) = bug {
+                        return Ok(End::Found(step, bug));
                     }
+                }
+                Reply::Missing => {
+                    self.tell(&facts, Feedback::WrongResult);
+                    return Ok(End::Found(step, Bug::Missing));
                 }
                 Reply::Undo => {
                     self.judged.pop();

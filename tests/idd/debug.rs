@@ -80,12 +80,27 @@ fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
     let (said, code) = walked(place.path(), "", &order(&["--simulate", "expected+help"]));
     assert_eq!(code, Some(0), "{said}");
     let value: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
-    assert_eq!(value["found"], true, "{value}");
-    assert!(value["answers"].as_u64().unwrap() <= 4, "{value}");
+    let walk = &value["ways"]["expected+help"];
+    assert_eq!((&walk["found"], &walk["answers"]), (&serde_json::json!(true), &serde_json::json!(0)), "{value}");
 
-    let (said, _) = walked(place.path(), "w both\nw most\nq\n", &order(&[]));
-    assert!(said.contains("uses both = 16\n"), "{said}");
-    assert!(!said.contains("sum += numbers[i];\n  1"), "nobody is asked what is the same in both: {said}");
+    // The first question is about the faulty line, whose values are the same in both versions.
+    let (said, code) = walked(place.path(), "h\n", &order(&[]));
+    assert_eq!(code, Some(0), "{said}");
+    let (first, _) = said.split_once("[c w h").unwrap();
+    assert!(first.contains("return one < other ? one : other;"), "{said}");
+    assert!(first.contains("uses one = 0  (as in the passing version)\n"), "{said}");
+    assert!(said.contains("The first wrong step:\n"), "{said}");
+}
+
+#[test]
+fn the_kind_of_fault_is_printed() {
+    let place = recorded();
+    let (said, _) = walked(place.path(), "w both\nw most\nm\n", &["--from", "line:a.c:15"]);
+    assert!(said.contains("Code is missing before this step:\n"), "{said}");
+    assert!(said.contains(": a value is wrong before it, and no step changed it\n"), "{said}");
+    let (said, _) = walked(place.path(), "w both\nm\n", &["--from", "line:a.c:15", "--json"]);
+    let last: Value = serde_json::from_str(said.lines().rfind(|line| line.starts_with('{')).unwrap()).unwrap();
+    assert_eq!((&last["result"], &last["bug"]), (&Value::from("found"), &Value::from("missing code")));
 }
 
 #[test]
@@ -123,7 +138,10 @@ fn programs_are_asked_by_lines_of_json() {
         ["git-idd debug question 1", "git-idd debug error 1", "git-idd debug question 1", "git-idd debug result 1"]
     );
     assert_eq!(lines[0]["line"], 15);
-    assert_eq!(lines[0]["uses"][0], serde_json::json!({ "name": "both", "value": "16" }));
+    assert_eq!(
+        lines[0]["uses"][0],
+        serde_json::json!({ "name": "both", "value": "16", "origin": null, "presumed": false })
+    );
     assert_eq!(lines[1]["error"], "the step uses no value nothing");
     assert_eq!(lines[3]["result"], "left");
 }

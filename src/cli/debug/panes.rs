@@ -10,6 +10,7 @@ use ratatui::crossterm::event::EnableMouseCapture;
 use ratatui::crossterm::execute;
 
 use crate::cli::debug::Line;
+use crate::cli::debug::PRESUMED;
 use crate::cli::debug::at;
 use crate::cli::debug::does;
 use crate::cli::debug::reply;
@@ -106,7 +107,13 @@ impl<'a> Panes<'a> {
             step: detail.standing.step.0,
             source,
             line: place.map_or(0, |place| place.line),
-            used: used.iter().map(|used| (short(&used.name), value(used), maker(&used.makers))).collect(),
+            used: (0..)
+                .zip(used)
+                .map(|(index, used)| {
+                    let presumed = if question.presumed.contains(&index) { PRESUMED } else { "" };
+                    (short(&used.name), value(used) + presumed, maker(&used.makers))
+                })
+                .collect(),
             does: does(question.facts),
             calls: calls.chain([safe(&detail.standing.function)]).collect(),
             path: self.path.clone(),
@@ -175,9 +182,5 @@ impl Person for Panes<'_> {
                 },
             }
         }
-    }
-
-    fn presumed(&mut self, facts: &Facts) {
-        self.path.push(format!("step {}, {}: as in the passing version", facts.detail.standing.step.0, at(facts)));
     }
 }

@@ -29,12 +29,13 @@ pub const LEAST: (u16, u16) = (60, 16);
 /// Lines of the pane with the walk so far, its title included.
 const PATH_LINES: u16 = 6;
 
-const KEYS: &str = " c right  w wrong value  h here  p wrong path  u unclear  z undo  q quit  ? help";
+const KEYS: &str = " c right  w wrong value  h here  m missing  p path  u unclear  z undo  q quit ?";
 
 const HELP: &str = "\
 c       all that the step uses and computes is right
 w       the marked values are wrong, else the selected one
 h       here: all that it uses is right, but what it computes or decides is wrong
+m       missing: code is missing before this step
 p       wrong path: the step should not run
 u       unclear: ask me about what is around it
 z       take the last answer back
@@ -225,7 +226,9 @@ impl Screen {
         }
         let answer = |text: &str| Some(Action::Answer(text.to_owned()));
         match key.code {
-            KeyCode::Char(letter @ ('c' | 'h' | 'p' | 'u' | 'z')) => return answer(letter.encode_utf8(&mut [0; 4])),
+            KeyCode::Char(letter @ ('c' | 'h' | 'p' | 'm' | 'u' | 'z')) => {
+                return answer(letter.encode_utf8(&mut [0; 4]));
+            }
             KeyCode::Char('q') => return Some(Action::Quit),
             KeyCode::Char('w') | KeyCode::Enter => return self.wrong(),
             KeyCode::Char('g') => self.typed = Some(String::new()),
@@ -345,7 +348,7 @@ mod tests {
     #[test]
     fn one_key_is_one_answer() {
         let mut screen = screen();
-        for key in ['c', 'h', 'p', 'u', 'z'] {
+        for key in ['c', 'h', 'm', 'p', 'u', 'z'] {
             assert_eq!(press(&mut screen, KeyCode::Char(key)), Some(answer(&key.to_string())));
         }
         assert_eq!(press(&mut screen, KeyCode::Char('w')), Some(answer("w 1")));

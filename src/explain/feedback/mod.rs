@@ -9,8 +9,11 @@
 //!
 //! Source: Lin, Sun, Xue, Liu and Dong 2017, "Feedback-Based Debugging" (Microbat). Deviation: the recommended step is the
 //! one whose answer is expected to say most ([`recommend`]), which contains their inference of patterns: equal iterations of
-//! a loop share one suspicion. Their simple inference is a baseline ([`simple`]).
+//! a loop share one suspicion. Their state machine is a baseline ([`microbat`]), and so are its simple inference alone
+//! ([`simple`]) and what people do without it ([`baselines`]).
 
+pub mod baselines;
+pub mod microbat;
 pub mod recommend;
 pub mod simple;
 pub mod suspects;
@@ -25,6 +28,22 @@ use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
+
+/// How the next step is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// By what its answer is expected to say: [`recommend`].
+    #[default]
+    Expected,
+    /// By the state machine of the paper: [`microbat`].
+    Microbat,
+    /// By dominators, with those that were not tried taken up at a dead end: [`simple`].
+    Dominators,
+    /// In the order of the slice, from the failure on: [`baselines::slicing`].
+    Slicing,
+    /// So that the slice is halved: [`baselines::divide`].
+    Divide,
+}
 
 /// What is said of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +73,7 @@ pub struct Judged {
 
 impl Judged {
     /// The steps that computed the values that are wrong, or right.
-    fn makers_of(&self, is_wrong: bool) -> Vec<Step> {
+    pub fn makers_of(&self, is_wrong: bool) -> Vec<Step> {
         let Feedback::WrongValue(wrong) = &self.feedback else { return Vec::new() };
         let makers = self.makers.iter().enumerate().filter(|(index, _)| wrong.contains(index) == is_wrong);
         makers.flat_map(|(_, makers)| makers.iter().copied()).filter(|maker| *maker != Step::START).collect()

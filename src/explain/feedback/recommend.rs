@@ -20,9 +20,6 @@ const N_COMPARED: usize = 40;
 /// Steps of slices that are followed for one recommendation.
 const MAX_FOLLOWED: usize = 40_000_000;
 
-/// What finding the ringleader is worth, in bits.
-const FOUND: f64 = 1.0;
-
 /// Why a step is recommended; the names of the paper, and what is beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -34,6 +31,8 @@ pub enum State {
     InspectDetails,
     /// It is the call or the loop around a step that was unclear.
     ClarityInference,
+    /// The passing run does something else there, or more after it, with the same values. Not in the paper.
+    FirstDifference,
 }
 
 /// A recommended step.
@@ -95,7 +94,7 @@ pub fn recommend(
         let here = suspects.weight(step);
         let line = suspects.statements.get(&table.statement(step)).copied().unwrap_or(0.0);
         let clear = 1.0 / visits(table.level(step), seen.get(&step).copied().unwrap_or(0) + 1);
-        let score = information((graph, table), suspects, step, &makers, here) * clear + line * FOUND;
+        let score = information((graph, table), suspects, step, &makers, here) * clear + line * suspects.by.found;
         if best.is_none_or(|(other, _)| score > other) {
             best = Some((score, step));
         }
@@ -203,13 +202,14 @@ mod tests {
     use crate::explain::feedback::Feedback;
     use crate::explain::feedback::samples::judged;
     use crate::explain::feedback::samples::run;
+    use crate::explain::feedback::suspects::Weights;
     use crate::trace::slice;
     use crate::trace::slice::Kinds;
 
     fn next(makers: &[&[u32]], all: &[Judged]) -> Option<Recommendation> {
         let (graph, table) = run(makers);
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
-        let suspects = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0);
+        let suspects = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0, Weights::default());
         recommend((&graph, &table), &suspects, all)
     }
 

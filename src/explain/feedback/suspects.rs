@@ -1,8 +1,10 @@
 //! How suspicious each step is, by all that was said.
 //!
-//! A step is the more suspicious the fewer dependences lead from it to the failure, by one over their number: so the
-//! search doubles its strides where answers say that it is still too late. Each answer multiplies: a wrong value accuses all that it depends on, a right one acquits. Neither is taken as proof: a wrong value can
-//! come out right by chance, and a person can err. So a dead end takes up what was put aside before.
+//! A hypothesis is a step: it is the first one at which the fault of its line shows. All lines have equal shares, divided
+//! among their steps: the earlier a step, the larger its part. Each answer multiplies: a wrong value accuses all that it
+//! depends on, a right one acquits. Neither is taken as proof: a wrong value can come out right by chance, and a person can
+//! err. So a dead end takes up what was put aside before. Shares by the distance from the failure, or from the earliest
+//! wrong value, were tried; both need more answers.
 
 use std::collections::HashMap;
 
@@ -16,29 +18,68 @@ use crate::trace::dependence::Dependences;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
 
-/// What a wrong value does not depend on keeps this part.
-const APART: f64 = 0.01;
+/// How much each kind of answer changes, and what is likely before the first one.
+///
+/// Each factor is what is left of the suspicion of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// Steps on which a wrong value does not depend.
+    pub apart: f64,
+    /// Steps on which a right value depends: values come out right by chance.
+    pub acquitted: f64,
+    /// Steps on which a right value beside a wrong one depends.
+    pub beside: f64,
+    /// A step that was judged.
+    pub judged: f64,
+    /// Other steps of a line that was judged correct.
+    pub same_line: f64,
+    /// How likely the fault of a line shows at each of its steps.
+    pub shows: f64,
+    /// The part of the share of a line that all its steps have alike.
+    pub alike: f64,
+    /// The steps of a gap together, beside all others.
+    pub missing: f64,
+    /// What finding the line is worth, in bits.
+    pub found: f64,
+}
 
-/// What a right value depends on keeps this part: values come out right by chance.
-const ACQUITTED: f64 = 0.12;
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            apart: 0.01,
+            acquitted: 0.12,
+            beside: 0.35,
+            judged: 1e-6,
+            same_line: 0.2,
+            shows: 0.3,
+            alike: 0.5,
+            missing: 9.0,
+            found: 3.0,
+        }
+    }
+}
 
-/// A step that was judged keeps this part.
-const JUDGED: f64 = 1e-6;
+/// The steps of a gap that are suspected, at most.
+const MAX_GAP: usize = 2000;
 
-/// Other instances of a statement that was judged correct keep this part.
-const SAME_STATEMENT: f64 = 0.5;
-
-/// What the first wrong value does not depend on is so many dependences away.
-const FAR: f64 = 1000.0;
-
-/// The steps that gave the first wrong value that was told, or decided for the wrong path; none before the first answer.
-fn frontier((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Vec<Step> {
-    let first = judged.iter().find_map(|answer| match answer.feedback {
-        Feedback::WrongValue(_) => Some(answer.makers_of(true)),
-        Feedback::WrongPath => Some(control((graph, table), answer.step).into_iter().collect()),
-        _ => None,
-    });
-    first.unwrap_or_default().into_iter().flat_map(|step| table.members(table.shown(step))).collect()
+/// The latest gap: a value that was right after all steps that computed it, and wrong where it was used. So the step that
+/// should have changed it between them is missing.
+pub fn gap(table: &Table, judged: &[Judged]) -> Option<(Step, Step)> {
+    let is_right = |maker: &Step| {
+        let step = table.shown(*maker);
+        judged.iter().any(|answer| answer.step == step && answer.feedback == Feedback::Correct)
+    };
+    let of_answer = |answer: &Judged| {
+        let Feedback::WrongValue(wrong) = &answer.feedback else { return None };
+        let makers = wrong.iter().filter_map(|index| answer.makers.get(*index));
+        let makers = makers.filter(|makers| {
+            let known = makers.iter().filter(|maker| **maker != Step::START).collect::<Vec<_>>();
+            !known.is_empty() && known.into_iter().all(is_right)
+        });
+        let last = makers.filter_map(|makers| makers.iter().max()).max()?;
+        Some((table.shown(*last), answer.step)).filter(|(right, wrong)| right < wrong)
+    };
+    judged.iter().rev().find_map(of_answer)
 }
 
 /// Suspicion of the steps on which a failure depends.
@@ -50,6 +91,8 @@ pub struct Suspects {
     pub weights: Vec<f64>,
     /// How suspicious each statement is; together 1.
     pub statements: HashMap<u32, f64>,
+    /// How answers count.
+    pub by: Weights,
 }
 
 impl Suspects {
@@ -64,24 +107,39 @@ impl Suspects {
         wrong: &Steps,
         judged: &[Judged],
         prior: &dyn Fn(u32) -> f64,
+        by: Weights,
     ) -> Self {
         let steps: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
-        let distances = graph.distances(&frontier((graph, table), judged));
-        let first = |step: &Step| {
-            let members = table.members(*step);
-            let distance = members.iter().map(|step| distances[step.0 as usize]).min().unwrap_or(u32::MAX);
-            prior(table.statement(*step)) / (1.0 + if distance == u32::MAX { FAR } else { f64::from(distance) })
+        let mut n_steps: HashMap<u32, f64> = HashMap::new();
+        for step in &steps {
+            *n_steps.entry(table.statement(*step)).or_insert(0.0) += 1.0;
+        }
+        let mut shown_first: HashMap<u32, f64> = HashMap::new();
+        let share = |step: &Step| {
+            let statement = table.statement(*step);
+            let first = shown_first.entry(statement).or_insert(by.shows);
+            let share = by.alike / n_steps[&statement] + (1.0 - by.alike) * *first;
+            *first *= 1.0 - by.shows;
+            prior(statement) * share
         };
-        let weights = steps.iter().map(first).collect();
-        let mut suspects = Self { steps, weights, statements: HashMap::new() };
+        let weights = steps.iter().map(share).collect();
+        let mut suspects = Self { steps, weights, statements: HashMap::new(), by };
         for answer in judged.iter().filter(|answer| answer.feedback != Feedback::Unclear) {
             suspects.hear((graph, table), answer);
         }
-        suspects.normalise(table);
+        suspects.normalise();
+        if let Some(gap) = gap(table, judged) {
+            suspects.fill(table, gap, judged);
+            suspects.normalise();
+        }
+        for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
+            *suspects.statements.entry(table.statement(*step)).or_insert(0.0) += weight;
+        }
         suspects
     }
 
     fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
+        let by = self.by;
         let step = answer.step;
         let of = |steps: &[Step]| behind((graph, table), steps, Step(step.0 + 1));
         let around: Vec<Step> =
@@ -91,26 +149,26 @@ impl Suspects {
                 let (wrong, right) = (of(&answer.makers_of(true)), of(&answer.makers_of(false)));
                 let ran = of(&around);
                 self.scale(|step| match () {
-                    () if !wrong.contains(step) => APART,
-                    () if right.contains(step) || ran.contains(step) => ACQUITTED.sqrt(),
+                    () if !wrong.contains(step) => by.apart,
+                    () if right.contains(step) || ran.contains(step) => by.beside,
                     () => 1.0,
                 });
             }
             Feedback::WrongPath => {
                 let wrong = of(&around);
-                self.scale(|step| if wrong.contains(step) { 1.0 } else { APART });
+                self.scale(|step| if wrong.contains(step) { 1.0 } else { by.apart });
             }
             Feedback::Correct => {
                 let right = behind_line((graph, table), step);
-                self.scale(|step| if right.contains(step) { ACQUITTED } else { 1.0 });
+                self.scale(|step| if right.contains(step) { by.acquitted } else { 1.0 });
                 let statement = table.statement(step);
-                self.scale(|step| if table.statement(step) == statement { SAME_STATEMENT } else { 1.0 });
+                self.scale(|step| if table.statement(step) == statement { by.same_line } else { 1.0 });
             }
-            Feedback::WrongResult => self.scale(|other| if other == step { 1.0 } else { APART }),
+            Feedback::WrongResult => self.scale(|other| if other == step { 1.0 } else { by.apart }),
             Feedback::Unclear => {}
         }
         if answer.feedback != Feedback::WrongResult {
-            self.scale(|other| if other == step { JUDGED } else { 1.0 });
+            self.scale(|other| if other == step { by.judged } else { 1.0 });
         }
     }
 
@@ -120,14 +178,28 @@ impl Suspects {
         }
     }
 
-    fn normalise(&mut self, table: &Table) {
+    fn normalise(&mut self) {
         let all: f64 = self.weights.iter().sum();
         if all > 0.0 {
             self.weights.iter_mut().for_each(|weight| *weight /= all);
         }
-        for (step, weight) in self.steps.iter().zip(&self.weights) {
-            *self.statements.entry(table.statement(*step)).or_insert(0.0) += weight;
+    }
+
+    /// Suspects the steps of a gap, also those on which the failure does not depend: something may be missing beside them.
+    fn fill(&mut self, table: &Table, (right, wrong): (Step, Step), judged: &[Judged]) {
+        let is_judged =
+            |step: &Step| judged.iter().any(|answer| answer.step == *step && answer.feedback != Feedback::Unclear);
+        let inside = (right.0 + 1..wrong.0).map(Step).filter(|step| table.shown(*step) == *step && !is_judged(step));
+        let inside: Vec<Step> = inside.take(MAX_GAP).collect();
+        let Some(outer) = inside.iter().map(|step| table.level(*step)).min() else { return };
+        let shares: Vec<f64> = inside.iter().map(|step| 0.5_f64.powi(i32::from(table.level(*step) - outer))).collect();
+        let all: f64 = shares.iter().sum();
+        let mut merged: std::collections::BTreeMap<Step, f64> =
+            self.steps.iter().copied().zip(self.weights.iter().copied()).collect();
+        for (step, share) in inside.into_iter().zip(shares) {
+            *merged.entry(step).or_insert(0.0) += self.by.missing * share / all;
         }
+        (self.steps, self.weights) = merged.into_iter().unzip();
     }
 
     /// How suspicious some steps are together.
@@ -153,7 +225,7 @@ mod tests {
     fn suspects(makers: &[&[u32]], all: &[Judged]) -> Vec<f64> {
         let (graph, table) = run(makers);
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
-        let found = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0);
+        let found = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0, Weights::default());
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         (1..=graph.n_steps()).map(|step| found.weight(Step(step))).collect()
     }
@@ -170,7 +242,7 @@ mod tests {
         let makers: &[&[u32]] = &[&[], &[], &[1], &[2], &[3, 4]];
         let weights = suspects(makers, &[judged(5, Feedback::WrongValue(vec![0]), &[3, 4])]);
         assert!(weights[0] + weights[2] > 0.95, "{weights:?}");
-        assert!(weights[2] > weights[0], "the nearer one is more suspicious: {weights:?}");
+        assert!(weights[1] + weights[3] < 0.05, "{weights:?}");
     }
 
     #[test]
@@ -179,5 +251,17 @@ mod tests {
         let wrong = judged(4, Feedback::WrongValue(vec![0, 1]), &[2, 3]);
         let weights = suspects(makers, &[wrong, judged(2, Feedback::Correct, &[1])]);
         assert!(weights[2] > 0.8 && weights[0] > 0.0, "{weights:?}");
+    }
+
+    #[test]
+    fn between_a_right_value_and_its_wrong_use_something_is_missing() {
+        // 4 uses the value of 1; 2 and 3 have nothing to do with it.
+        let makers: &[&[u32]] = &[&[], &[], &[], &[1]];
+        let all = [judged(4, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
+        let (_, table) = run(makers);
+        assert_eq!(gap(&table, &all[..1]), None);
+        assert_eq!(gap(&table, &all), Some((Step(1), Step(4))));
+        let weights = suspects(makers, &all);
+        assert!(weights[1] + weights[2] > 0.8, "{weights:?}");
     }
 }

@@ -51,24 +51,33 @@ impl Table {
             table.levels[step] = if parent == 0 { 1 } else { table.levels[parent].saturating_add(1) };
             if run.entries[step] {
                 groups.remove(&caller);
-                table.shown[step] = if caller == 0 { table.shown[step] } else { table.shown[caller as usize] };
+                if caller != 0 {
+                    // The parameters are a part of what the call does.
+                    table.join(step, table.shown[caller as usize]);
+                }
                 continue;
             }
             let line = lines[table.statements[step] as usize];
             let group = groups.entry(caller).or_default();
             let is_new = |known: &Step| table.statements[known.0 as usize] != table.statements[step];
-            let is_same = line != 0 && group.0 == line && group.1.iter().all(is_new);
+            // What is in no line belongs to the line before: the end of `a && b`, the return of a value.
+            let is_line = if line == 0 { !group.1.is_empty() } else { group.0 == line };
+            let is_same = is_line && group.1.iter().all(is_new);
             if !is_same {
                 *group = (line, Vec::new());
             }
-            let number = u32::try_from(step).unwrap_or(u32::MAX);
-            group.1.push(Step(number));
-            table.shown[step] = group.1[0].0;
-            if group.1.len() > 1 {
-                table.members.insert(group.1[0].0, group.1.clone());
-            }
+            group.1.push(Step(u32::try_from(step).unwrap_or(u32::MAX)));
+            table.join(step, group.1[0].0);
         }
         table
+    }
+
+    fn join(&mut self, step: usize, first: u32) {
+        self.shown[step] = first;
+        let step = u32::try_from(step).unwrap_or(u32::MAX);
+        if step != first {
+            self.members.entry(first).or_insert_with(|| vec![Step(first)]).push(Step(step));
+        }
     }
 
     /// The steps that a person looks at as one.
@@ -161,5 +170,14 @@ mod tests {
         assert_eq!(table.parents, [0, 0, 1, 2, 2, 2, 0, 6]);
         assert_eq!(table.levels, [0, 1, 2, 3, 3, 3, 1, 2]);
         assert_eq!(table.shown(Step(3)), Step(2));
+        assert_eq!(table.members(Step(2)), [Step(2), Step(3)]);
+    }
+
+    #[test]
+    fn what_is_in_no_line_belongs_to_the_line_before() {
+        let run = run(&[(0, 0, false), (0, 0, false), (0, 0, false), (0, 0, false)]);
+        let table = Table::new(&run, vec![0, 1, 2, 3, 4], &[0, 7, 0, 7, 8]);
+        assert_eq!(table.members(Step(1)), [Step(1), Step(2), Step(3)]);
+        assert_eq!(table.shown(Step(4)), Step(4));
     }
 }

@@ -7,9 +7,11 @@ use crate::explain::feedback::Feedback;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::story;
+use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Detail;
+use crate::trace::native::frame::Frame;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
@@ -108,7 +110,8 @@ pub fn judge(
     members: &[Step],
 ) -> Result<Feedback, TraceError> {
     let others: Vec<Step> = members.iter().filter_map(|step| alignment.reference(*step)).collect();
-    if others.is_empty() {
+    // Two lines may end with the same step, as two `return` of a function do: the first step says where the run is.
+    if members.first().is_none_or(|first| alignment.reference(*first).is_none()) {
         return Ok(Feedback::WrongPath);
     }
     let (Some(ours), Some(theirs)) = (facts(failing, members)?, facts(reference, &others)?) else {
@@ -212,10 +215,18 @@ impl Watch for Statements {
         if number == next {
             let place = frame.place().cloned();
             let next = u32::try_from(self.known_lines.len() + 1).unwrap_or(u32::MAX);
-            let line = place.clone().filter(|place| place.line > 0).map(|place| Place { column: 0, ..place });
+            let line = place.clone().filter(|place| place.line > 0 && !is_bare_return(frame));
+            let line = line.map(|place| Place { column: 0, ..place });
             self.lines.push(line.map_or(0, |line| *self.known_lines.entry(line).or_insert(next)));
             self.places.push(place);
         }
         self.of_steps.push(number);
     }
+}
+
+/// Whether the current statement only returns what a `return` before it stored: it stands at the closing brace.
+fn is_bare_return(frame: &Frame) -> bool {
+    let statement = frame.current();
+    let all = &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end];
+    matches!(all, [load, end] if load.op == Op::Load && end.op == Op::Return && end.operands.len() == 1)
 }

@@ -10,6 +10,7 @@ pub mod behind;
 pub mod causality;
 pub mod crash;
 pub mod decisions;
+pub mod divergence;
 pub mod facts;
 pub mod governing;
 pub mod instances;

@@ -7,9 +7,11 @@
 use std::collections::HashMap;
 
 use crate::explain::feedback::Feedback;
+use crate::explain::feedback::Method;
 use crate::explain::feedback::recommend::unclear;
 use crate::explain::native::facts::Facts;
 use crate::session::debug::Walk;
+use crate::session::debug::given;
 use crate::session::failure::Failure;
 use crate::trace::step::Step;
 use std::time::Duration;
@@ -30,28 +32,56 @@ pub struct Simulated {
     pub n_steps: u32,
     /// The longest time of a recommendation.
     pub longest: Duration,
-    /// The steps that were judged, each with its answer.
-    pub steps: Vec<(Step, Feedback)>,
+    /// The steps that were judged, each with its line and its answer.
+    pub steps: Vec<(Step, u32, Feedback)>,
 }
 
 /// Answers are given up after so many.
 const MAX_ANSWERS: usize = 200;
 
+/// How a person who is simulated walks: by a method, with or without the passing version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// The method.
+    pub method: Method,
+    /// Whether the passing version answers silently where it agrees.
+    pub is_helped: bool,
+}
+
+impl Way {
+    /// By its name: that of a method, with `+help` behind it for the passing version; `None` if there is no such one.
+    pub fn named(name: &str) -> Option<Self> {
+        let (method, is_helped) = name.strip_suffix("+help").map_or((name, false), |method| (method, true));
+        let method = match method {
+            "expected" => Method::Expected,
+            "microbat" => Method::Microbat,
+            "dominators" => Method::Dominators,
+            "slicing" => Method::Slicing,
+            "divide" => Method::Divide,
+            _ => return None,
+        };
+        Some(Self { method, is_helped })
+    }
+}
+
 /// Walks until a step of the change is recommended.
 ///
-/// - `is_helped`: whether the passing version answers silently where it agrees.
 /// - `is_changed`: whether a step is in the change.
+/// - `is_in_no_step`: whether no step is: then a wrong initial value is what is looked for.
 pub fn simulate(
     walk: &mut Walk,
-    is_helped: bool,
+    way: Way,
     is_changed: &mut dyn FnMut(&Facts) -> bool,
+    is_in_no_step: bool,
 ) -> Result<Simulated, Failure> {
+    let is_helped = way.is_helped;
+    walk.method = way.method;
+    walk.judged.clear();
     let mut found = Simulated { n_steps: walk.run.run.n_steps(), ..Simulated::default() };
     let mut seen: HashMap<Step, u32> = HashMap::new();
     while found.n_answers < MAX_ANSWERS {
         let begin = Instant::now();
-        let n_silent = &mut found.n_silent;
-        let next = if is_helped { walk.next_helped(&mut |_| *n_silent += 1)? } else { walk.next() };
+        let next = if is_helped { walk.next_helped()? } else { walk.next() };
         let Some(next) = next else { break };
         found.longest = found.longest.max(begin.elapsed());
         let facts = walk.facts(next.step)?;
@@ -67,8 +97,14 @@ pub fn simulate(
         let feedback = if is_unclear { Feedback::Unclear } else { truth };
         found.n_answers += 1;
         found.n_unclear += usize::from(is_unclear);
-        found.steps.push((next.step, feedback.clone()));
+        let line = facts.detail.standing.place.as_ref().map_or(0, |place| place.line);
+        found.steps.push((next.step, line, feedback.clone()));
+        let is_given = is_in_no_step && given(&facts, &feedback).is_some();
         walk.tell(&facts, feedback);
+        if is_given {
+            found.is_found = true;
+            break;
+        }
     }
     Ok(found)
 }
