@@ -1,8 +1,10 @@
 //! `git idd dap`: a server of the Debug Adapter Protocol on standard input and output.
 
+use crate::cli::args::criterion;
 use crate::report::Status;
+use crate::session::context::Context;
 use crate::session::dap::Session;
-use crate::session::dap::opener;
+use crate::session::dap::Stored;
 use crate::session::dap::wire;
 use crate::session::dap::wire::Read;
 use crate::session::failure::Failure;
@@ -12,8 +14,8 @@ use std::io;
 /// Serves one client until it disconnects or its stream ends.
 ///
 /// Errors: what comes in is not the protocol, or nothing can be written.
-pub fn run(location: &Location) -> Result<(), Failure> {
-    let mut session = Session::new(opener(location));
+pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
+    let mut session = Session::new(Box::new(Stored { location, context, criterion: criterion::parse }));
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let failed = |error: io::Error| {
         Failure::new(Status::Error, format!("the conversation with the debugger's client broke off: {error}"))
@@ -22,15 +24,15 @@ pub fn run(location: &Location) -> Result<(), Failure> {
     while !session.is_over {
         match wire::read(&mut input).map_err(failed)? {
             Read::Message(message) => {
-                for answer in session.handle(&message) {
-                    wire::write(&mut output, &answer).map_err(failed)?;
-                }
+                let mut written = Ok(());
+                session.handle(&message, &mut |answer| {
+                    if written.is_ok() {
+                        written = wire::write(&mut output, &answer);
+                    }
+                });
+                written.map_err(failed)?;
             }
-            Read::NoJson => {
-                let answer = serde_json::json!({"seq": 0, "type": "response", "request_seq": 0, "command": "",
-                    "success": false, "message": "the message is no JSON"});
-                wire::write(&mut output, &answer).map_err(failed)?;
-            }
+            Read::NoJson => wire::write(&mut output, &session.no_json()).map_err(failed)?,
             Read::End => break,
         }
     }
