@@ -6,6 +6,7 @@ use crate::session::dap::expression;
 use crate::session::dap::lists::FIRST_NODE;
 use crate::session::dap::lists::LOCALS;
 use crate::session::dap::lists::READ;
+use crate::session::dap::lists::STRIDE;
 use crate::session::dap::lists::WRITTEN;
 use crate::session::dap::recordings::of_trace;
 use crate::session::dap::stand::Stand;
@@ -83,10 +84,10 @@ impl Stand {
             (node.level, self.part_of(&node, name)?.unwrap_or_default())
         } else {
             let frame = arguments["frameId"].as_u64().unwrap_or(1).saturating_sub(1);
-            let level = if reference == 0 { frame } else { reference / 4 };
+            let level = if reference == 0 { frame } else { reference / STRIDE };
             (usize::try_from(level).unwrap_or(usize::MAX), name.to_owned())
         };
-        let kind = if reference < FIRST_NODE { reference % 4 } else { LOCALS };
+        let kind = if reference < FIRST_NODE { reference % STRIDE } else { LOCALS };
         let target = if kind == READ || kind == WRITTEN {
             let detail = self.tape.detail(self.step).map_err(of_trace)?;
             let accesses = detail.map(|detail| if kind == READ { detail.reads } else { detail.writes });

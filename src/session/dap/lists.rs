@@ -10,12 +10,16 @@ use crate::trace::native::parts::Division;
 use serde_json::Value;
 use serde_json::json;
 
-/// The kinds of lists of variables of an activation; a reference is 4 times the level, and one of these.
+/// The kinds of lists of variables of an activation; a reference is 8 times the level, and one of these.
 pub const LOCALS: u64 = 1;
 /// What the statement reads; only of the innermost activation.
 pub const READ: u64 = 2;
 /// What it writes.
 pub const WRITTEN: u64 = 3;
+/// The global variables that it sees.
+const GLOBALS: u64 = 4;
+/// The difference of the references of two activations.
+pub const STRIDE: u64 = 8;
 
 /// The reference of the first list of parts; smaller ones are lists of activations.
 pub const FIRST_NODE: u64 = 1 << 24;
@@ -40,13 +44,13 @@ pub struct Node {
 impl Stand {
     /// The lists of an activation.
     pub fn scopes(level: u64) -> Value {
-        let scope =
-            |name: &str, kind: u64| json!({"name": name, "variablesReference": level * 4 + kind, "expensive": false});
+        let scope = |name: &str, kind: u64| json!({"name": name, "variablesReference": level * STRIDE + kind, "expensive": kind == GLOBALS});
         let mut scopes = vec![scope("Locals", LOCALS)];
         scopes[0]["presentationHint"] = json!("locals");
         if level == 0 {
             scopes.extend([scope("Read here", READ), scope("Written here", WRITTEN)]);
         }
+        scopes.push(scope("Globals", GLOBALS));
         json!({ "scopes": scopes })
     }
 
@@ -89,9 +93,10 @@ impl Stand {
         if let Some(node) = self.node(reference).cloned() {
             return self.parts(&node, (start, wanted), arguments["filter"].as_str());
         }
-        let (level, kind) = (usize::try_from(reference / 4).unwrap_or(usize::MAX), reference % 4);
-        let all: Vec<Value> = if kind == LOCALS {
-            let variables = self.tape.variables((self.step, level)).map_err(of_trace)?.ok_or_else(no_list)?;
+        let (level, kind) = (usize::try_from(reference / STRIDE).unwrap_or(usize::MAX), reference % STRIDE);
+        let all: Vec<Value> = if kind == LOCALS || kind == GLOBALS {
+            let variables =
+                self.tape.variables((self.step, level), kind == GLOBALS).map_err(of_trace)?.ok_or_else(no_list)?;
             variables.iter().map(|shown| self.described(level, shown)).collect()
         } else if level == 0 && (kind == READ || kind == WRITTEN) {
             let detail = self.tape.detail(self.step).map_err(of_trace)?;

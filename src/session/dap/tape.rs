@@ -231,10 +231,11 @@ impl Tape {
         Ok(levels.unwrap_or_default())
     }
 
-    /// The variables of the activation of a level before a step; `None` if there is no such level.
-    pub fn variables(&mut self, at: (Step, usize)) -> Result<Option<Vec<Shown>>, TraceError> {
+    /// The variables of the activation of a level before a step, or the global ones that it sees; `None` if there is
+    /// no such level.
+    pub fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
         self.look_at(at, |State { view, frame }| {
-            let places = view.variables(frame);
+            let places = if is_global { view.seen_globals(frame) } else { view.variables(frame) };
             places.iter().map(|place| shown(view, place, place.name.to_string(), place.name.to_string())).collect()
         })
     }

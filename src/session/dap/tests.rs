@@ -139,11 +139,11 @@ fn a_run_that_did_not_crash_is_walked_from_its_first_step_both_ways() {
     assert_eq!(client.go("stepIn").1, 11);
     assert_eq!(client.lines(), [11, 24]);
     let scopes = client.ask("scopes", &json!({"frameId": 1}));
-    assert_eq!(scopes["scopes"].as_array().unwrap().len(), 3);
+    assert_eq!(scopes["scopes"].as_array().unwrap().len(), 4);
     let locals = client.ask("variables", &json!({"variablesReference": 1}));
     assert_eq!(locals["variables"][0]["name"], "height");
     assert_eq!(locals["variables"][0]["value"], "5000");
-    let outer = client.ask("variables", &json!({"variablesReference": 5}));
+    let outer = client.ask("variables", &json!({"variablesReference": 9}));
     assert!(outer["variables"].as_array().unwrap().iter().any(|variable| variable["name"] == "chosen"));
     let read = client.ask("variables", &json!({"variablesReference": 2}));
     assert!(read["variables"].is_array());
@@ -262,6 +262,7 @@ fn structures_arrays_and_targets_of_pointers_have_lists_of_their_own() {
     assert_eq!((&list[1]["value"], &list[1]["evaluateName"]), (&json!("4"), &json!("node->value")));
     let next = client.one(&list[0]["variablesReference"], "next");
     assert_eq!((&next["value"], &next["variablesReference"]), (&json!("NULL"), &json!(0)));
+    assert_eq!(client.one(&json!(4), "weights")["value"], "{2, 4, 5}");
     let sum = client.one(&json!(1), "sum");
     assert_eq!(sum["variablesReference"], 0);
 
