@@ -57,7 +57,8 @@ pub fn read(arguments: &Value) -> Result<Launch, Failure> {
     }
     let text = |name: &str| match &arguments[name] {
         Value::Null => Ok(None),
-        Value::String(text) if !text.trim().is_empty() => Ok(Some(text.clone())),
+        // Editors that ask for it give an empty one.
+        Value::String(text) => Ok(Some(text.clone()).filter(|text| !text.trim().is_empty())),
         _ => Err(complaint(format!("`{name}` is a text"))),
     };
     let hold = match &arguments["hold"] {
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!(read(&json!({"recording": 3, "process": 1})), Ok(open(Some("3"), Some(1))));
         let shell = order(&json!({"command": "./test.sh x", "build": "make"}));
         assert_eq!(shell.command, TestCommand::Shell("./test.sh x".into()));
+        assert_eq!(order(&json!({"command": "./a", "build": ""})).build, None);
         assert_eq!((shell.build, &*shell.at, shell.once), (Some("make".into()), "HEAD", false));
         let words = order(&json!({"command": ["./a", "b c"], "at": "HEAD~1", "timeout": 5, "once": true}));
         assert_eq!(words.command, TestCommand::Argv(vec!["./a".into(), "b c".into()]));
