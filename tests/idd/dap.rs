@@ -171,6 +171,21 @@ fn a_client_that_closes_its_pipe_ends_the_server_with_an_error() {
 }
 
 #[test]
+fn a_client_that_leaves_while_a_test_is_recorded_interrupts_it() {
+    let fixture = Fixture::of(&format!("cat >a.c <<'END'\n{PROGRAM}END\ngit add a.c && git commit -qm one"));
+    let request = |command: &str, arguments: Value| {
+        let text = json!({"type": "request", "seq": 1, "command": command, "arguments": arguments}).to_string();
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    };
+    let launch = request("launch", json!({"command": "./a; sleep 1000", "build": "$CC -o a a.c", "once": true}));
+    for leave in [request("disconnect", json!({})), String::new()] {
+        let (out, err, _) = told(&fixture, format!("{launch}{leave}").as_bytes());
+        assert!(out.contains("interrupted") && out.contains("\"success\":false"), "{out} {err}");
+        assert!(!fixture.repo().join(".git/idd/recordings/0001/recording.json").exists());
+    }
+}
+
+#[test]
 fn a_recording_that_is_cut_or_of_another_version_is_a_clear_error() {
     let fixture = Fixture::of(&format!("cat >a.c <<'END'\n{PROGRAM}END\ngit add a.c && git commit -qm one"));
     assert!(fixture.run(&["record", "--once", "--build", "$CC -o a a.c", "--", "./a"]).status.success());
