@@ -52,11 +52,11 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
                 session.handle(&message, &mut |answer| {
                     // Only a recording reports while it goes on.
                     if answer["event"] == "output" {
-                        state.is_recording.store(true, Ordering::SeqCst);
-                        state.is_raised.store(false, Ordering::SeqCst);
+                        state.recording.store(true, Ordering::SeqCst);
+                        state.raised.store(false, Ordering::SeqCst);
                         state.end_recording();
                     } else {
-                        state.is_recording.store(false, Ordering::SeqCst);
+                        state.recording.store(false, Ordering::SeqCst);
                     }
                     if written.is_ok() {
                         written = wire::write(&mut output, &answer);
@@ -64,7 +64,7 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
                 });
                 written.map_err(failed)?;
                 if message["command"] == "terminate" {
-                    state.is_left.store(false, Ordering::SeqCst);
+                    state.left.store(false, Ordering::SeqCst);
                 }
             }
             Read::NoJson => wire::write(&mut output, &session.no_json()).map_err(failed)?,
@@ -78,18 +78,18 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
 #[derive(Default)]
 struct State {
     /// Whether a test is recorded, and has the signal handlers of a recording.
-    is_recording: AtomicBool,
+    recording: AtomicBool,
     /// Whether the client has left, or is about to.
-    is_left: AtomicBool,
+    left: AtomicBool,
     /// Whether the recording was interrupted since it reported last; a second signal ends the program at once.
-    is_raised: AtomicBool,
+    raised: AtomicBool,
 }
 
 impl State {
     /// Interrupts a recording that nobody waits for.
     fn end_recording(&self) {
-        let is_wanted = self.is_left.load(Ordering::SeqCst) && self.is_recording.load(Ordering::SeqCst);
-        if is_wanted && !self.is_raised.swap(true, Ordering::SeqCst) {
+        let is_wanted = self.left.load(Ordering::SeqCst) && self.recording.load(Ordering::SeqCst);
+        if is_wanted && !self.raised.swap(true, Ordering::SeqCst) {
             raise();
         }
     }
@@ -107,7 +107,7 @@ fn messages(state: Arc<State>) -> Receiver<io::Result<Read>> {
                 Ok(Read::Message(message)) => message["command"] == "disconnect" || message["command"] == "terminate",
                 _ => is_last,
             };
-            if is_goodbye && !state.is_left.swap(true, Ordering::SeqCst) {
+            if is_goodbye && !state.left.swap(true, Ordering::SeqCst) {
                 state.end_recording();
             }
             if sender.send(message).is_err() || is_last {

@@ -186,6 +186,20 @@ fn a_client_that_leaves_while_a_test_is_recorded_interrupts_it() {
 }
 
 #[test]
+fn a_signal_ends_a_server_that_waits() {
+    let fixture = Fixture::of("echo a >a; commit one");
+    let mut server = fixture.command(&["dap"]);
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, mut output) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+    let text = "{\"type\":\"request\",\"seq\":1,\"command\":\"initialize\"}";
+    write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+    // It answers, so it has its handlers.
+    output.read_line(&mut String::new()).unwrap();
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_recording_that_is_cut_or_of_another_version_is_a_clear_error() {
     let fixture = Fixture::of(&format!("cat >a.c <<'END'\n{PROGRAM}END\ngit add a.c && git commit -qm one"));
     assert!(fixture.run(&["record", "--once", "--build", "$CC -o a a.c", "--", "./a"]).status.success());

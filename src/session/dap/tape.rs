@@ -89,6 +89,8 @@ pub struct Meaning {
 /// Builds the table.
 #[derive(Default)]
 struct Table {
+    /// By function and statement: the number of the place.
+    statements: Vec<Vec<Option<u32>>>,
     numbers: HashMap<Place, u32>,
     places: Vec<Place>,
     walk: Walk,
@@ -96,19 +98,35 @@ struct Table {
     threads: BTreeSet<u32>,
 }
 
+impl Table {
+    /// The number of the place of the current statement. It is looked up once for each statement of a function.
+    fn place(&mut self, frame: &Frame) -> u32 {
+        let (shape, statement) = (frame.shape.index as usize, frame.statement as usize);
+        if let Some(Some(number)) = self.statements.get(shape).and_then(|known| known.get(statement)) {
+            return *number;
+        }
+        let place = frame.place().filter(|place| statement != 0 && place.line != 0);
+        let next = u32::try_from(self.places.len()).unwrap_or(Row::NOWHERE);
+        let number = place.map_or(Row::NOWHERE, |place| *self.numbers.entry(place.clone()).or_insert(next));
+        if let Some(place) = place.filter(|_| number == next) {
+            self.places.push(place.clone());
+        }
+        if self.statements.len() <= shape {
+            self.statements.resize(shape + 1, Vec::new());
+        }
+        let known = &mut self.statements[shape];
+        if known.len() <= statement {
+            known.resize(statement + 1, None);
+        }
+        known[statement] = Some(number);
+        number
+    }
+}
+
 impl Watch for Table {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        let place = frame.place().filter(|place| frame.statement != 0 && place.line != 0);
-        let place = place.map_or(Row::NOWHERE, |place| {
-            if let Some(number) = self.numbers.get(place) {
-                return *number;
-            }
-            let number = u32::try_from(self.places.len()).unwrap_or(Row::NOWHERE);
-            self.places.push(place.clone());
-            self.numbers.insert(place.clone(), number);
-            number
-        });
+        let place = self.place(frame);
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let depth = short(machine.frames.len() as u64);
         if self.walk.rows.last().is_none_or(|row| row.thread != machine.thread) {
