@@ -89,10 +89,10 @@ assert.deepEqual([many.length, many[1000].name, many[1000].value], [1001, "[1000
 const page = await list(local("many").variablesReference, { filter: "indexed", start: 4998, count: 100 });
 assert.deepEqual(page.map((one) => one.name), ["[4998]", "[4999]"]);
 const pair = await list(local("pair").variablesReference);
-assert.deepEqual(pair.map((one) => one.name), ["kind", "low", "whole", "inner"]);
+assert.deepEqual(pair.map((one) => one.name), ["kind", "low", "whole", "inner", "narrow", "wide"]);
 assert.equal(pair[0].value, "RED");
 const target = await list(local("at").variablesReference);
-assert.deepEqual(target.map((one) => one.evaluateName), ["at->kind", "at->low", "at->whole", "at->inner"]);
+assert.deepEqual(target.map((one) => one.evaluateName), ["kind", "low", "whole", "inner", "narrow", "wide"].map((name) => `at->${name}`));
 for (const one of [...locals, ...row, ...cells, ...page, ...pair, ...target]) {
   const again = await client.evaluateRequest({ expression: one.evaluateName, frameId: main.id, context: "hover" });
   assert.equal(again.body.result, one.value, one.evaluateName);
@@ -104,6 +104,7 @@ for (const [expression, value] of [
   ["*rows[1] + rows[0][0]", "5"],
   ["pair.inner.deep ? 1 : 2", "1"],
   ["&pair == at", "1"],
+  ["pair.wide || at->narrow", "0"],
 ]) {
   assert.equal((await client.evaluateRequest({ expression, frameId: main.id })).body.result, value, expression);
 }

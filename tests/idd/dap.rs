@@ -31,7 +31,7 @@ int main(void) {
 /// What the protocol's own client looks at; `tests/dap-client/check.mjs` knows its lines.
 const RICH: &str = "#include <stdlib.h>
 enum kind { BLUE, RED };
-struct pair { enum kind kind; int low : 5; unsigned long whole; struct { int deep; } inner; };
+struct pair { enum kind kind; int low : 5; unsigned long whole; struct { int deep; } inner; union { int narrow; long wide; }; };
 static int many[5000];
 
 static int add(int n)
