@@ -33,8 +33,6 @@ pub struct Stand {
     /// The hits of the breakpoints of each file, and those of the data breakpoints.
     pub lines: Vec<(String, Vec<Step>)>,
     pub data: Vec<Step>,
-    /// The stack before the current step.
-    pub levels: Vec<Level>,
     /// The parts of variables that the client was given references to, at the current step.
     pub nodes: Vec<Node>,
 }
@@ -76,16 +74,7 @@ impl Stand {
             });
             files.push(source);
         }
-        Ok(Self {
-            tape,
-            files,
-            crash,
-            step,
-            lines: Vec::new(),
-            data: Vec::new(),
-            levels: Vec::new(),
-            nodes: Vec::new(),
-        })
+        Ok(Self { tape, files, crash, step, lines: Vec::new(), data: Vec::new(), nodes: Vec::new() })
     }
 
     /// The thread of the current step, as the client has it: from 1.
@@ -96,16 +85,8 @@ impl Stand {
     pub fn go(&mut self, step: Step) {
         if step != self.step {
             self.step = step;
-            self.levels.clear();
             self.nodes.clear();
         }
-    }
-
-    pub fn stack(&mut self) -> Result<&[Level], Failure> {
-        if self.levels.is_empty() {
-            self.levels = self.tape.stack(self.step).map_err(of_trace)?;
-        }
-        Ok(&self.levels)
     }
 
     /// The event that says why the program stands still.
@@ -191,10 +172,11 @@ impl Stand {
         if arguments["threadId"].as_u64().is_some_and(|thread| thread != self.thread()) {
             return Ok(json!({"stackFrames": [], "totalFrames": 0}));
         }
-        let levels = self.stack()?.to_vec();
         let skipped = arguments["startFrame"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let wanted = arguments["levels"].as_u64().filter(|n| *n != 0).and_then(|n| usize::try_from(n).ok());
-        let frame = |(number, level): (usize, &Level)| {
+        let range = skipped..skipped.saturating_add(wanted.unwrap_or(usize::MAX));
+        let (levels, n_levels) = self.tape.stack(self.step, range).map_err(of_trace)?;
+        let frame = |(level, number): (&Level, usize)| {
             let mut frame = json!({"id": number + 1, "name": &*level.function, "line": 0, "column": 0});
             if let Some(place) = &level.place {
                 frame["line"] = json!(i64::from(place.line) - first_line);
@@ -203,7 +185,7 @@ impl Stand {
             }
             frame
         };
-        let frames = levels.iter().enumerate().skip(skipped).take(wanted.unwrap_or(usize::MAX)).map(frame);
-        Ok(json!({"stackFrames": frames.collect::<Vec<_>>(), "totalFrames": levels.len()}))
+        let frames = levels.iter().zip(skipped..).map(frame);
+        Ok(json!({"stackFrames": frames.collect::<Vec<_>>(), "totalFrames": n_levels}))
     }
 }

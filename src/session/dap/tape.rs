@@ -240,11 +240,13 @@ impl Tape {
         Ok(found.flatten())
     }
 
-    /// The stack before a step, the innermost activation first.
-    pub fn stack(&mut self, step: Step) -> Result<Vec<Level>, TraceError> {
+    /// A part of the stack before a step, the innermost activation first; and the number of all activations.
+    pub fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
         let levels = self.look(step, |view| {
+            let frames = &view.machine.frames;
             let level = |frame: &Frame| Level { function: frame.shape.name(), place: frame.place().cloned() };
-            view.machine.frames.iter().rev().map(level).collect()
+            let wanted = frames.iter().rev().skip(range.start).take(range.len());
+            (wanted.map(level).collect(), frames.len())
         })?;
         Ok(levels.unwrap_or_default())
     }
