@@ -1,6 +1,7 @@
 ;;; dape.el --- git idd for dape -*- lexical-binding: t -*-
 ;; Load it, then `M-x dape RET git-idd RET'; `git-idd-record' records a test first.
 ;; `M-x git-idd-recommend' asks which step to look at, `M-x git-idd-answer' judges it.
+(defvar dape-configs)
 (with-eval-after-load 'dape
   (add-to-list 'dape-configs
                '(git-idd modes (c-mode c-ts-mode c++-mode c++-ts-mode)
