@@ -146,7 +146,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Dap => {
-            dap::run(&location)?;
+            dap::run(&location, context)?;
             Ok(Answer::Text(Vec::new(), 0))
         }
         Request::Man | Request::Completions { .. } => unreachable!("answered above"),

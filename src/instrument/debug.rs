@@ -3,7 +3,10 @@
 //! Nodes are read from the text when they are asked for. A node that is not there, or is no such node, is `None`: debug info says more about a
 //! program, and nothing depends on it being complete.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use crate::instrument::Unsupported;
@@ -20,6 +23,18 @@ const MAX_SCOPES: usize = 50;
 
 /// Where headers of libraries are.
 const SYSTEM: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
+
+/// What is kept of a key, or is read and kept now.
+fn known<K: Eq + Hash, V: Clone>(kept: &Mutex<HashMap<K, V>>, key: K, read: impl FnOnce() -> V) -> V {
+    let lock = || kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = lock().get(&key) {
+        return found.clone();
+    }
+    // Reading may ask for others.
+    let found = read();
+    lock().insert(key, found.clone());
+    found
+}
 
 /// The debug info of a module.
 #[derive(Debug, Clone, Copy)]
@@ -213,14 +228,22 @@ impl<'m> Debug<'m> {
     }
 
     /// The scope of a `DILocation`.
+    ///
+    /// Cost: it is read from the text only the first time.
     pub fn scope(&self, location: MetadataId) -> Option<MetadataId> {
-        self.node(location).filter(|node| node.kind == "DILocation")?.reference("scope")
+        known(&self.module.source_scopes, (location, false), || {
+            self.node(location).filter(|node| node.kind == "DILocation")?.reference("scope")
+        })
     }
 
     /// The scope around a scope; `None` at the function.
+    ///
+    /// Cost: it is read from the text only the first time.
     pub fn outer_scope(&self, scope: MetadataId) -> Option<MetadataId> {
-        let node = self.node(scope)?;
-        if node.kind == "DISubprogram" { None } else { node.reference("scope") }
+        known(&self.module.source_scopes, (scope, true), || {
+            let node = self.node(scope)?;
+            if node.kind == "DISubprogram" { None } else { node.reference("scope") }
+        })
     }
 
     /// Line and column of a block's beginning.
@@ -292,7 +315,13 @@ impl<'m> Debug<'m> {
     }
 
     /// A local variable.
+    ///
+    /// Cost: it is read from the text only the first time.
     pub fn variable(&self, id: MetadataId) -> Option<Variable> {
+        known(&self.module.source_variables, id, || self.read_variable(id))
+    }
+
+    fn read_variable(&self, id: MetadataId) -> Option<Variable> {
         let node = self.node(id).filter(|node| node.kind == "DILocalVariable")?;
         Some(Variable {
             name: node.string("name")?,
@@ -344,16 +373,12 @@ impl<'m> Debug<'m> {
 
     /// A type, and whether it is a reference.
     fn known_ty(&self, id: MetadataId) -> Option<(SourceType, bool)> {
-        let known = || self.module.source_types.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&id) {
-            return found.clone();
-        }
-        let node = self.node(id);
-        let tag = node.as_ref().and_then(|node| node.field("tag"));
-        let is_reference = matches!(tag, Some("DW_TAG_reference_type" | "DW_TAG_rvalue_reference_type"));
-        let found = node.and_then(|node| Some((self.read_ty(&node)?, is_reference)));
-        known().insert(id, found.clone());
-        found
+        known(&self.module.source_types, id, || {
+            let node = self.node(id)?;
+            let tag = node.field("tag");
+            let is_reference = matches!(tag, Some("DW_TAG_reference_type" | "DW_TAG_rvalue_reference_type"));
+            Some((self.read_ty(&node)?, is_reference))
+        })
     }
 
     fn read_ty(&self, node: &Node<'m>) -> Option<SourceType> {

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use crate::instrument::Unsupported;
 use crate::instrument::debug::SourceType;
+use crate::instrument::debug::Variable;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
@@ -47,6 +48,12 @@ pub struct Global {
 /// Types of the source by their nodes; with each, whether it is a reference.
 pub type KnownTypes = Mutex<HashMap<MetadataId, Option<(SourceType, bool)>>>;
 
+/// Local variables by their nodes.
+pub type KnownVariables = Mutex<HashMap<MetadataId, Option<Variable>>>;
+
+/// Scopes by the places in them and by the scopes in them; the flag is set for a scope.
+pub type KnownScopes = Mutex<HashMap<(MetadataId, bool), Option<MetadataId>>>;
+
 /// The top level of a unit; bodies are read one by one, see [`function::read`](crate::instrument::function::read).
 #[derive(Debug, Default)]
 pub struct Module {
@@ -66,6 +73,10 @@ pub struct Module {
     pub metadata: Vec<Range<usize>>,
     /// Types that were read from the metadata, which takes long.
     pub source_types: KnownTypes,
+    /// Variables that were read from the metadata.
+    pub source_variables: KnownVariables,
+    /// Scopes that were read from the metadata.
+    pub source_scopes: KnownScopes,
     /// The words of each group of attributes.
     attributes: HashMap<u32, Range<usize>>,
 }

@@ -16,6 +16,12 @@ use std::sync::atomic::Ordering;
 /// The signals.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
+/// Asks this process to end, as a signal from outside does.
+pub fn raise() {
+    // It fails only for signals that do not exist.
+    let _ = signal_hook::low_level::raise(SIGTERM);
+}
+
 /// Set by the first such signal.
 #[derive(Debug, Clone)]
 pub struct Interrupt(pub Arc<AtomicBool>);

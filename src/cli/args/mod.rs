@@ -6,7 +6,7 @@
 
 mod command;
 pub mod config;
-mod criterion;
+pub mod criterion;
 pub mod options;
 mod orders;
 mod values;

@@ -1,63 +1,52 @@
-//! Conditions of breakpoints: a comparison of a variable, or a part of one, with a literal; and counts of hits.
+//! Conditions of breakpoints, and counts of hits.
 
-/// A comparison.
+use crate::session::dap::expression;
+use crate::session::dap::expression::Expression;
+use crate::session::dap::state::State;
+
+/// A condition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condition {
-    /// What is compared: `n`, `p->f`, `a[3]`.
-    pub expression: String,
-    operator: &'static str,
-    literal: String,
+pub enum Condition {
+    /// A number that is not 0.
+    Expression(Expression),
+    /// A variable, or a part of one, that is a text: the variable, whether the texts are to differ, and the text
+    /// between quotes.
+    Text(Expression, bool, String),
 }
-
-/// The longer ones first.
-const OPERATORS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
 
 impl Condition {
-    /// Reads `<expression> <operator> <literal>`; `None` if it has another form.
-    pub fn parse(text: &str) -> Option<Self> {
-        // The `>` of an arrow is no operator.
-        let plain = text.replace("->", "..");
-        let (at, operator) = plain.char_indices().find_map(|(at, _)| {
-            let operator = OPERATORS.iter().find(|operator| plain[at..].starts_with(**operator))?;
-            Some((at, *operator))
-        })?;
-        let (expression, literal) = (text[..at].trim(), text[at + operator.len()..].trim());
-        let is_whole = !expression.is_empty() && !literal.is_empty();
-        is_whole.then(|| Self { expression: expression.to_owned(), operator, literal: literal.to_owned() })
-    }
-
-    /// Whether it holds for a value, as it is shown: numbers by their size, other values only by `==` and `!=`.
-    pub fn holds(&self, value: &str) -> bool {
-        let first = value.split_whitespace().next().unwrap_or_default();
-        let numbers = number(first).zip(number(&self.literal));
-        match (numbers, self.operator) {
-            (Some((value, literal)), "==") => value.total_cmp(&literal).is_eq(),
-            (Some((value, literal)), "!=") => value.total_cmp(&literal).is_ne(),
-            (Some((value, literal)), "<") => value < literal,
-            (Some((value, literal)), "<=") => value <= literal,
-            (Some((value, literal)), ">") => value > literal,
-            (Some((value, literal)), ">=") => value >= literal,
-            (None, "==") => value == self.literal || value.ends_with(&format!(" {}", self.literal)),
-            (None, "!=") => value != self.literal && !value.ends_with(&format!(" {}", self.literal)),
-            _ => false,
+    /// Reads an expression, or `<variable> == "<text>"`.
+    ///
+    /// Errors: it has another form.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let Some(before) =
+            text.trim().strip_suffix('"').and_then(|rest| rest.find('"')).map(|at| text.trim().split_at(at))
+        else {
+            return expression::parse(text).map(Self::Expression);
+        };
+        let (variable, literal) = (before.0.trim_end(), before.1.to_owned());
+        let compared = |operator| variable.strip_suffix(operator).map(expression::parse);
+        match (compared("=="), compared("!=")) {
+            (Some(variable), _) => Ok(Self::Text(variable?, false, literal)),
+            (_, Some(variable)) => Ok(Self::Text(variable?, true, literal)),
+            _ => Err("a text is compared by `==` or `!=`".to_owned()),
         }
     }
-}
 
-/// The number of a literal; whole numbers beyond 2^53 are rounded.
-#[expect(clippy::cast_precision_loss, reason = "only compared")]
-fn number(text: &str) -> Option<f64> {
-    match text {
-        "NULL" | "nullptr" | "null" | "false" => return Some(0.0),
-        "true" => return Some(1.0),
-        _ => {}
+    /// Whether it holds in a state.
+    ///
+    /// Errors: a value is not known, or C does not define the result.
+    pub fn holds(&self, state: State<'_>) -> Result<bool, String> {
+        match self {
+            Self::Expression(expression) => expression::is_true(&state, expression),
+            Self::Text(variable, is_different, literal) => {
+                let place = state.place(variable).ok_or("what is compared with the text is no variable here")?;
+                let value = state.view.show(&place);
+                let is_same = value == *literal || value.ends_with(&format!(" {literal}"));
+                Ok(is_same != *is_different)
+            }
+        }
     }
-    if let Some(digits) = text.strip_prefix("0x") {
-        return u64::from_str_radix(digits, 16).ok().map(|number| number as f64);
-    }
-    let begins = text.trim_start_matches('-').starts_with(|letter: char| letter.is_ascii_digit());
-    // -0 and 0 are the same.
-    begins.then(|| text.parse::<f64>().ok()).flatten().map(|number| number + 0.0)
 }
 
 /// A count of hits: `5` is the fifth one, `>= 5` and `> 5` all from there on, `% 5` each fifth one.
@@ -102,13 +91,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_compared_with_literals() {
-        let holds = |text: &str, value: &str| Condition::parse(text).unwrap().holds(value);
-        assert!(holds("n == 3", "3") && holds("p->n>=2", "2") && holds("n != -1", "4") && holds("x<0.5", "0.25"));
-        assert!(holds("p == NULL", "0x0") && holds("p != 0", "0x10 -> x") && holds("c == 0x61", "97 'a'"));
-        assert!(holds("s == \"ab\"", "0x5 \"ab\"") && !holds("s < RED", "BLUE") && holds("e == RED", "RED"));
-        assert_eq!(Condition::parse("p->n >= 2").unwrap().expression, "p->n");
-        assert!(["", "n", "n ==", "== 3", "p->n"].iter().all(|text| Condition::parse(text).is_none()));
+    fn a_condition_is_an_expression_or_compares_a_text() {
+        assert_eq!(Condition::parse("n >= 2"), expression::parse("n >= 2").map(Condition::Expression));
+        let variable = || expression::parse("p->s").unwrap();
+        assert_eq!(Condition::parse("p->s == \"a b\""), Ok(Condition::Text(variable(), false, "\"a b\"".to_owned())));
+        assert_eq!(Condition::parse("p->s!=\"\" "), Ok(Condition::Text(variable(), true, "\"\"".to_owned())));
+        for text in ["", "n ==", "== 3", "n < \"a\"", "\"a\"", "\"", "f(n) == \"a\""] {
+            assert!(Condition::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -1,20 +1,41 @@
-//! Opens the stored recordings of a worktree for a debugger.
+//! The stored recordings of a worktree, for a debugger.
 
-use crate::session::dap::Open;
-use crate::session::dap::Opened;
-use crate::session::dap::Source;
+use crate::session::context::Context;
+use crate::session::dap::recordings::Opened;
+use crate::session::dap::recordings::Recordings;
+use crate::session::dap::recordings::Source;
+use crate::session::dap::recordings::complaint;
+use crate::session::debug;
+use crate::session::debug::DebugOrder;
+use crate::session::debug::Walk;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::record;
 use crate::session::recorded;
+use crate::session::recorded::Which;
+use crate::session::slice::criterion::Criterion;
 use crate::session::sources::Sources;
+use crate::session::talk::Talk;
 use crate::world::files;
 use crate::world::repo::locate::Location;
 
-/// Opens recordings of a worktree. A file that is the same in the working tree is named there, so that an editor shows that.
-pub fn opener(location: &Location) -> Open<'_> {
-    Box::new(move |which| {
-        let recorded = recorded::open(which, location)?;
+/// The recordings of a worktree.
+pub struct Stored<'s> {
+    /// The worktree.
+    pub location: &'s Location,
+    /// The environment in which a test is recorded.
+    pub context: &'s Context,
+    /// Reads a criterion as it is typed.
+    pub criterion: fn(&str) -> Result<Criterion, String>,
+}
+
+impl Recordings for Stored<'_> {
+    /// A file that is the same in the working tree is named there, so that an editor shows that.
+    fn open(&mut self, which: &Which) -> Result<Opened, Failure> {
+        let recorded = recorded::open(which, self.location)?;
         let end = recorded.traced().end;
-        let sources = Sources::new(location, &recorded.recording);
-        let top = location.top.clone();
+        let sources = Sources::new(self.location, &recorded.recording);
+        let top = self.location.top.clone();
         let find = move |name: &str| {
             let (path, content) = sources.find(name)?;
             let on_disk = top.as_ref().map(|top| top.join(&path));
@@ -25,6 +46,26 @@ pub fn opener(location: &Location) -> Open<'_> {
                 content: String::from_utf8_lossy(&content).into_owned(),
             })
         };
-        Ok(Opened { player: recorded.player, end, sources: Box::new(find) })
-    })
+        let which = Which { recording: Some(recorded.name), process: Some(recorded.process) };
+        Ok(Opened { which, player: recorded.player, end, sources: Box::new(find) })
+    }
+
+    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure> {
+        let (name, _) = record::run(order, self.location, self.context, talk)?;
+        Ok(Which { recording: Some(name), process: None })
+    }
+
+    fn walk(&mut self, which: &Which, from: Option<&str>) -> Result<Walk, Failure> {
+        let from = from.map(|text| (self.criterion)(text).map_err(complaint)).transpose()?;
+        let order = DebugOrder {
+            which: which.clone(),
+            from,
+            answers: None,
+            is_restarted: false,
+            is_plain: false,
+            versions: None,
+            simulated: None,
+        };
+        debug::of_recording(&order, self.location).map(|(walk, _, _)| walk)
+    }
 }

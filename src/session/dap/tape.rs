@@ -1,6 +1,11 @@
 //! A recorded run as a debugger sees it: the stack and the variables before a step, the hits of breakpoints, the writers of
 //! a variable.
 
+use crate::session::dap::condition::Condition;
+use crate::session::dap::expression;
+use crate::session::dap::expression::Expression;
+use crate::session::dap::expression::Value;
+use crate::session::dap::state::State;
 use crate::trace::TraceError;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Access;
@@ -10,14 +15,18 @@ use crate::trace::native::frame::Frame;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
+use crate::trace::native::object;
 use crate::trace::native::object::View;
+use crate::trace::native::parts::Division;
 use crate::trace::native::play::Player;
 use crate::trace::native::visit::before_step;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::trace::walk::Row;
 use crate::trace::walk::Walk;
+use std::collections::BTreeSet;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A recorded run, and a table of its steps.
@@ -29,6 +38,10 @@ pub struct Tape {
     pub walk: Walk,
     /// The step that crashed, and the signal.
     pub crash: Option<(Step, u32)>,
+    /// The threads, ascending.
+    pub threads: Vec<u32>,
+    /// The process right before the step that was looked at last.
+    now: Option<(Step, Machine)>,
 }
 
 /// An activation on the stack.
@@ -38,8 +51,19 @@ pub struct Level {
     pub function: Arc<str>,
     /// Where it is.
     pub place: Option<Place>,
-    /// Its visible variables: name and value.
-    pub variables: Vec<(Arc<str>, String)>,
+}
+
+/// A variable, or a part of one, as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name in the list.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The expression for it.
+    pub expression: String,
+    /// How it is divided.
+    pub division: Division,
 }
 
 /// A variable whose writers can be found.
@@ -56,34 +80,58 @@ pub enum Target {
 pub struct Meaning {
     /// The value.
     pub value: String,
-    /// Where it is.
-    pub target: Target,
+    /// Where it is; `None` for a number that was computed.
+    pub target: Option<Target>,
+    /// How it is divided.
+    pub division: Division,
 }
 
 /// Builds the table.
 #[derive(Default)]
 struct Table {
+    /// By function and statement: the number of the place.
+    statements: Vec<Vec<Option<u32>>>,
     numbers: HashMap<Place, u32>,
     places: Vec<Place>,
     walk: Walk,
     crash: Option<(Step, u32)>,
+    threads: BTreeSet<u32>,
+}
+
+impl Table {
+    /// The number of the place of the current statement. It is looked up once for each statement of a function.
+    fn place(&mut self, frame: &Frame) -> u32 {
+        let (shape, statement) = (frame.shape.index as usize, frame.statement as usize);
+        if let Some(Some(number)) = self.statements.get(shape).and_then(|known| known.get(statement)) {
+            return *number;
+        }
+        let place = frame.place().filter(|place| statement != 0 && place.line != 0);
+        let next = u32::try_from(self.places.len()).unwrap_or(Row::NOWHERE);
+        let number = place.map_or(Row::NOWHERE, |place| *self.numbers.entry(place.clone()).or_insert(next));
+        if let Some(place) = place.filter(|_| number == next) {
+            self.places.push(place.clone());
+        }
+        if self.statements.len() <= shape {
+            self.statements.resize(shape + 1, Vec::new());
+        }
+        let known = &mut self.statements[shape];
+        if known.len() <= statement {
+            known.resize(statement + 1, None);
+        }
+        known[statement] = Some(number);
+        number
+    }
 }
 
 impl Watch for Table {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        let place = frame.place().filter(|place| frame.statement != 0 && place.line != 0);
-        let place = place.map_or(Row::NOWHERE, |place| {
-            if let Some(number) = self.numbers.get(place) {
-                return *number;
-            }
-            let number = u32::try_from(self.places.len()).unwrap_or(Row::NOWHERE);
-            self.places.push(place.clone());
-            self.numbers.insert(place.clone(), number);
-            number
-        });
+        let place = self.place(frame);
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let depth = short(machine.frames.len() as u64);
+        if self.walk.rows.last().is_none_or(|row| row.thread != machine.thread) {
+            self.threads.insert(machine.thread);
+        }
         self.walk.rows.push(Row { place, frame: short(frame.number), depth, thread: machine.thread });
     }
 
@@ -94,21 +142,21 @@ impl Watch for Table {
     }
 }
 
-/// Evaluates an expression at given steps.
-struct Values<'t> {
+/// Examines the process at given steps.
+struct Tests<'t> {
     player: (&'t Globals, &'t [u8]),
     /// Ascending.
     steps: &'t [Step],
-    expression: &'t str,
-    found: Vec<Option<String>>,
+    condition: &'t Condition,
+    found: Vec<Result<bool, String>>,
 }
 
-impl Watch for Values<'_> {
+impl Watch for Tests<'_> {
     fn step(&mut self, machine: &Machine) {
         if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
             let view = View { machine, globals: self.player.0, words: self.player.1 };
-            let value = machine.frame().and_then(|frame| Some(view.show(&view.named_by(frame, self.expression)?)));
-            self.found.push(value);
+            let holds = machine.frame().map(|frame| self.condition.holds(State { view, frame }));
+            self.found.push(holds.unwrap_or(Ok(false)));
         }
     }
 
@@ -156,8 +204,8 @@ impl Tape {
         let mut table = Table::default();
         player.seek(0)?;
         player.play(&mut table)?;
-        let Table { places, walk, crash, .. } = table;
-        Ok(Self { player, places, walk, crash })
+        let Table { places, walk, crash, threads, .. } = table;
+        Ok(Self { player, places, walk, crash, threads: threads.into_iter().collect(), now: None })
     }
 
     /// The place of a step.
@@ -166,29 +214,86 @@ impl Tape {
     }
 
     /// Looks at the process right before a step.
+    ///
+    /// Cost: plays from the last checkpoint before the step; nothing if it is the step that was looked at last.
     fn look<T>(&mut self, step: Step, look: impl FnOnce(View<'_>) -> T) -> Result<Option<T>, TraceError> {
-        let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
-        let mut found = None;
-        before_step(&mut self.player, step, |machine| {
-            found = Some(look(View { machine, globals: &globals, words: &words }));
-        })?;
-        Ok(found)
+        if self.now.as_ref().is_none_or(|(known, _)| *known != step) {
+            let mut found = None;
+            before_step(&mut self.player, step, |machine| found = Some(machine.clone()))?;
+            self.now = found.map(|machine| (step, machine));
+        }
+        let Some((_, machine)) = &self.now else { return Ok(None) };
+        let words = &self.player.trace().process.words;
+        Ok(Some(look(View { machine, globals: &self.player.globals, words })))
     }
 
-    /// The stack before a step, the innermost activation first.
-    ///
-    /// Cost: plays from the last checkpoint before the step.
-    pub fn stack(&mut self, step: Step) -> Result<Vec<Level>, TraceError> {
-        let levels = self.look(step, |view| {
-            let level = |frame: &Frame| {
-                let variables = view.variables(frame);
-                let variables = variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect();
+    /// Looks at an activation right before a step; `None` if there is none of this level.
+    fn look_at<T>(
+        &mut self,
+        (step, level): (Step, usize),
+        look: impl FnOnce(State<'_>) -> T,
+    ) -> Result<Option<T>, TraceError> {
+        let found = self.look(step, |view| {
+            let frame = view.machine.frames.iter().rev().nth(level)?;
+            Some(look(State { view, frame }))
+        })?;
+        Ok(found.flatten())
+    }
 
-                Level { function: frame.shape.name(), place: frame.place().cloned(), variables }
-            };
-            view.machine.frames.iter().rev().map(level).collect()
+    /// A part of the stack before a step, the innermost activation first; and the number of all activations.
+    pub fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
+        let levels = self.look(step, |view| {
+            let frames = &view.machine.frames;
+            let level = |frame: &Frame| Level { function: frame.shape.name(), place: frame.place().cloned() };
+            let wanted = frames.iter().rev().skip(range.start).take(range.len());
+            (wanted.map(level).collect(), frames.len())
         })?;
         Ok(levels.unwrap_or_default())
+    }
+
+    /// The variables of the activation of a level before a step, or the global ones that it sees; `None` if there is
+    /// no such level.
+    pub fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
+        self.look_at(at, |State { view, frame }| {
+            let places = if is_global { view.seen_globals(frame) } else { view.variables(frame) };
+            places.iter().map(|place| shown(view, place, place.name.to_string(), place.name.to_string())).collect()
+        })
+    }
+
+    /// The parts of a variable before a step; `None` if it has none.
+    ///
+    /// - `range`: the positions of those that are wanted.
+    pub fn parts(
+        &mut self,
+        at: (Step, usize),
+        expression: &Expression,
+        (text, range): (&str, Range<u64>),
+    ) -> Result<Option<Vec<Shown>>, TraceError> {
+        let found = self.look_at(at, |state| {
+            let view = state.view;
+            let whole = state.place(expression)?;
+            let members = |whole: &_, dot: &str| {
+                let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+                let members = view.members(whole).into_iter().skip(number(range.start));
+                let members = members.take(number(range.end.saturating_sub(range.start)));
+                members.map(|(name, part)| shown(view, &part, name.to_string(), format!("{text}{dot}{name}"))).collect()
+            };
+            let element = |index: u64| {
+                let part = view.element(&whole, i64::try_from(index).ok()?)?;
+                Some(shown(view, &part, format!("[{index}]"), format!("{text}[{index}]")))
+            };
+            match view.division(&whole) {
+                Division::Whole => None,
+                Division::Members => Some(members(&whole, ".")),
+                Division::ToMembers => Some(members(&view.element(&whole, 0)?, "->")),
+                Division::ToWhole => {
+                    let target = element(0).map(|target| Shown { name: format!("*{text}"), ..target });
+                    Some(target.into_iter().filter(|_| range.start == 0 && range.end > 0).collect())
+                }
+                Division::Elements(n) => Some((range.start..range.end.min(n)).map_while(element).collect()),
+            }
+        })?;
+        Ok(found.flatten())
     }
 
     /// All facts about a step.
@@ -196,30 +301,44 @@ impl Tape {
         detail::detail(&mut self.player, step)
     }
 
-    /// What an expression means before a step, in the activation of this level; `None` if there is no such thing.
-    pub fn meaning(&mut self, step: Step, level: usize, expression: &str) -> Result<Option<Meaning>, TraceError> {
-        let found = self.look(step, |view| {
-            let frame = view.machine.frames.iter().rev().nth(level)?;
-            let place = view.named_by(frame, expression)?;
-            let target = match place.held {
-                Some(_) => Target::Register(frame.number, expression.to_owned()),
-                None => Target::Memory(place.address, place.size),
-            };
-            Some(Meaning { value: view.show(&place), target })
+    /// What an expression means before a step, in the activation of a level, or why it means nothing.
+    pub fn meaning(
+        &mut self,
+        at: (Step, usize),
+        expression: &Expression,
+    ) -> Result<Result<Meaning, String>, TraceError> {
+        let found = self.look_at(at, |state| {
+            let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
+            match expression::evaluate(&state, expression)? {
+                Value::Number(number) => Ok(computed(number.shown())),
+                Value::Pointer(0, ..) => Ok(computed("NULL".to_owned())),
+                Value::Pointer(address, ..) => {
+                    let name = state.view.name(address, 0).map(|name| format!(" -> {name}"));
+                    Ok(computed(format!("{address:#x}{}", name.unwrap_or_default())))
+                }
+                Value::Place(place) => {
+                    let target = match place.held {
+                        Some(_) => Target::Register(state.frame.number, place.name.to_string()),
+                        None => Target::Memory(place.address, place.size),
+                    };
+                    let division = state.view.division(&place);
+                    Ok(Meaning { value: state.view.show(&place), target: Some(target), division })
+                }
+            }
         })?;
-        Ok(found.flatten())
+        Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
     }
 
-    /// The values of an expression before some steps, ascending; `None` where there is no such thing.
+    /// Whether a condition holds before some steps, ascending.
     ///
     /// Cost: plays up to the last of them.
-    pub fn values(&mut self, steps: &[Step], expression: &str) -> Result<Vec<Option<String>>, TraceError> {
+    pub fn test(&mut self, steps: &[Step], condition: &Condition) -> Result<Vec<Result<bool, String>>, TraceError> {
         let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
-        let mut values = Values { player: (&globals, &words), steps, expression, found: Vec::new() };
+        let mut tests = Tests { player: (&globals, &words), steps, condition, found: Vec::new() };
         self.player.seek(0)?;
-        self.player.play(&mut values)?;
-        let mut found = values.found;
-        found.resize(steps.len(), None);
+        self.player.play(&mut tests)?;
+        let mut found = tests.found;
+        found.resize(steps.len(), Ok(false));
         Ok(found)
     }
 
@@ -236,6 +355,10 @@ impl Tape {
         found.dedup();
         Ok(found)
     }
+}
+
+fn shown<'v>(view: View<'v>, place: &object::Place<'v>, name: String, expression: String) -> Shown {
+    Shown { name, value: view.show(place), expression, division: view.division(place) }
 }
 
 /// Where an access of a step is.

@@ -1,17 +1,74 @@
-use super::*;
+use crate::explain::native::recorded::Recorded;
+use crate::session::dap::recordings::Opened;
+use crate::session::dap::recordings::Recordings;
+use crate::session::dap::recordings::complaint;
+use crate::session::dap::recordings::of_trace;
+use crate::session::dap::session::Session;
+use crate::session::dap::wire;
+use crate::session::debug;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::recorded::Which;
+use crate::session::talk::Talk;
 use crate::trace::native::stored::player;
+use crate::trace::run::Run;
+use crate::trace::step::Step;
+use serde_json::Value;
+use serde_json::json;
 
-/// A conversation about a stored recording whose sources are gone.
+/// A stored recording whose sources are gone.
+struct Kept {
+    program: &'static str,
+    end: u32,
+}
+
+impl Recordings for Kept {
+    fn open(&mut self, which: &Which) -> Result<Opened, Failure> {
+        if which.recording.as_deref() == Some("gone") {
+            return Err(complaint("it is gone"));
+        }
+        let player = player(self.program, "bad");
+        Ok(Opened { which: which.clone(), player, end: Some(self.end), sources: Box::new(|_| None) })
+    }
+
+    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure> {
+        talk.say("Building.");
+        match &order.build {
+            None => Ok(Which::default()),
+            Some(_) => Err(complaint("the build fails").with_hint("repair it")),
+        }
+    }
+
+    fn walk(&mut self, _which: &Which, from: Option<&str>) -> Result<debug::Walk, Failure> {
+        let mut player = player(self.program, "bad");
+        let run = Run::read(&mut player).map_err(of_trace)?;
+        let from = match from {
+            Some(text) => text.parse().map_err(|_| complaint("no criterion"))?,
+            None => run.n_steps(),
+        };
+        debug::Walk::new(Recorded { player, run }, None, &[(Step(from), Step(u32::MAX))])
+    }
+}
+
+/// A conversation about a stored recording.
 struct Client {
     session: Session<'static>,
     last: Vec<Value>,
 }
 
+/// All messages to one of the client, through the wire and back.
+fn said(session: &mut Session<'_>, message: &Value) -> Vec<Value> {
+    let mut bytes = Vec::new();
+    wire::write(&mut bytes, message).unwrap();
+    let wire::Read::Message(message) = wire::read(&mut &bytes[..]).unwrap() else { panic!("{message}") };
+    let mut all = Vec::new();
+    session.handle(&message, &mut |answer| all.push(answer));
+    all
+}
+
 impl Client {
     fn of(program: &'static str, end: u32) -> Self {
-        let open =
-            move |_: &Which| Ok(Opened { player: player(program, "bad"), end: Some(end), sources: Box::new(|_| None) });
-        let mut client = Self { session: Session::new(Box::new(open)), last: Vec::new() };
+        let mut client = Self { session: Session::new(Box::new(Kept { program, end })), last: Vec::new() };
         assert_eq!(client.ask("initialize", &json!({}))["supportsStepBack"], true);
         client.ask("launch", &json!({}));
         assert_eq!(client.last[1]["event"], "initialized");
@@ -20,13 +77,29 @@ impl Client {
 
     fn say(&mut self, command: &str, arguments: &Value) -> Value {
         let message = json!({"type": "request", "seq": 7, "command": command, "arguments": arguments});
-        // Through the wire and back.
-        let mut bytes = Vec::new();
-        wire::write(&mut bytes, &message).unwrap();
-        let wire::Read::Message(message) = wire::read(&mut &bytes[..]).unwrap() else { panic!("{message}") };
-        self.last = self.session.handle(&message);
+        let all = said(&mut self.session, &message);
+        let begin = all.iter().position(|answer| answer["type"] == "response").unwrap();
+        self.last = all[begin..].to_vec();
         assert_eq!(self.last[0]["request_seq"], 7);
         self.last[0].clone()
+    }
+
+    /// The message of a response that is an error.
+    fn error(&mut self, command: &str, arguments: &Value) -> String {
+        let response = self.say(command, arguments);
+        assert_eq!(response["success"], false, "{response}");
+        response["message"].as_str().unwrap().to_owned()
+    }
+
+    /// The variables of a list: name and value.
+    fn list(&mut self, arguments: &Value) -> Vec<Value> {
+        self.ask("variables", arguments)["variables"].as_array().unwrap().clone()
+    }
+
+    /// A variable of a list, by its name.
+    fn one(&mut self, reference: &Value, name: &str) -> Value {
+        let list = self.list(&json!({"variablesReference": reference}));
+        list.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name} in {list:?}")).clone()
     }
 
     /// The body of a response that is no error.
@@ -66,11 +139,11 @@ fn a_run_that_did_not_crash_is_walked_from_its_first_step_both_ways() {
     assert_eq!(client.go("stepIn").1, 11);
     assert_eq!(client.lines(), [11, 24]);
     let scopes = client.ask("scopes", &json!({"frameId": 1}));
-    assert_eq!(scopes["scopes"].as_array().unwrap().len(), 3);
+    assert_eq!(scopes["scopes"].as_array().unwrap().len(), 4);
     let locals = client.ask("variables", &json!({"variablesReference": 1}));
     assert_eq!(locals["variables"][0]["name"], "height");
     assert_eq!(locals["variables"][0]["value"], "5000");
-    let outer = client.ask("variables", &json!({"variablesReference": 5}));
+    let outer = client.ask("variables", &json!({"variablesReference": 9}));
     assert!(outer["variables"].as_array().unwrap().iter().any(|variable| variable["name"] == "chosen"));
     let read = client.ask("variables", &json!({"variablesReference": 2}));
     assert!(read["variables"].is_array());
@@ -134,11 +207,178 @@ fn what_cannot_be_answered_is_an_error_response() {
     client.ask("setDataBreakpoints", &json!({"breakpoints": [{"dataId": "memory:x:1"}, 4]}));
     client.ask("stackTrace", &json!({"startFrame": u64::MAX, "levels": -1}));
     client.ask("scopes", &json!({"frameId": u64::MAX}));
-    assert!(client.session.handle(&json!([1])).is_empty());
-    let mut early = Session::new(Box::new(|_: &Which| Err(complaint("nothing was recorded"))));
-    let request = |command: &str| json!({"type": "request", "command": command});
-    assert_eq!(early.handle(&request("next"))[0]["success"], false);
-    assert_eq!(early.handle(&request("launch"))[0]["message"], "nothing was recorded");
-    early.handle(&request("disconnect"));
+    assert!(said(&mut client.session, &json!([1])).is_empty());
+    let early = Kept { program: "crash", end: 0 };
+    let mut early = Session::new(Box::new(early));
+    let mut first = |command: &str, arguments: Value| {
+        let request = json!({"type": "request", "command": command, "arguments": arguments});
+        said(&mut early, &request)[0].clone()
+    };
+    for command in ["next", "variables", "evaluate", "gitIdd/recommend", "gitIdd/answer", "threads"] {
+        let response = first(command, json!({}));
+        assert!(response["message"].as_str().unwrap().contains("needs a launch"), "{response}");
+        assert_eq!(response["request_seq"], 0);
+    }
+    assert_eq!(first("launch", json!({"recording": "gone"}))["message"], "it is gone");
+    first("disconnect", json!({}));
     assert!(early.is_over);
+}
+
+#[test]
+fn a_launch_that_fails_leaves_nothing_of_the_one_before() {
+    let mut client = Client::of("crash", 0);
+    assert_eq!(client.error("launch", &json!({"process": "x"})), "`process` is a number, from 0");
+    client.ask("threads", &json!({}));
+    client.error("launch", &json!({"recording": "gone"}));
+    assert!(client.error("threads", &json!({})).contains("needs a launch"));
+}
+
+#[test]
+fn a_launch_records_and_reports_the_progress() {
+    let mut session = Session::new(Box::new(Kept { program: "list", end: 0 }));
+    let launch = |arguments: Value| json!({"type": "request", "seq": 1, "command": "launch", "arguments": arguments});
+    let all = said(&mut session, &launch(json!({"command": ["./a"]})));
+    let kinds: Vec<&Value> = all.iter().map(|one| &one["event"]).collect();
+    assert_eq!(kinds, [&json!("output"), &json!("output"), &Value::Null, &json!("initialized")]);
+    assert_eq!(all[0]["body"], json!({"category": "console", "output": "Building.\n"}));
+    let numbers: Vec<u64> = all.iter().map(|one| one["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    let failed = said(&mut session, &launch(json!({"command": "./a", "build": "make"})));
+    assert_eq!(failed[1]["message"], "the build fails; repair it");
+}
+
+#[test]
+fn structures_arrays_and_targets_of_pointers_have_lists_of_their_own() {
+    let mut client = Client::of("list", 0);
+    client.ask(
+        "setBreakpoints",
+        &json!({"source": {"path": "a.c"}, "breakpoints": [{"line": 17, "condition": "sum > 0"}]}),
+    );
+    assert_eq!(client.go("continue"), stop("breakpoint", 17));
+    let node = client.one(&json!(1), "node");
+    let list = client.list(&json!({"variablesReference": node["variablesReference"]}));
+    let names: Vec<&Value> = list.iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["next", "value"]);
+    assert_eq!((&list[1]["value"], &list[1]["evaluateName"]), (&json!("4"), &json!("node->value")));
+    let next = client.one(&list[0]["variablesReference"], "next");
+    assert_eq!((&next["value"], &next["variablesReference"]), (&json!("NULL"), &json!(0)));
+    assert_eq!(client.one(&json!(4), "weights")["value"], "{2, 4, 5}");
+    let sum = client.one(&json!(1), "sum");
+    assert_eq!(sum["variablesReference"], 0);
+
+    let weights = client.ask("evaluate", &json!({"expression": "weights", "frameId": 1}));
+    assert_eq!(weights["indexedVariables"], 3);
+    let page =
+        json!({"variablesReference": weights["variablesReference"], "filter": "indexed", "start": 1, "count": 1});
+    let page = client.list(&page);
+    assert_eq!((page.len(), &page[0]["name"], &page[0]["value"]), (1, &json!("[1]"), &json!("4")));
+    let after = json!({"variablesReference": weights["variablesReference"], "start": 3, "count": 9});
+    assert!(client.list(&after).is_empty());
+    let others = json!({"variablesReference": weights["variablesReference"], "filter": "named"});
+    assert!(client.list(&others).is_empty());
+    let info =
+        client.ask("dataBreakpointInfo", &json!({"variablesReference": node["variablesReference"], "name": "value"}));
+    assert!(info["dataId"].as_str().unwrap().starts_with("memory:"), "{info}");
+
+    // References are those of one step.
+    client.go("stepIn");
+    assert!(
+        client.error("variables", &json!({"variablesReference": node["variablesReference"]})).contains("no such list")
+    );
+}
+
+#[test]
+fn expressions_are_computed_on_the_recorded_state() {
+    let mut client = Client::of("list", 0);
+    client.ask(
+        "setBreakpoints",
+        &json!({"source": {"path": "a.c"}, "breakpoints": [{"line": 17, "condition": "sum == 5"}]}),
+    );
+    client.go("continue");
+    for (expression, value) in [
+        ("sum * 2 + 1", "11"),
+        ("node->value == weights[1]", "1"),
+        ("weights[1] + *weights", "6"),
+        ("node && node->next != NULL ? node->value : -1", "4"),
+        ("(unsigned char) (sum - 6)", "255"),
+        ("sizeof(int) * sizeof node", "32"),
+        ("&weights[2] - weights", "2"),
+        ("node->next->next", "NULL"),
+    ] {
+        assert_eq!(client.value(expression), value, "{expression}");
+    }
+    for (expression, error) in [
+        ("sum / 0", "division by zero"),
+        ("total(node)", "cannot be called"),
+        ("sum = 3", "nothing can be assigned"),
+        ("node->next->next->value", "null"),
+        ("list", "no variable `list`"),
+    ] {
+        let message = client.error("evaluate", &json!({"expression": expression, "frameId": 1}));
+        assert!(message.contains(error), "{expression}: {message}");
+    }
+    assert_eq!(
+        client.ask("evaluate", &json!({"expression": "list", "frameId": 2}))["variablesReference"]
+            .as_u64()
+            .map(|n| n > 0),
+        Some(true)
+    );
+}
+
+#[test]
+fn steps_are_recommended_and_answers_move_the_session() {
+    let mut client = Client::of("list", 0);
+    let first = client.ask("gitIdd/recommend", &json!({}));
+    assert_eq!((&first["reason"], &first["judged"]), (&json!("failure"), &json!(0)), "{first}");
+    assert_eq!(client.last[1]["body"]["reason"], "recommendation");
+    assert_eq!(client.lines()[0], first["line"].as_u64().unwrap());
+    // From the line that prints the sum.
+    client.ask("setBreakpoints", &json!({"source": {"path": "a.c"}, "breakpoints": [{"line": 30}]}));
+    client.ask("reverseContinue", &json!({}));
+    let at = client.last[1]["body"]["description"].as_str().unwrap().strip_prefix("step ").unwrap().to_owned();
+    let print = client.ask("gitIdd/recommend", &json!({"from": at}));
+    let used = print["used"].as_array().unwrap();
+    assert_eq!(
+        (&used[1]["index"], &used[1]["name"], &used[1]["value"]),
+        (&json!(1), &json!("total()"), &json!("11")),
+        "{print}"
+    );
+    let wrong = json!({"answer": "wrongValue", "values": [1]});
+    let next = client.ask("gitIdd/answer", &wrong);
+    assert_eq!((&next["judged"], &next["found"]), (&json!(1), &json!(false)));
+    assert_eq!(client.last[1]["body"]["reason"], "recommendation");
+    assert_eq!(client.lines()[0], next["line"].as_u64().unwrap());
+    assert!(client.error("gitIdd/answer", &json!({"answer": "wrongValue", "values": [99]})).contains("number 99"));
+    assert!(client.error("gitIdd/answer", &json!({"answer": "wrongValue"})).contains("`values`"));
+    assert!(client.error("gitIdd/answer", &json!({"answer": "perhaps"})).contains("`answer`"));
+    assert!(client.error("gitIdd/answer", &json!({"answer": "correct", "step": 0})).contains("`step`"));
+    assert!(client.error("gitIdd/answer", &json!({"answer": "correct", "from": "1"})).contains("`from`"));
+    let back = client.ask("gitIdd/answer", &json!({"answer": "undo"}));
+    assert_eq!((&back["judged"], &back["step"]), (&json!(0), &print["step"]));
+    assert!(client.error("gitIdd/answer", &json!({"answer": "undo"})).contains("no answer"));
+    client.ask("gitIdd/answer", &wrong);
+    for answer in ["unclear", "correct", "wrongPath"] {
+        client.ask("gitIdd/answer", &json!({"answer": answer}));
+    }
+    let found = client.ask("gitIdd/answer", &json!({"answer": "wrongResult", "step": 3}));
+    assert_eq!((&found["found"], &found["reason"]), (&json!(true), &json!("ringleader")));
+    let again = client.ask("gitIdd/recommend", &json!({}));
+    assert_eq!(again["step"], found["step"]);
+    let back = client.ask("gitIdd/answer", &json!({"answer": "undo"}));
+    assert_eq!((&back["found"], &back["judged"]), (&json!(false), &json!(4)));
+}
+
+#[test]
+fn a_walk_ends_when_all_was_judged() {
+    let mut client = Client::of("list", 0);
+    for _ in 0..100 {
+        let told = client.ask("gitIdd/answer", &json!({"answer": "correct"}));
+        if told["exhausted"] == true {
+            assert_eq!(client.last.len(), 1);
+            assert!(client.error("gitIdd/answer", &json!({"answer": "correct"})).contains("nothing is left"));
+            assert_eq!(client.ask("gitIdd/answer", &json!({"answer": "undo"}))["exhausted"], false);
+            return;
+        }
+    }
+    panic!("it does not end");
 }

@@ -1,16 +1,9 @@
 //! Parts of variables, as a C programmer names them: `a[3]`, `s.f`, `p->f`, `*p`, `list->next->name[i]`.
 
-use std::sync::Arc;
-
-use crate::instrument::debug::Compound;
-use crate::instrument::debug::Member;
 use crate::instrument::debug::SourceType;
-use crate::instrument::instruction::MetadataId;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::object::Place;
 use crate::trace::native::object::View;
-use crate::trace::native::value;
-use crate::trace::native::value::Part;
 
 /// A name is not longer.
 const MAX_LENGTH: usize = 1000;
@@ -56,7 +49,7 @@ impl<'v, 't> Reader<'v, 't> {
     fn prefixed(&mut self) -> Option<Place<'v>> {
         if self.eat("*") {
             let pointer = self.prefixed()?;
-            return self.element(&pointer, 0);
+            return self.view.element(&pointer, 0);
         }
         let mut place = if self.eat("(") {
             let inner = self.prefixed()?;
@@ -67,13 +60,13 @@ impl<'v, 't> Reader<'v, 't> {
         };
         loop {
             if self.eat("->") {
-                place = self.element(&place, 0)?;
+                place = self.view.element(&place, 0)?;
                 place = self.member(&place)?;
             } else if self.eat(".") {
                 place = self.member(&place)?;
             } else if self.eat("[") {
                 let index = self.index()?;
-                place = self.element(&place, index)?;
+                place = self.view.element(&place, index)?;
                 self.eat("]").then_some(())?;
             } else {
                 return Some(place);
@@ -97,50 +90,8 @@ impl<'v, 't> Reader<'v, 't> {
         Some(if is_negative { -number } else { number })
     }
 
-    /// An element of an array, or what is so many elements behind a pointer.
-    fn element(&self, place: &Place<'v>, index: i64) -> Option<Place<'v>> {
-        let (element, begin) = match place.debug.plain_ty(place.ty?)?.1 {
-            SourceType::Pointer(to) => (to?, self.view.number(place, 8).filter(|pointer| *pointer != 0)?),
-            SourceType::Array(element, counts) if counts.len() == 1 => (element?, place.address),
-            _ => return None,
-        };
-        let size = value::size_of(place.debug, element, 0)?;
-        let offset = index.checked_mul(i64::try_from(size).ok()?)?;
-        Some(part(place, begin.checked_add_signed(offset)?, size, element))
-    }
-
     fn member(&mut self, place: &Place<'v>) -> Option<Place<'v>> {
         let name = self.word()?;
-        let (SourceType::Struct(compound) | SourceType::Union(compound)) = place.debug.plain_ty(place.ty?)?.1 else {
-            return None;
-        };
-        let (begin, member) = find(place, &compound, name, 0)?;
-        let ty = member.ty?;
-        let (first, end) = (begin / 8, (begin + member.bits).div_ceil(8));
-        let mut found = part(place, place.address.checked_add(first)?, end - first, ty);
-        if member.is_bit_field {
-            found.part = Some(Part::BitFields(vec![(i64::try_from(begin % 8).ok()?, member)]));
-        }
-        Some(found)
+        self.view.member(place, name)
     }
-}
-
-/// A member of this name, and the bits before it; also of an unnamed structure inside.
-fn find(place: &Place<'_>, compound: &Compound, name: &str, depth: u32) -> Option<(u64, Member)> {
-    if let Some(member) = compound.members.iter().find(|member| &*member.name == name) {
-        return Some((member.offset_bits, member.clone()));
-    }
-    compound.members.iter().filter(|member| member.name.is_empty() && depth < 10).find_map(|member| {
-        match place.debug.plain_ty(member.ty?)?.1 {
-            SourceType::Struct(inner) | SourceType::Union(inner) => {
-                let (begin, found) = find(place, &inner, name, depth + 1)?;
-                Some((member.offset_bits + begin, found))
-            }
-            _ => None,
-        }
-    })
-}
-
-fn part<'p>(place: &Place<'p>, address: u64, size: u64, ty: MetadataId) -> Place<'p> {
-    Place { name: Arc::clone(&place.name), address, size, ty: Some(ty), held: None, part: None, ..place.clone() }
 }

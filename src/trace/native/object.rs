@@ -202,6 +202,20 @@ impl<'v> View<'v> {
         })
     }
 
+    /// The global variables that are seen at the current statement of a frame, by name.
+    pub fn seen_globals(self, frame: &'v Frame) -> Vec<Place<'v>> {
+        let locals = self.variables(frame);
+        let is_seen = |global: &&Global| {
+            let found = self.globals.named(&global.name, frame.shape.body.unit);
+            let is_hidden = locals.iter().any(|local| local.name == global.name);
+            global.is_named && !is_hidden && found.is_some_and(|found| found.address == global.address)
+        };
+        let mut found: Vec<Place<'v>> = self.globals.iter().filter(is_seen).map(everywhere).collect();
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        found.dedup_by(|one, other| one.name == other.name);
+        found
+    }
+
     /// The value of a variable.
     pub fn show(self, place: &Place<'v>) -> String {
         let bytes = match place.held {

@@ -288,12 +288,19 @@ pub enum Part {
     BitFields(Vec<(i64, Member)>),
     /// Characters of an array.
     Characters,
+    /// An element of an array of arrays: what its elements are in the end, and how many in each dimension.
+    Row(MetadataId, Vec<Option<u64>>),
 }
 
 /// Writes a part of `size` bytes.
 pub fn show_part(debug: Debug<'_>, part: &Part, content: &dyn Content, size: u64) -> String {
     match part {
         Part::Whole(ty) => show(debug, *ty, content),
+        Part::Row(element, counts) => {
+            let mut text = String::new();
+            array(debug, *element, counts, content, (0, 0), &mut text);
+            text
+        }
         Part::BitFields(fields) => {
             let show = |(at, field): &(i64, Member)| match (field.ty, u64::try_from(*at)) {
                 (Some(ty), Ok(at)) => bit_field(debug, ty, content, at, field.bits),

@@ -1,0 +1,336 @@
+//! Expressions of C on a recorded state, without calls and assignments.
+//!
+//! [`parse`] reads an expression, [`evaluate`] computes it. What a name means, and what is in a variable, comes from
+//! [`Objects`]; so this file knows nothing of a run.
+
+use crate::session::dap::arithmetic;
+use crate::session::dap::arithmetic::Binary;
+use crate::session::dap::arithmetic::Number;
+use crate::session::dap::arithmetic::Type;
+use crate::session::dap::arithmetic::Unary;
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use crate::session::dap::expression::read::parse;
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expression {
+    /// A number.
+    Number(Number),
+    /// A variable, or a constant.
+    Name(String),
+    /// A member of a structure; through a pointer to it if the flag is set.
+    Member(Box<Expression>, bool, String),
+    /// An element.
+    Element(Box<Expression>, Box<Expression>),
+    /// What a pointer points to.
+    Target(Box<Expression>),
+    /// The address of a variable.
+    Address(Box<Expression>),
+    /// An operator with one operand.
+    Unary(Unary, Box<Expression>),
+    /// An operator with two operands.
+    Binary(Binary, Box<Expression>, Box<Expression>),
+    /// `&&`, or `||` if the flag is set.
+    Logic(bool, Box<Expression>, Box<Expression>),
+    /// `?:`.
+    Conditional(Box<[Expression; 3]>),
+    /// A cast.
+    Cast(Cast, Box<Expression>),
+    /// The bytes that an operand takes.
+    SizeOf(Box<Expression>),
+}
+
+/// The type of a cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cast {
+    /// An integer.
+    Integer(Type),
+    /// A floating-point number, and whether it is a `float`.
+    Float(bool),
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Held {
+    /// A number.
+    Number(Number),
+    /// A pointer, or the address of an array; and the bytes of what is there, if they are known.
+    Pointer(u64, Option<u64>),
+    /// A value with which nothing is computed.
+    Other,
+}
+
+/// The variables of a state.
+pub trait Objects {
+    /// A variable, or a part of one.
+    type Place: Clone;
+
+    /// The variable of a name.
+    fn variable(&self, name: &str) -> Option<Self::Place>;
+
+    /// A member of a structure.
+    fn member(&self, place: &Self::Place, name: &str) -> Option<Self::Place>;
+
+    /// An element of an array, or what is so many elements after the target of a pointer.
+    fn element(&self, place: &Self::Place, index: i64) -> Option<Self::Place>;
+
+    /// What a variable holds.
+    ///
+    /// Errors: the recording does not know it.
+    fn held(&self, place: &Self::Place) -> Result<Held, String>;
+
+    /// The number of a constant of the enumeration that a variable is of.
+    fn constant(&self, place: &Self::Place, name: &str) -> Option<Number>;
+
+    /// The address of a variable, and the bytes that it takes.
+    fn extent(&self, place: &Self::Place) -> (u64, u64);
+}
+
+/// What an expression means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<P> {
+    /// A variable, or a part of one.
+    Place(P),
+    /// A number.
+    Number(Number),
+    /// An address, the bytes of what is there, and where the way to it begins: a pointer or array, and an index.
+    Pointer(u64, Option<u64>, Option<(P, i64)>),
+}
+
+/// Computes an expression.
+///
+/// Errors: a name or a value is not known, or C does not define the result.
+pub fn evaluate<O: Objects>(objects: &O, expression: &Expression) -> Result<Value<O::Place>, String> {
+    match expression {
+        Expression::Number(number) => Ok(Value::Number(*number)),
+        Expression::Name(name) => match objects.variable(name) {
+            Some(place) => Ok(Value::Place(place)),
+            None => match &**name {
+                "NULL" | "nullptr" => Ok(Value::Pointer(0, None, None)),
+                "true" => Ok(Value::Number(Number::truth(true))),
+                "false" => Ok(Value::Number(Number::truth(false))),
+                _ => Err(format!("no variable `{name}` is visible here")),
+            },
+        },
+        Expression::Member(inner, is_pointer, name) => {
+            let whole = if *is_pointer { target(objects, inner)? } else { place(evaluate(objects, inner)?)? };
+            let found = objects.member(&whole, name).map(Value::Place);
+            found.ok_or_else(|| format!("there is no member `{name}`"))
+        }
+        Expression::Element(array, index) => {
+            let (array, index) = (evaluate(objects, array)?, evaluate(objects, index)?);
+            // `2[a]` is `a[2]`.
+            let (pointer, index) = match (loaded(objects, array)?, loaded(objects, index)?) {
+                (pointer @ Value::Pointer(..), index) | (index, pointer) => (pointer, index),
+            };
+            let moved = moved(pointer, integer(&index)?)?;
+            element(objects, moved)
+        }
+        Expression::Target(inner) => target(objects, inner).map(Value::Place),
+        Expression::Address(inner) => {
+            let (address, size) = objects.extent(&place(evaluate(objects, inner)?)?);
+            Ok(Value::Pointer(address, Some(size), None))
+        }
+        Expression::Unary(operator, inner) => match (operator, loaded(objects, evaluate(objects, inner)?)?) {
+            (Unary::Not, Value::Pointer(address, ..)) => Ok(Value::Number(Number::truth(address == 0))),
+            (_, value) => arithmetic::unary(*operator, number(&value)?).map(Value::Number),
+        },
+        Expression::Binary(operator, one, other) => operate(objects, *operator, one, other),
+        Expression::Logic(is_or, one, other) => {
+            let is_true = is_true(objects, one)?;
+            let is_true = if is_true == *is_or { is_true } else { self::is_true(objects, other)? };
+            Ok(Value::Number(Number::truth(is_true)))
+        }
+        Expression::Conditional(parts) => {
+            let [condition, one, other] = &**parts;
+            let is_first = is_true(objects, condition)?;
+            let (taken, left) = if is_first { (one, other) } else { (other, one) };
+            let taken = evaluate(objects, taken)?;
+            // The other operand is not evaluated, but its type counts.
+            match (&taken, evaluate(objects, left).and_then(|left| loaded(objects, left))) {
+                (Value::Place(_) | Value::Number(_), Ok(Value::Number(left))) => {
+                    let taken = number(&loaded(objects, taken)?)?;
+                    Ok(Value::Number(taken.converted_with(left)))
+                }
+                _ => Ok(taken),
+            }
+        }
+        Expression::Cast(cast, inner) => {
+            let value = match loaded(objects, evaluate(objects, inner)?)? {
+                Value::Pointer(address, ..) => Number::Integer(i128::from(address), Type::UNSIGNED_LONG),
+                value => number(&value)?,
+            };
+            match cast {
+                Cast::Integer(ty) => value.cast(*ty).map(Value::Number),
+                Cast::Float(is_single) => Ok(Value::Number(value.to_float(*is_single))),
+            }
+        }
+        Expression::SizeOf(inner) => {
+            let bytes = match evaluate(objects, inner)? {
+                Value::Place(place) => objects.extent(&place).1,
+                Value::Number(Number::Integer(_, ty)) => u64::from(ty.bits.div_ceil(8)),
+                Value::Number(Number::Float(_, is_single)) => {
+                    if is_single {
+                        4
+                    } else {
+                        8
+                    }
+                }
+                Value::Pointer(..) => 8,
+            };
+            Ok(Value::Number(Number::Integer(i128::from(bytes), Type::UNSIGNED_LONG)))
+        }
+    }
+}
+
+/// Whether an expression is another number than 0, or a pointer that is not null.
+pub fn is_true<O: Objects>(objects: &O, expression: &Expression) -> Result<bool, String> {
+    Ok(match loaded(objects, evaluate(objects, expression)?)? {
+        Value::Pointer(address, ..) => address != 0,
+        value => number(&value)?.is_true(),
+    })
+}
+
+fn place<P>(value: Value<P>) -> Result<P, String> {
+    match value {
+        Value::Place(place) => Ok(place),
+        _ => Err("this is no variable, and no part of one".to_owned()),
+    }
+}
+
+/// A value with what a variable holds in place of the variable.
+fn loaded<O: Objects>(objects: &O, value: Value<O::Place>) -> Result<Value<O::Place>, String> {
+    let Value::Place(place) = value else { return Ok(value) };
+    match objects.held(&place)? {
+        Held::Number(number) => Ok(Value::Number(number)),
+        Held::Pointer(address, size) => Ok(Value::Pointer(address, size, Some((place, 0)))),
+        Held::Other => Err("a structure is no number".to_owned()),
+    }
+}
+
+fn number<P>(value: &Value<P>) -> Result<Number, String> {
+    match value {
+        Value::Number(number) => Ok(*number),
+        _ => Err("the operator takes numbers, and this is a pointer".to_owned()),
+    }
+}
+
+fn integer<P>(value: &Value<P>) -> Result<i64, String> {
+    match number(value)? {
+        Number::Integer(number, _) => i64::try_from(number).map_err(|_| "the index is too large".to_owned()),
+        Number::Float(..) => Err("an index is an integer".to_owned()),
+    }
+}
+
+/// A pointer to the element so many elements later.
+fn moved<P>(pointer: Value<P>, by: i64) -> Result<Value<P>, String> {
+    let Value::Pointer(address, size, way) = pointer else {
+        return Err("this is no array, and no pointer".to_owned());
+    };
+    let bytes = size.ok_or("the size of what the pointer points to is not known")?;
+    let offset = i64::try_from(bytes).ok().and_then(|bytes| bytes.checked_mul(by)).ok_or("the index is too large")?;
+    let way = way.and_then(|(place, index)| Some((place, index.checked_add(by)?)));
+    Ok(Value::Pointer(address.wrapping_add_signed(offset), size, way))
+}
+
+/// What a pointer points to.
+fn element<O: Objects>(objects: &O, pointer: Value<O::Place>) -> Result<Value<O::Place>, String> {
+    match pointer {
+        Value::Pointer(0, ..) => Err("the pointer is null".to_owned()),
+        Value::Pointer(_, _, Some((place, index))) => {
+            let found = objects.element(&place, index).map(Value::Place);
+            found.ok_or_else(|| "what the pointer points to is not known".to_owned())
+        }
+        Value::Pointer(..) => Err("what is at a computed address is not known".to_owned()),
+        _ => Err("this is no array, and no pointer".to_owned()),
+    }
+}
+
+fn target<O: Objects>(objects: &O, pointer: &Expression) -> Result<O::Place, String> {
+    // `*&x` is `x`.
+    if let Expression::Address(inner) = pointer {
+        return place(evaluate(objects, inner)?);
+    }
+    let pointer = loaded(objects, evaluate(objects, pointer)?)?;
+    place(element(objects, pointer)?)
+}
+
+/// A name that is no variable may be a constant of the enumeration on the other side.
+fn constant<O: Objects>(objects: &O, name: &Expression, other: &Expression) -> Option<Number> {
+    let Expression::Name(name) = name else { return None };
+    // Others would be computed twice at each level.
+    if !is_plain(other) {
+        return None;
+    }
+    if objects.variable(name).is_some() {
+        return None;
+    }
+    match evaluate(objects, other) {
+        Ok(Value::Place(place)) => objects.constant(&place, name),
+        _ => None,
+    }
+}
+
+fn is_plain(expression: &Expression) -> bool {
+    match expression {
+        Expression::Name(_) => true,
+        Expression::Member(inner, _, _) | Expression::Target(inner) => is_plain(inner),
+        Expression::Element(inner, index) => {
+            is_plain(inner) && matches!(**index, Expression::Number(_) | Expression::Name(_))
+        }
+        _ => false,
+    }
+}
+
+fn operate<O: Objects>(
+    objects: &O,
+    operator: Binary,
+    one: &Expression,
+    other: &Expression,
+) -> Result<Value<O::Place>, String> {
+    let side = |this: &Expression, other: &Expression| match constant(objects, this, other) {
+        Some(number) => Ok(Value::Number(number)),
+        None => loaded(objects, evaluate(objects, this)?),
+    };
+    match (side(one, other)?, side(other, one)?) {
+        (Value::Number(one), Value::Number(other)) => arithmetic::binary(operator, one, other).map(Value::Number),
+        (pointer @ Value::Pointer(..), Value::Number(by)) if operator == Binary::Add => {
+            moved(pointer, integer::<O::Place>(&Value::Number(by))?)
+        }
+        (Value::Number(by), pointer @ Value::Pointer(..)) if operator == Binary::Add => {
+            moved(pointer, integer::<O::Place>(&Value::Number(by))?)
+        }
+        (pointer @ Value::Pointer(..), Value::Number(by)) if operator == Binary::Subtract => {
+            let by = integer::<O::Place>(&Value::Number(by))?;
+            moved(pointer, by.checked_neg().ok_or("the index is too large")?)
+        }
+        (Value::Pointer(one, Some(bytes), _), Value::Pointer(other, ..))
+            if operator == Binary::Subtract && bytes > 0 =>
+        {
+            let distance = one.wrapping_sub(other).cast_signed() / i64::try_from(bytes).unwrap_or(i64::MAX);
+            Ok(Value::Number(Number::Integer(i128::from(distance), Type::LONG)))
+        }
+        (one, other) if arithmetic::is_comparison(operator) => {
+            let (one, other) = (address(&one)?, address(&other)?);
+            Ok(Value::Number(Number::truth(arithmetic::holds(operator, Some(one.cmp(&other))))))
+        }
+        _ => Err("the operator takes numbers, and this is a pointer".to_owned()),
+    }
+}
+
+/// A pointer, or a number that is compared with one.
+fn address<P>(value: &Value<P>) -> Result<u64, String> {
+    match value {
+        Value::Pointer(address, ..) => Ok(*address),
+        Value::Number(Number::Integer(number, _)) => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bits are compared")]
+            let address = *number as u64;
+            Ok(address)
+        }
+        _ => Err("a pointer is compared with a pointer".to_owned()),
+    }
+}

@@ -1,0 +1,190 @@
+//! Recommends steps to a person who judges them in an editor: the requests `gitIdd/recommend` and `gitIdd/answer`.
+
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::recommend::State;
+use crate::explain::native::facts::Facts;
+use crate::session::dap::recordings::complaint;
+use crate::session::debug::End;
+use crate::session::debug::Person;
+use crate::session::debug::Question;
+use crate::session::debug::Reply;
+use crate::session::debug::Walk;
+use crate::session::failure::Failure;
+use crate::trace::step::Step;
+use serde_json::Value;
+use serde_json::json;
+
+/// A walk, and the step that is asked about.
+pub struct Asking {
+    walk: Walk,
+    /// The step, and what is known of it; `None` if nothing is left to ask.
+    asked: Option<(Step, Facts)>,
+    /// The first wrong step, if it was found.
+    found: Option<Step>,
+}
+
+/// What is told to the client, and the step to go to.
+pub type Recommended = (Value, Option<Step>);
+
+/// What a client says.
+enum Said {
+    Feedback(Feedback),
+    Undo,
+}
+
+impl Asking {
+    /// Begins at the step at which the failure is seen.
+    pub fn new(walk: Walk) -> Self {
+        Self { walk, asked: None, found: None }
+    }
+
+    /// The step to look at next, and why.
+    ///
+    /// Cost: a recommendation, and the facts about one line.
+    pub fn recommend(&mut self) -> Result<Recommended, Failure> {
+        let n_judged = self.walk.judged.len();
+        let known = json!({"judged": n_judged, "found": self.found.is_some(), "exhausted": false});
+        if let Some(step) = self.found {
+            let facts = self.walk.facts(step)?;
+            let text = "this step is the first wrong one: all that it uses is right, and its result is not";
+            return Ok((with(known, &described(step, &facts, ("ringleader", text), 1)), Some(step)));
+        }
+        let Some(next) = self.walk.next() else {
+            self.asked = None;
+            let text =
+                "no step is left that the failure depends on and that was not judged; `undo` takes an answer back";
+            return Ok((with(known, &json!({"exhausted": true, "text": text})), None));
+        };
+        let facts = self.walk.facts(next.step)?;
+        let reason = if n_judged == 0 { FAILURE } else { reason(next.state) };
+        let body = described(next.step, &facts, reason, next.n_suspects);
+        self.asked = Some((next.step, facts));
+        Ok((with(known, &body), Some(next.step)))
+    }
+
+    /// Takes an answer, and recommends the next step.
+    ///
+    /// Errors: it is no answer, or it is about a step or a value that does not exist. Nothing is taken then.
+    pub fn answer(&mut self, arguments: &Value) -> Result<Recommended, Failure> {
+        let said = said(arguments)?;
+        if let Said::Undo = said {
+            if self.walk.judged.pop().is_none() {
+                return Err(complaint("there is no answer to take back"));
+            }
+            self.found = None;
+            return self.recommend();
+        }
+        let Said::Feedback(feedback) = said else { return self.recommend() };
+        let (step, facts) = self.judged_step(&arguments["step"])?;
+        if let Feedback::WrongValue(wrong) = &feedback
+            && let Some(index) = wrong.iter().find(|index| **index >= facts.used.len())
+        {
+            let n = facts.used.len();
+            return Err(complaint(format!("the step uses no value number {index}: it uses {n}, numbered from 0")));
+        }
+        self.found = (feedback == Feedback::WrongResult).then_some(step);
+        self.walk.tell(&facts, feedback);
+        self.recommend()
+    }
+
+    /// The step that an answer is about: the one that is asked about if the client names none.
+    fn judged_step(&mut self, named: &Value) -> Result<(Step, Facts), Failure> {
+        if self.asked.is_none() && self.found.is_none() {
+            self.recommend()?;
+        }
+        let asked = self.asked.clone();
+        if named.is_null() {
+            return asked.ok_or_else(|| complaint("nothing is left to judge; `step` names another step"));
+        }
+        let number = named.as_u64().and_then(|number| u32::try_from(number).ok());
+        let n_steps = self.walk.run.run.n_steps();
+        let step = number.filter(|number| (1..=n_steps).contains(number)).map(Step);
+        let step = step.ok_or_else(|| complaint(format!("`step` is the number of a step, from 1 to {n_steps}")))?;
+        if let Some(asked) = asked.filter(|(asked, _)| *asked == step) {
+            return Ok(asked);
+        }
+        // All steps of a line are judged as one: the walk knows which.
+        let mut jump = Jump { to: Some(step), facts: None };
+        if self.walk.ask(&mut jump, false)? == End::Exhausted {
+            return Err(complaint("nothing is left to judge; `undo` takes an answer back"));
+        }
+        let facts = jump.facts.ok_or_else(|| complaint("nothing is known of this step"))?;
+        Ok((facts.detail.standing.step, facts))
+    }
+}
+
+/// A person who only looks at another step.
+struct Jump {
+    to: Option<Step>,
+    facts: Option<Facts>,
+}
+
+impl Person for Jump {
+    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+        if let Some(step) = self.to.take() {
+            return Ok(Reply::Jump(step));
+        }
+        self.facts = Some(question.facts.clone());
+        Ok(Reply::Quit)
+    }
+
+    fn presumed(&mut self, _facts: &Facts) {}
+}
+
+const FAILURE: (&str, &str) = ("failure", "the failure is seen here");
+
+fn reason(state: State) -> (&'static str, &'static str) {
+    match state {
+        State::SimpleInference => ("simpleInference", "it gave a wrong value, or decided for what followed"),
+        State::PatternInference => ("patternInference", "its answer says most about what is left"),
+        State::InspectDetails => {
+            ("inspectDetails", "it lies between a step that is right and one that uses a wrong value")
+        }
+        State::ClarityInference => ("clarityInference", "it is around the step that was unclear"),
+    }
+}
+
+/// Reads an answer.
+fn said(arguments: &Value) -> Result<Said, Failure> {
+    let wrong = || -> Result<Vec<usize>, Failure> {
+        let bad = || complaint("`values` lists the numbers of the wrong values, as in `used` of the recommendation");
+        let list = arguments["values"].as_array().filter(|list| !list.is_empty()).ok_or_else(bad)?;
+        let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok()).ok_or_else(bad);
+        let mut wrong = list.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        wrong.sort_unstable();
+        wrong.dedup();
+        Ok(wrong)
+    };
+    Ok(match arguments["answer"].as_str() {
+        Some("correct") => Said::Feedback(Feedback::Correct),
+        Some("wrongValue") => Said::Feedback(Feedback::WrongValue(wrong()?)),
+        Some("wrongPath") => Said::Feedback(Feedback::WrongPath),
+        Some("wrongResult") => Said::Feedback(Feedback::WrongResult),
+        Some("unclear") => Said::Feedback(Feedback::Unclear),
+        Some("undo") => Said::Undo,
+        _ => {
+            let all = "`answer` is correct, wrongValue, wrongPath, wrongResult, unclear, or undo";
+            return Err(complaint(all));
+        }
+    })
+}
+
+/// A step for the client; its place is added by the caller.
+fn described(step: Step, facts: &Facts, (reason, text): (&str, &str), n_suspects: usize) -> Value {
+    let used =
+        facts.used.iter().enumerate().map(
+            |(index, used)| json!({"index": index, "name": used.name, "value": used.value, "origin": used.origin}),
+        );
+    let gives = facts.detail.writes.iter().map(|write| json!({"name": write.named.name, "value": write.named.value}));
+    let decides = facts.outcome.as_ref().map(|outcome| outcome.told.clone());
+    json!({"step": step.0, "reason": reason, "text": text, "suspects": n_suspects,
+        "function": &*facts.detail.standing.function, "used": used.collect::<Vec<_>>(),
+        "gives": gives.collect::<Vec<_>>(), "decides": decides})
+}
+
+fn with(mut body: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().into_iter().flatten() {
+        body[name] = value.clone();
+    }
+    body
+}

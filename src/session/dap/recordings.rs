@@ -1,0 +1,63 @@
+//! What a debugger needs of recordings: opening, making, and judging them.
+
+use crate::report::Status;
+use crate::report::escape::Untrusted;
+use crate::session::debug;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::recorded::Which;
+use crate::session::recorded::failed;
+use crate::session::talk::Talk;
+use crate::trace::TraceError;
+use crate::trace::native::play::Player;
+
+/// A file of the recorded version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its path in the tree.
+    pub path: String,
+    /// Its path in the working tree, if that has the same content there.
+    pub on_disk: Option<String>,
+    /// Its content.
+    pub content: String,
+}
+
+/// Finds a file of the recorded version, by the name that the compiler was given.
+pub type Sources = Box<dyn Fn(&str) -> Option<Source>>;
+
+/// A run that was opened for a debugger.
+pub struct Opened {
+    /// The recording and the process.
+    pub which: Which,
+    /// The run.
+    pub player: Player,
+    /// How the process ended, see [`container`](crate::trace::container).
+    pub end: Option<u32>,
+    /// Gives a file, by the name that the compiler was given.
+    pub sources: Sources,
+}
+
+/// The recordings that a debugger can open.
+pub trait Recordings {
+    /// Opens a run.
+    fn open(&mut self, which: &Which) -> Result<Opened, Failure>;
+
+    /// Makes a recording.
+    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure>;
+
+    /// Begins to ask about a run.
+    ///
+    /// - `from`: the criterion that names the failure, as it is typed.
+    fn walk(&mut self, which: &Which, from: Option<&str>) -> Result<debug::Walk, Failure>;
+}
+
+/// An error that the client can mend.
+pub fn complaint(text: impl Into<Untrusted>) -> Failure {
+    Failure::new(Status::Usage, text)
+}
+
+/// A recording that cannot be read.
+#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
+pub fn of_trace(error: TraceError) -> Failure {
+    failed(&error)
+}

@@ -1,0 +1,233 @@
+//! A conversation with a client.
+
+use crate::report::escape::Terminal;
+use crate::session::dap::feedback::Asking;
+use crate::session::dap::feedback::Recommended;
+use crate::session::dap::launch;
+use crate::session::dap::launch::Launch;
+use crate::session::dap::recordings::Recordings;
+use crate::session::dap::recordings::complaint;
+use crate::session::dap::stand::Event;
+use crate::session::dap::stand::Stand;
+use crate::session::dap::stand::signal;
+use crate::session::failure::Failure;
+use crate::session::recorded::Which;
+use crate::session::talk::Talk;
+use crate::trace::walk::Stride;
+use crate::trace::walk::Time;
+use serde_json::Value;
+use serde_json::json;
+
+/// Takes messages to the client.
+pub type Emit<'e> = &'e mut dyn FnMut(Value);
+
+/// A conversation with a client.
+pub struct Session<'o> {
+    recordings: Box<dyn Recordings + 'o>,
+    /// What was opened.
+    which: Which,
+    stand: Option<Stand>,
+    asking: Option<Asking>,
+    seq: u64,
+    /// What the client adds to lines that are counted from 0: 1, else 0.
+    first_line: i64,
+    /// Whether the client said goodbye.
+    pub is_over: bool,
+}
+
+/// What a client is told: the body of the response, and the events after it.
+type Told = (Value, Vec<Event>);
+
+/// Gives each message its number.
+fn number(seq: &mut u64, mut message: Value) -> Value {
+    *seq += 1;
+    message["seq"] = json!(*seq);
+    message
+}
+
+/// Passes sentences to the client.
+struct Output<'o> {
+    seq: &'o mut u64,
+    emit: Emit<'o>,
+}
+
+impl Talk for Output<'_> {
+    fn say(&mut self, sentence: &str) {
+        let body = json!({"category": "console", "output": format!("{sentence}\n")});
+        (self.emit)(number(self.seq, json!({"type": "event", "event": "output", "body": body})));
+    }
+}
+
+impl<'o> Session<'o> {
+    /// A conversation that has not begun.
+    pub fn new(recordings: Box<dyn Recordings + 'o>) -> Self {
+        let which = Which::default();
+        Self { recordings, which, stand: None, asking: None, seq: 0, first_line: 0, is_over: false }
+    }
+
+    /// Answers a message: the response, and events around it. What is no request is passed over.
+    pub fn handle(&mut self, message: &Value, emit: Emit<'_>) {
+        if message["type"] != "request" {
+            return;
+        }
+        let command = message["command"].as_str().unwrap_or_default();
+        let answer = self.answer(command, &message["arguments"], emit);
+        let request = message["seq"].as_i64().unwrap_or(0);
+        let mut response = json!({"type": "response", "request_seq": request, "command": command});
+        let mut events = Vec::new();
+        match answer {
+            Ok((body, after)) => {
+                response["success"] = json!(true);
+                response["body"] = body;
+                events = after;
+            }
+            Err(failure) => {
+                let hint = failure.hint.as_ref().map(|hint| format!("; {}", Terminal.line(hint))).unwrap_or_default();
+                let text = format!("{}{hint}", Terminal.line(&failure.message));
+                response["success"] = json!(false);
+                response["message"] = json!(text);
+                // Braces would be taken for variables.
+                let format = text.replace('{', "(").replace('}', ")");
+                response["body"] = json!({"error": {"id": 1, "format": format, "showUser": true}});
+            }
+        }
+        emit(number(&mut self.seq, response));
+        for (name, body) in events {
+            emit(number(&mut self.seq, json!({"type": "event", "event": name, "body": body})));
+        }
+    }
+
+    /// What is answered to something that is no JSON.
+    pub fn no_json(&mut self) -> Value {
+        let text = "the message is no JSON";
+        let body = json!({"error": {"id": 2, "format": text, "showUser": true}});
+        let response = json!({"type": "response", "request_seq": 0, "command": "", "success": false, "message": text,
+            "body": body});
+        number(&mut self.seq, response)
+    }
+
+    fn answer(&mut self, command: &str, arguments: &Value, emit: Emit<'_>) -> Result<Told, Failure> {
+        match command {
+            "initialize" => {
+                self.first_line = i64::from(arguments["linesStartAt1"] == json!(false));
+                Ok((capabilities(), Vec::new()))
+            }
+            "launch" | "attach" => {
+                self.launch(arguments, emit)?;
+                Ok((json!({}), vec![("initialized", json!({}))]))
+            }
+            "disconnect" | "terminate" => {
+                self.is_over = command == "disconnect";
+                let events = if self.is_over { Vec::new() } else { vec![("terminated", json!({}))] };
+                Ok((json!({}), events))
+            }
+            "setExceptionBreakpoints" => Ok((json!({"breakpoints": []}), Vec::new())),
+            "gitIdd/recommend" | "gitIdd/answer" => self.feedback(command == "gitIdd/answer", arguments),
+            _ => {
+                let stand = self.stand.as_mut();
+                let stand = stand.ok_or_else(|| complaint(format!("`{command}` needs a launch before it")))?;
+                asked(stand, command, arguments, self.first_line)
+            }
+        }
+    }
+
+    fn launch(&mut self, arguments: &Value, emit: Emit<'_>) -> Result<(), Failure> {
+        let which = match launch::read(arguments)? {
+            Launch::Open(which) => which,
+            Launch::Record(order, process) => {
+                let mut output = Output { seq: &mut self.seq, emit };
+                let recorded = self.recordings.record(&order, &mut output)?;
+                output.say(&format!("Recorded as {}.", recorded.recording.as_deref().unwrap_or("the newest one")));
+                Which { process, ..recorded }
+            }
+        };
+        // A second launch that fails leaves nothing of the first one.
+        (self.stand, self.asking) = (None, None);
+        let opened = self.recordings.open(&which)?;
+        self.which = opened.which.clone();
+        self.stand = Some(Stand::new(opened)?);
+        Ok(())
+    }
+
+    /// Recommends a step, after an answer or without one, and goes there.
+    fn feedback(&mut self, is_answer: bool, arguments: &Value) -> Result<Told, Failure> {
+        let stand = self.stand.as_mut().ok_or_else(|| complaint("a recommendation needs a launch before it"))?;
+        let from = match &arguments["from"] {
+            Value::String(from) if !is_answer => Some(from.as_str()),
+            Value::Null => None,
+            _ => return Err(complaint("`from` is a criterion as of `git idd debug --from`, and begins a new walk")),
+        };
+        if self.asking.is_none() || from.is_some() {
+            self.asking = Some(Asking::new(self.recordings.walk(&self.which, from)?));
+        }
+        let asking = self.asking.as_mut().ok_or_else(|| complaint("there is nothing to ask about"))?;
+        let (mut body, step): Recommended = if is_answer { asking.answer(arguments)? } else { asking.recommend()? };
+        let Some(step) = step else { return Ok((body, Vec::new())) };
+        stand.go(step);
+        if let Some(place) = stand.tape.place(step) {
+            body["line"] = json!(i64::from(place.line) - self.first_line);
+            body["source"] = stand.source(place);
+        }
+        let text = body["text"].as_str().unwrap_or_default().to_owned();
+        let (name, mut event) = stand.stopped("recommendation", Some(&text));
+        // Also where the program crashed it is the recommendation that counts.
+        event["reason"] = json!("recommendation");
+        Ok((body, vec![(name, event)]))
+    }
+}
+
+fn capabilities() -> Value {
+    json!({
+        "supportsConfigurationDoneRequest": true,
+        "supportsStepBack": true,
+        "supportsDataBreakpoints": true,
+        "supportsConditionalBreakpoints": true,
+        "supportsHitConditionalBreakpoints": true,
+        "supportsEvaluateForHovers": true,
+        "supportsExceptionInfoRequest": true,
+        "supportsTerminateRequest": true,
+        "supportsDelayedStackTraceLoading": true,
+    })
+}
+
+/// Answers a request about the run.
+fn asked(stand: &mut Stand, command: &str, arguments: &Value, first_line: i64) -> Result<Told, Failure> {
+    let silent = |body: Value| Ok((body, Vec::new()));
+    let walk = |stand: &mut Stand, stride, time| Ok((json!({}), vec![stand.walk(stride, time)]));
+    match command {
+        "configurationDone" => Ok((json!({}), vec![stand.stopped("entry", None)])),
+        "threads" => {
+            let thread = |id: &u32| json!({"id": u64::from(*id) + 1, "name": format!("thread {id}")});
+            silent(json!({"threads": stand.tape.threads.iter().map(thread).collect::<Vec<_>>()}))
+        }
+        "stackTrace" => silent(stand.stack_trace(arguments, first_line)?),
+        "scopes" => silent(Stand::scopes(arguments["frameId"].as_u64().unwrap_or(1).clamp(1, 1 << 21) - 1)),
+        "variables" => silent(stand.variables(arguments)?),
+        "next" => walk(stand, Stride::Over, Time::Forward),
+        "stepIn" => walk(stand, Stride::Into, Time::Forward),
+        "stepOut" => walk(stand, Stride::Out, Time::Forward),
+        "stepBack" => walk(stand, Stride::Over, Time::Backward),
+        "continue" => Ok((json!({"allThreadsContinued": true}), vec![stand.run(Time::Forward)])),
+        "reverseContinue" => Ok((json!({}), vec![stand.run(Time::Backward)])),
+        "pause" => Ok((json!({}), vec![stand.stopped("pause", None)])),
+        "setBreakpoints" => silent(stand.set_breakpoints(arguments, first_line)?),
+        "dataBreakpointInfo" => silent(stand.data_info(arguments)?),
+        "setDataBreakpoints" => silent(stand.set_data_breakpoints(arguments)?),
+        "evaluate" => silent(stand.evaluate(arguments)?),
+        "exceptionInfo" => match stand.crash.filter(|(step, _)| *step == stand.step) {
+            Some((_, number)) => {
+                let text = format!("the program ended by {} in this statement", signal(number));
+                silent(json!({"exceptionId": signal(number), "description": text, "breakMode": "unhandled"}))
+            }
+            None => Err(complaint("the program did not crash here")),
+        },
+        "source" => {
+            let number = arguments["source"]["sourceReference"].as_u64().or(arguments["sourceReference"].as_u64());
+            let index = number.and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+            let file = index.and_then(|index| stand.files.get(index)?.as_ref());
+            let file = file.ok_or_else(|| complaint("the recorded version has no such file"))?;
+            silent(json!({ "content": file.content }))
+        }
+        _ => Err(complaint(format!("`{command}` is not supported"))),
+    }
+}

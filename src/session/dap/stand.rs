@@ -1,0 +1,191 @@
+//! Where a debugger stands in a run, and how it moves.
+
+use crate::session::dap::lists::Node;
+use crate::session::dap::recordings::Opened;
+use crate::session::dap::recordings::Source;
+use crate::session::dap::recordings::complaint;
+use crate::session::dap::recordings::of_trace;
+use crate::session::dap::tape::Level;
+use crate::session::dap::tape::Tape;
+use crate::session::failure::Failure;
+use crate::session::slice::criterion::BY_SIGNAL;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+use crate::trace::walk::Stride;
+use crate::trace::walk::Time;
+use crate::trace::walk::next_hit;
+use serde_json::Value;
+use serde_json::json;
+use std::path::Path;
+
+/// An event: its name and its body.
+pub type Event = (&'static str, Value);
+
+/// What the debugger looks at.
+pub struct Stand {
+    pub tape: Tape,
+    /// For each place of the tape: its file.
+    pub files: Vec<Option<Source>>,
+    /// The step at which the program crashed or aborted, and the signal.
+    pub crash: Option<(Step, u32)>,
+    /// The current step.
+    pub step: Step,
+    /// The hits of the breakpoints of each file, and those of the data breakpoints.
+    pub lines: Vec<(String, Vec<Step>)>,
+    pub data: Vec<Step>,
+    /// The parts of variables that the client was given references to, at the current step.
+    pub nodes: Vec<Node>,
+}
+
+/// Where walks may end if nothing stops them before.
+fn stop_at_end(time: Time) -> &'static str {
+    if time == Time::Forward { "the end of the recording" } else { "the beginning of the recording" }
+}
+
+/// The name of a signal.
+pub fn signal(number: u32) -> String {
+    let name = match number {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        11 => "SIGSEGV",
+        number => return format!("signal {number}"),
+    };
+    name.to_owned()
+}
+
+impl Stand {
+    pub fn new(opened: Opened) -> Result<Self, Failure> {
+        let Opened { player, end, sources, .. } = opened;
+        let tape = Tape::new(player).map_err(of_trace)?;
+        let last = tape.walk.last().ok_or_else(|| complaint("the recording has no step with a place in the source"))?;
+        let by_signal = end.and_then(|end| end.checked_sub(BY_SIGNAL)).filter(|signal| *signal != 0);
+        let crash = tape.crash.or(by_signal.map(|signal| (last, signal)));
+        let step = crash.map(|(step, _)| step).or(tape.walk.first()).unwrap_or(last);
+        let mut known: Vec<(&str, Option<Source>)> = Vec::new();
+        let mut files = Vec::new();
+        for place in &tape.places {
+            let found = known.iter().find(|(file, _)| **file == *place.file).map(|(_, source)| source.clone());
+            let source = found.unwrap_or_else(|| {
+                let source = sources(&place.file);
+                known.push((&place.file, source.clone()));
+                source
+            });
+            files.push(source);
+        }
+        Ok(Self { tape, files, crash, step, lines: Vec::new(), data: Vec::new(), nodes: Vec::new() })
+    }
+
+    /// The thread of the current step, as the client has it: from 1.
+    pub fn thread(&self) -> u64 {
+        self.tape.walk.row(self.step).map_or(1, |row| u64::from(row.thread) + 1)
+    }
+
+    pub fn go(&mut self, step: Step) {
+        if step != self.step {
+            self.step = step;
+            self.nodes.clear();
+        }
+    }
+
+    /// The event that says why the program stands still.
+    pub fn stopped(&self, reason: &str, text: Option<&str>) -> Event {
+        let mut body = json!({"reason": reason, "threadId": self.thread(), "allThreadsStopped": true,
+            "description": format!("step {}", self.step.0)});
+        if let Some((step, number)) = self.crash
+            && step == self.step
+        {
+            body["reason"] = json!("exception");
+            body["text"] = json!(signal(number));
+        } else if let Some(text) = text {
+            body["text"] = json!(text);
+            body["description"] = json!(text);
+        }
+        ("stopped", body)
+    }
+
+    pub fn walk(&mut self, stride: Stride, time: Time) -> Event {
+        match self.tape.walk.walk(self.step, stride, time) {
+            Some(step) => {
+                self.go(step);
+                self.stopped("step", None)
+            }
+            None => self.end(time),
+        }
+    }
+
+    fn end(&mut self, time: Time) -> Event {
+        let end = if time == Time::Forward { self.tape.walk.last() } else { self.tape.walk.first() };
+        self.go(end.unwrap_or(self.step));
+        self.stopped(if time == Time::Forward { "step" } else { "entry" }, Some(stop_at_end(time)))
+    }
+
+    /// Goes to the next hit of a breakpoint, else to the crash or the end.
+    pub fn run(&mut self, time: Time) -> Event {
+        let crash: Vec<Step> = self.crash.iter().map(|(step, _)| *step).collect();
+        let lines = self.lines.iter().map(|(_, hits)| (&hits[..], "breakpoint"));
+        let all = lines.chain([(&self.data[..], "data breakpoint"), (&crash[..], "exception")]);
+        let hits = all.filter_map(|(hits, reason)| Some((next_hit(hits, self.step, time)?, reason)));
+        let found = match time {
+            Time::Forward => hits.min_by_key(|(step, _)| *step),
+            Time::Backward => hits.max_by_key(|(step, _)| *step),
+        };
+        match found {
+            Some((step, reason)) => {
+                self.go(step);
+                self.stopped(reason, None)
+            }
+            None => self.end(time),
+        }
+    }
+
+    /// The file of a place, for the client; its number is that of the first place in it.
+    pub fn source(&self, place: &Place) -> Value {
+        let number = self.tape.places.iter().position(|other| other.file == place.file).unwrap_or(0);
+        let name = Path::new(&*place.file).file_name().map(|name| name.to_string_lossy().into_owned());
+        match self.files.get(number).and_then(Option::as_ref) {
+            Some(Source { on_disk: Some(path), .. }) => json!({"name": name, "path": path}),
+            Some(Source { path, .. }) => {
+                json!({"name": name, "path": path, "sourceReference": number + 1, "origin": "recorded version"})
+            }
+            None => json!({"name": name, "path": &*place.file}),
+        }
+    }
+
+    /// Whether a file of the client is that of a place.
+    pub fn is_in(&self, place: usize, source: &Value) -> bool {
+        let Some(at) = self.tape.places.get(place) else { return false };
+        let number = source["sourceReference"].as_u64().filter(|number| *number != 0);
+        if let Some(number) = number {
+            let other = usize::try_from(number - 1).ok().and_then(|number| self.tape.places.get(number));
+            return other.is_some_and(|other| other.file == at.file);
+        }
+        let Some(path) = source["path"].as_str().map(Path::new) else { return false };
+        match self.files.get(place).and_then(Option::as_ref) {
+            Some(file) => path.ends_with(&file.path),
+            None => path.ends_with(at.file.trim_start_matches("./")),
+        }
+    }
+
+    pub fn stack_trace(&mut self, arguments: &Value, first_line: i64) -> Result<Value, Failure> {
+        if arguments["threadId"].as_u64().is_some_and(|thread| thread != self.thread()) {
+            return Ok(json!({"stackFrames": [], "totalFrames": 0}));
+        }
+        let skipped = arguments["startFrame"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let wanted = arguments["levels"].as_u64().filter(|n| *n != 0).and_then(|n| usize::try_from(n).ok());
+        let range = skipped..skipped.saturating_add(wanted.unwrap_or(usize::MAX));
+        let (levels, n_levels) = self.tape.stack(self.step, range).map_err(of_trace)?;
+        let frame = |(level, number): (&Level, usize)| {
+            let mut frame = json!({"id": number + 1, "name": &*level.function, "line": 0, "column": 0});
+            if let Some(place) = &level.place {
+                frame["line"] = json!(i64::from(place.line) - first_line);
+                frame["column"] = json!(place.column);
+                frame["source"] = self.source(place);
+            }
+            frame
+        };
+        let frames = levels.iter().zip(skipped..).map(frame);
+        Ok(json!({"stackFrames": frames.collect::<Vec<_>>(), "totalFrames": n_levels}))
+    }
+}

@@ -1,0 +1,157 @@
+//! The parts of a variable: members of structures, elements of arrays, what a pointer points to.
+
+use std::sync::Arc;
+
+use crate::instrument::debug::Compound;
+use crate::instrument::debug::Member;
+use crate::instrument::debug::SourceType;
+use crate::instrument::instruction::MetadataId;
+use crate::trace::native::object::Place;
+use crate::trace::native::object::View;
+use crate::trace::native::value;
+use crate::trace::native::value::Part;
+
+/// Unnamed structures in structures are followed so deep.
+const MAX_UNNAMED: u32 = 10;
+
+/// How a variable is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Division {
+    /// Not at all: a number, a function, a structure that is only declared.
+    Whole,
+    /// Into the members of a structure or a union.
+    Members,
+    /// Into so many elements.
+    Elements(u64),
+    /// It is a pointer to something that has members.
+    ToMembers,
+    /// It is a pointer to something else.
+    ToWhole,
+}
+
+impl<'v> View<'v> {
+    /// How a variable is divided; a pointer that is null, or to nothing known, is whole.
+    pub fn division(self, place: &Place<'v>) -> Division {
+        match &place.part {
+            Some(Part::Row(_, counts)) => {
+                return counts.first().copied().flatten().map_or(Division::Whole, Division::Elements);
+            }
+            Some(Part::BitFields(_) | Part::Characters) => return Division::Whole,
+            Some(Part::Whole(_)) | None => {}
+        }
+        match place.ty.and_then(|ty| place.debug.plain_ty(ty)).map(|(_, ty)| ty) {
+            Some(SourceType::Struct(compound) | SourceType::Union(compound)) if !compound.members.is_empty() => {
+                Division::Members
+            }
+            Some(SourceType::Array(Some(_), counts)) => {
+                counts.first().copied().flatten().map_or(Division::Whole, Division::Elements)
+            }
+            Some(SourceType::Pointer(Some(_))) => match self.element(place, 0) {
+                Some(target) => match self.division(&target) {
+                    Division::Members => Division::ToMembers,
+                    _ if self.machine.memory.bytes(target.address, 1).is_some() => Division::ToWhole,
+                    _ => Division::Whole,
+                },
+                None => Division::Whole,
+            },
+            _ => Division::Whole,
+        }
+    }
+
+    /// An element of an array, or what is so many elements behind a pointer; `None` if there is no such thing, or the
+    /// pointer is null or not known.
+    pub fn element(self, place: &Place<'v>, index: i64) -> Option<Place<'v>> {
+        let (element, begin, rest) = match &place.part {
+            Some(Part::Row(element, counts)) => (*element, place.address, counts.get(1..)?.to_vec()),
+            Some(_) => return None,
+            None => match place.debug.plain_ty(place.ty?)?.1 {
+                SourceType::Pointer(to) => (to?, self.number(place, 8).filter(|pointer| *pointer != 0)?, Vec::new()),
+                SourceType::Array(element, counts) => (element?, place.address, counts.get(1..)?.to_vec()),
+                _ => return None,
+            },
+        };
+        let size = value::size_of(place.debug, element, 0)?;
+        let size = rest.iter().try_fold(size, |size, count| size.checked_mul((*count)?))?;
+        let offset = index.checked_mul(i64::try_from(size).ok()?)?;
+        let mut found = part(place, begin.checked_add_signed(offset)?, size, element);
+        if !rest.is_empty() {
+            found.part = Some(Part::Row(element, rest));
+        }
+        Some(found)
+    }
+
+    /// A member of a structure or a union, also of an unnamed one inside.
+    pub fn member(self, place: &Place<'v>, name: &str) -> Option<Place<'v>> {
+        let compound = compound(place)?;
+        let (begin, member) = find(place, &compound, name, 0)?;
+        member_at(place, begin, member)
+    }
+
+    /// The members of a structure or a union in order, with those of unnamed ones inside.
+    pub fn members(self, place: &Place<'v>) -> Vec<(Arc<str>, Place<'v>)> {
+        let mut found = Vec::new();
+        if let Some(compound) = compound(place) {
+            collect(place, &compound, (0, 0), &mut found);
+        }
+        found
+    }
+}
+
+fn compound(place: &Place<'_>) -> Option<Arc<Compound>> {
+    if place.part.is_some() {
+        return None;
+    }
+    match place.debug.plain_ty(place.ty?)?.1 {
+        SourceType::Struct(compound) | SourceType::Union(compound) => Some(compound),
+        _ => None,
+    }
+}
+
+fn member_at<'p>(place: &Place<'p>, begin: u64, member: Member) -> Option<Place<'p>> {
+    let ty = member.ty?;
+    let (first, end) = (begin / 8, (begin + member.bits).div_ceil(8));
+    let mut found = part(place, place.address.checked_add(first)?, end - first, ty);
+    if member.is_bit_field {
+        found.part = Some(Part::BitFields(vec![(i64::try_from(begin % 8).ok()?, member)]));
+    }
+    Some(found)
+}
+
+/// A member of this name, and the bits before it; also of an unnamed structure inside.
+fn find(place: &Place<'_>, compound: &Compound, name: &str, depth: u32) -> Option<(u64, Member)> {
+    if let Some(member) = compound.members.iter().find(|member| &*member.name == name) {
+        return Some((member.offset_bits, member.clone()));
+    }
+    compound.members.iter().filter(|member| member.name.is_empty() && depth < MAX_UNNAMED).find_map(
+        |member| match place.debug.plain_ty(member.ty?)?.1 {
+            SourceType::Struct(inner) | SourceType::Union(inner) => {
+                let (begin, found) = find(place, &inner, name, depth + 1)?;
+                Some((member.offset_bits + begin, found))
+            }
+            _ => None,
+        },
+    )
+}
+
+fn collect<'p>(
+    place: &Place<'p>,
+    compound: &Compound,
+    (begin, depth): (u64, u32),
+    found: &mut Vec<(Arc<str>, Place<'p>)>,
+) {
+    for member in &compound.members {
+        let begin = begin + member.offset_bits;
+        if !member.name.is_empty() {
+            found.extend(member_at(place, begin, member.clone()).map(|part| (Arc::clone(&member.name), part)));
+        } else if depth < MAX_UNNAMED
+            && let Some((_, SourceType::Struct(inner) | SourceType::Union(inner))) =
+                member.ty.and_then(|ty| place.debug.plain_ty(ty))
+        {
+            collect(place, &inner, (begin, depth + 1), found);
+        }
+    }
+}
+
+fn part<'p>(place: &Place<'p>, address: u64, size: u64, ty: MetadataId) -> Place<'p> {
+    Place { name: Arc::clone(&place.name), address, size, ty: Some(ty), held: None, part: None, ..place.clone() }
+}
