@@ -6,10 +6,13 @@
 
 use std::collections::HashSet;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::explain::align::way::Way;
 use crate::explain::native::library;
+use crate::explain::native::naming::layout::Layout;
+use crate::explain::native::naming::layout::Layouts;
 use crate::explain::native::recorded::Recorded;
 use crate::instrument::debug::Debug;
 use crate::instrument::debug::SourceType;
@@ -24,6 +27,8 @@ use crate::trace::native::value;
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
 
+mod layout;
+
 /// Pointers that are followed for one name.
 const MAX_POINTERS: usize = 50_000;
 
@@ -37,7 +42,7 @@ const MAX_DEPTH: u32 = 16;
 ///
 /// - `home`: the function in which the names are to be understood; variables of others, also of that of the step, stand behind its name.
 ///
-/// Cost: one seek, and at most [`MAX_POINTERS`] visits for each part.
+/// Cost: one seek, one pass over the variables, and at most [`MAX_POINTERS`] visits for each part.
 pub fn before(
     recorded: &mut Recorded,
     step: Step,
@@ -51,7 +56,8 @@ pub fn before(
     let mut found = vec![None; parts.len()];
     let find = |machine: &Machine| {
         let view = View { machine, globals: &globals, words: &[] };
-        let named = |(address, length): &(u64, u64)| name(view, *address, *length, home).map(library::plain);
+        let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
+        let named = |(address, length): &(u64, u64)| name(&mut beginnings, *address, *length, home).map(library::plain);
         found = parts.iter().map(named).collect();
     };
     before_step(&mut recorded.player, step, find)?;
@@ -115,20 +121,11 @@ fn part(place: &Place<'_>, address: u64, length: u64) -> String {
 }
 
 /// What bytes are called at the current statement.
-fn name(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
-    let search = |object: (u64, u64)| Search {
-        view,
-        home,
-        object,
-        address,
-        length,
-        seen: HashSet::new(),
-        n_pointers: 0,
-        inexact: None,
-    };
+fn name(beginnings: &mut Beginnings<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
+    let view = beginnings.view;
     if let Some((frame, place)) = local(view, address)
         && view.machine.frame().is_some_and(|last| last.number != frame.number)
-        && let Some(name) = search((place.address, place.address + place.size)).pointed()
+        && let Some(name) = beginnings.search((place.address, place.address + place.size), address, length).pointed()
     {
         return Some(name);
     }
@@ -136,7 +133,7 @@ fn name(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> O
         return Some(name);
     }
     let block = view.machine.heap.find(address)?;
-    search((block.address, block.address + block.size)).run()
+    beginnings.search((block.address, block.address + block.size), address, length).run()
 }
 
 /// What is used by the current statement of a frame: addresses of its variables, and names of global ones.
@@ -159,15 +156,19 @@ fn mentioned(frame: &Frame) -> (HashSet<u64>, HashSet<Arc<str>>) {
     (slots, globals)
 }
 
-/// A value of a type at a place, and the way there.
-struct Part<'v> {
-    address: u64,
-    debug: Debug<'v>,
-    ty: MetadataId,
-    way: Way,
+/// The pointers in variables, from which all searches at one step begin.
+struct Beginnings<'v> {
+    view: View<'v>,
+    home: Option<&'v Arc<str>>,
+    layouts: Layouts,
+    roots: Option<Rc<Roots<'v>>>,
 }
 
+/// The pointers in the variables that the statement uses, in all of its function, in those of the program, in those of callers.
+type Roots<'v> = [Vec<Pointer<'v>>; 4];
+
 /// A pointer: its value, the type of what it leads to, and the way to it.
+#[derive(Clone)]
 struct Pointer<'v> {
     address: u64,
     debug: Debug<'v>,
@@ -177,81 +178,58 @@ struct Pointer<'v> {
     way: Way,
 }
 
-/// A search for the shortest way to a part of an object.
-struct Search<'v> {
-    view: View<'v>,
-    home: Option<&'v Arc<str>>,
-    /// Where the object begins and ends.
-    object: (u64, u64),
-    address: u64,
-    length: u64,
-    /// Blocks that were looked through.
-    seen: HashSet<u64>,
-    n_pointers: usize,
-    /// A way to a part that has not the length that is meant.
-    inexact: Option<String>,
-}
-
-impl<'v> Search<'v> {
-    /// The way over one pointer that the statement uses.
-    fn pointed(mut self) -> Option<String> {
-        let pointers = self.roots().pop_front()?;
-        pointers.iter().find_map(|pointer| self.reached(pointer))
-    }
-
-    fn run(mut self) -> Option<String> {
-        let mut groups = self.roots();
-        let mut open = VecDeque::new();
-        loop {
-            // What is one pointer farther away begins one round later.
-            open.extend(groups.pop_front().unwrap_or_default());
-            let n = open.len();
-            for pointer in open.drain(..n).collect::<Vec<_>>() {
-                self.n_pointers += 1;
-                if let Some(name) = self.reached(&pointer) {
-                    return Some(name);
-                }
-                self.follow(&pointer, &mut open);
-            }
-            if (open.is_empty() && groups.is_empty()) || self.n_pointers > MAX_POINTERS {
-                return self.inexact;
-            }
+impl<'v> Beginnings<'v> {
+    fn search(&mut self, object: (u64, u64), address: u64, length: u64) -> Search<'_, 'v> {
+        Search {
+            roots: self.roots(),
+            view: self.view,
+            layouts: &mut self.layouts,
+            object,
+            address,
+            length,
+            seen: HashSet::new(),
+            n_pointers: 0,
+            inexact: None,
         }
     }
 
-    /// The pointers in variables: those that the statement uses, all of its function, those of the program, those of callers.
-    fn roots(&self) -> VecDeque<Vec<Pointer<'v>>> {
-        let mut groups: VecDeque<Vec<Pointer<'v>>> = (0..4).map(|_| Vec::new()).collect();
+    fn roots(&mut self) -> Rc<Roots<'v>> {
+        let roots = self.roots.take().unwrap_or_else(|| Rc::new(self.found()));
+        Rc::clone(self.roots.insert(roots))
+    }
+
+    fn found(&mut self) -> Roots<'v> {
+        let mut groups = Roots::default();
         let Some(frame) = self.view.machine.frame() else { return groups };
         let (slots, globals) = mentioned(frame);
-        let prefix = |frame| prefix(self.view, frame, self.home);
-        for place in self.view.variables(frame) {
+        let (view, home) = (self.view, self.home);
+        let prefix = |frame| prefix(view, frame, home);
+        for place in view.variables(frame) {
             let group = usize::from(!slots.contains(&place.address));
             self.of_place(&place, format!("{}{}", prefix(frame), place.name), &mut groups[group]);
         }
-        for global in self.view.globals.iter().filter(|global| global.is_named) {
+        for global in view.globals.iter().filter(|global| global.is_named) {
             let Some(ty) = global.ty else { continue };
             let debug = Debug::new(&global.map.module, &global.map.text);
-            let part = Part { address: global.address, debug, ty, way: Way::begin(&*global.name) };
+            let layout = self.layouts.of(debug, ty, 0);
+            let way = || Way::begin(&*global.name);
             let group = if globals.contains(&global.name) { 0 } else { 2 };
-            self.pointers(part, 0, &mut groups[group]);
+            pointers((view, debug), global.address, &layout, &way, &mut groups[group]);
         }
-        for caller in self.view.machine.frames.iter().rev().skip(1) {
-            for place in self.view.variables(caller) {
+        for caller in view.machine.frames.iter().rev().skip(1) {
+            for place in view.variables(caller) {
                 self.of_place(&place, format!("{}{}", prefix(caller), place.name), &mut groups[3]);
             }
         }
         groups
     }
 
-    fn of_place(&self, place: &Place<'v>, name: String, found: &mut Vec<Pointer<'v>>) {
+    fn of_place(&mut self, place: &Place<'v>, name: String, found: &mut Vec<Pointer<'v>>) {
         let Some(ty) = place.ty else { return };
         if place.held.is_none() {
-            return self.pointers(
-                Part { address: place.address, debug: place.debug, ty, way: Way::begin(name) },
-                0,
-                found,
-            );
+            let layout = self.layouts.of(place.debug, ty, 0);
+            let way = || Way::begin(&*name);
+            return pointers((self.view, place.debug), place.address, &layout, &way, found);
         }
         let Some((_, SourceType::Pointer(Some(to)))) = place.debug.plain_ty(ty) else { return };
         let pointer = self.view.number(place, 8).filter(|pointer| *pointer != 0);
@@ -264,40 +242,91 @@ impl<'v> Search<'v> {
             way: Way::begin(name),
         }));
     }
+}
 
-    /// Adds the pointers in a value.
-    fn pointers(&self, part: Part<'v>, depth: u32, found: &mut Vec<Pointer<'v>>) {
-        let Part { address, debug, ty, way } = part;
-        if depth > MAX_DEPTH {
-            return;
+/// Adds the pointers in a value that are not null.
+///
+/// - `way`: makes the way to the value. Most values have no pointer, or only null ones, and need none.
+fn pointers<'v>(
+    (view, debug): (View<'v>, Debug<'v>),
+    address: u64,
+    layout: &Layout,
+    way: &dyn Fn() -> Way,
+    found: &mut Vec<Pointer<'v>>,
+) {
+    match layout {
+        Layout::Pointer { to, is_reference } => {
+            let (to, is_reference) = (*to, *is_reference);
+            let pointer = pointer_at(view, address);
+            found.extend(pointer.map(|address| Pointer { address, debug, to, is_reference, way: way() }));
         }
-        match debug.plain_ty(ty) {
-            Some((_, SourceType::Pointer(Some(to)))) => {
-                let bytes = self.view.machine.memory.bytes(address, 8);
-                let pointer = bytes.as_deref().and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
-                let pointer = pointer.filter(|pointer| *pointer != 0);
-                let is_reference = debug.is_reference(ty);
-                found.extend(pointer.map(|address| Pointer { address, debug, to, is_reference, way }));
+        Layout::Compound(members) => {
+            for (member, layout) in members {
+                let address = address + member.offset_bits / 8;
+                pointers((view, debug), address, layout, &|| way().member(&member.name), found);
             }
-            Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
-                for member in compound.members.iter().filter(|member| !member.is_bit_field) {
-                    let Some(ty) = member.ty else { continue };
-                    let way = way.member(&member.name);
-                    self.pointers(Part { address: address + member.offset_bits / 8, debug, ty, way }, depth + 1, found);
+        }
+        Layout::Array { element, n, size } => {
+            for index in 0..*n {
+                pointers((view, debug), address + index * size, element, &|| way().element(index), found);
+            }
+        }
+        Layout::Plain => {}
+    }
+}
+
+/// The pointer at an address, unless it is null.
+fn pointer_at(view: View<'_>, address: u64) -> Option<u64> {
+    let memory = &view.machine.memory;
+    let pointer = if address.is_multiple_of(8) {
+        memory.word(address, 8)?.0
+    } else {
+        u64::from_le_bytes(*memory.bytes(address, 8)?.first_chunk()?)
+    };
+    Some(pointer).filter(|pointer| *pointer != 0)
+}
+
+/// A search for the shortest way to a part of an object.
+struct Search<'s, 'v> {
+    roots: Rc<Roots<'v>>,
+    view: View<'v>,
+    layouts: &'s mut Layouts,
+    /// Where the object begins and ends.
+    object: (u64, u64),
+    address: u64,
+    length: u64,
+    /// Blocks that were looked through.
+    seen: HashSet<u64>,
+    n_pointers: usize,
+    /// A way to a part that has not the length that is meant.
+    inexact: Option<String>,
+}
+
+impl<'v> Search<'_, 'v> {
+    /// The way over one pointer that the statement uses.
+    fn pointed(mut self) -> Option<String> {
+        let roots = Rc::clone(&self.roots);
+        roots[0].iter().find_map(|pointer| self.reached(pointer))
+    }
+
+    fn run(mut self) -> Option<String> {
+        let roots = Rc::clone(&self.roots);
+        let mut groups = roots.iter();
+        let mut open = VecDeque::new();
+        loop {
+            // What is one pointer farther away begins one round later.
+            open.extend(groups.next().into_iter().flatten().cloned());
+            let n = open.len();
+            for pointer in open.drain(..n).collect::<Vec<_>>() {
+                self.n_pointers += 1;
+                if let Some(name) = self.reached(&pointer) {
+                    return Some(name);
                 }
+                self.follow(&pointer, &mut open);
             }
-            Some((_, SourceType::Array(Some(element), counts))) => {
-                // Most arrays hold no pointers at all.
-                let is_plain =
-                    matches!(debug.plain_ty(element), Some((_, SourceType::Base(..) | SourceType::Enum(..))));
-                let n = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)).unwrap_or(0);
-                let Some(size) = value::size_of(debug, element, 0).filter(|_| !is_plain) else { return };
-                for index in 0..n.min(MAX_ELEMENTS) {
-                    let way = way.element(index);
-                    self.pointers(Part { address: address + index * size, debug, ty: element, way }, depth + 1, found);
-                }
+            if (open.is_empty() && groups.len() == 0) || self.n_pointers > MAX_POINTERS {
+                return self.inexact;
             }
-            _ => {}
         }
     }
 
@@ -307,14 +336,14 @@ impl<'v> Search<'v> {
         let (begin, end) = self.object;
         let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
         let size = value::size_of(*debug, *to, 0).filter(|size| *size > 0)?;
-        let is_compound = matches!(debug.plain_ty(*to), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+        let is_compound = is_compound(*debug, *to);
         if is_compound && offset >= size && !(end - *pointer).is_multiple_of(size) {
             // It does not fill the block evenly: bytes lie behind it, not more of its kind.
             return Some(way.behind().element(offset - size).written());
         }
         let (path, part) = path(*debug, *to, offset % size, self.length);
         let element = (offset / size, (end - *pointer) / size);
-        let way = if *is_reference && element.0 == 0 { way.clone() } else { step(*debug, *to, way, element) };
+        let way = if *is_reference && element.0 == 0 { way.clone() } else { step(is_compound, way, element) };
         let way = way.written();
         let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };
         let name = format!("{way}{path}");
@@ -333,22 +362,28 @@ impl<'v> Search<'v> {
         let Pointer { address: pointer, debug, to, is_reference, way } = pointer;
         let Some(block) = self.view.machine.heap.find(*pointer).filter(|block| block.freed.is_none()) else { return };
         let Some(size) = value::size_of(*debug, *to, 0).filter(|size| *size > 1) else { return };
-        if !self.seen.insert(*pointer) {
+        let layout = self.layouts.of(*debug, *to, 0);
+        if !self.seen.insert(*pointer) || matches!(*layout, Layout::Plain) {
             return;
         }
         let n = (block.address + block.size - pointer) / size;
+        let is_compound = is_compound(*debug, *to);
         let mut found = Vec::new();
         for index in 0..n.min(MAX_ELEMENTS) {
-            let way = if *is_reference && index == 0 { way.clone() } else { step(*debug, *to, way, (index, n)) };
-            self.pointers(Part { address: pointer + index * size, debug: *debug, ty: *to, way }, 0, &mut found);
+            let is_whole = *is_reference && index == 0;
+            let way = || if is_whole { way.clone() } else { step(is_compound, way, (index, n)) };
+            pointers((self.view, *debug), pointer + index * size, &layout, &way, &mut found);
         }
         open.extend(found);
     }
 }
 
-/// The way along a pointer, to the element of this index of so many.
-fn step(debug: Debug<'_>, to: MetadataId, way: &Way, (index, n): (u64, u64)) -> Way {
-    let is_compound = matches!(debug.plain_ty(to), Some((_, SourceType::Struct(_) | SourceType::Union(_))));
+fn is_compound(debug: Debug<'_>, ty: MetadataId) -> bool {
+    matches!(debug.plain_ty(ty), Some((_, SourceType::Struct(_) | SourceType::Union(_))))
+}
+
+/// The way along a pointer to a compound or another value, to the element of this index of so many.
+fn step(is_compound: bool, way: &Way, (index, n): (u64, u64)) -> Way {
     match (index, is_compound) {
         (0, true) => way.arrow(),
         (0, false) if n <= 1 => way.star(),

@@ -83,6 +83,17 @@ impl Page {
     }
 }
 
+/// Eight bytes of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Octet<'m> {
+    /// Which of them are known: one bit each, the lowest for the first.
+    pub known: u8,
+    /// What they hold, the first byte the lowest; zero where it is not known and nothing was ever seen of it.
+    pub word: u64,
+    /// Who wrote each last; `None` if nothing is known of the memory around them.
+    pub writers: Option<&'m [Step; 8]>,
+}
+
 /// Memory of a process, as far as it was seen.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -390,6 +401,15 @@ impl Memory {
         Some((u64::from_le_bytes(bytes), writer))
     }
 
+    /// The eight bytes from an address on that is a multiple of eight; of another address, from such a one before it.
+    pub fn octet(&self, address: u64) -> Octet<'_> {
+        let at = low(address) / 8 * 8;
+        let Some(page) = self.find(address / PAGE as u64) else { return Octet { known: 0, word: 0, writers: None } };
+        let [known, ..] = (page.known[at / 64] >> (at % 64)).to_le_bytes();
+        let word = page.bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        Octet { known, word, writers: page.writers[at..].first_chunk() }
+    }
+
     /// The bytes from an address on up to a zero byte, which is not among them; `None` if an unknown one or `limit` comes first.
     pub fn string(&self, address: u64, limit: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -548,6 +568,11 @@ mod tests {
                     let mut found = Vec::new();
                     memory.writers(*at, 1, |step| found.push(step));
                     prop_assert_eq!(found, vec![*writer]);
+                    let octet = memory.octet(*at);
+                    let within = at % 8;
+                    prop_assert_eq!(octet.known >> within & 1 == 1, byte.is_some());
+                    prop_assert!(byte.is_none_or(|byte| octet.word.to_le_bytes()[usize::try_from(within).unwrap()] == byte));
+                    prop_assert_eq!(octet.writers.map_or(Step::START, |writers| writers[usize::try_from(within).unwrap()]), *writer);
                     // Within a page a word is what its bytes are.
                     for length in 1..=8 {
                         let mut last = Step::START;

@@ -106,14 +106,15 @@ impl Player {
 
     /// Goes to where so many records were taken, or to the end if there are fewer.
     ///
-    /// Cost: plays from the last checkpoint before.
+    /// Cost: plays from the last checkpoint before, or from the present place if that is nearer.
     pub fn seek(&mut self, n_records: u64) -> Result<(), TraceError> {
-        if self.machine.n_records > n_records {
-            let is_before = |(_, machine): &&(Position, Machine)| machine.n_records <= n_records;
-            let found = self.checkpoints.iter().rev().find(is_before).or(self.checkpoints.first());
-            if let Some((position, machine)) = found {
-                self.go_to(&position.clone(), machine.clone());
-            }
+        let is_before = |(_, machine): &&(Position, Machine)| machine.n_records <= n_records;
+        let found = self.checkpoints.iter().rev().find(is_before);
+        let is_nearer = found.is_some_and(|(_, machine)| machine.n_records > self.machine.n_records);
+        if (self.machine.n_records > n_records || is_nearer)
+            && let Some((position, machine)) = found.or(self.checkpoints.first())
+        {
+            self.go_to(&position.clone(), machine.clone());
         }
         self.play_while(&mut Nobody, |machine| machine.n_records < n_records)?;
         Ok(())

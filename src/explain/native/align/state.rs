@@ -20,6 +20,7 @@ use crate::explain::native::align::objects::Object;
 use crate::explain::native::align::objects::Objects;
 use crate::explain::native::align::objects::Part;
 use crate::explain::native::align::objects::Side;
+use crate::explain::native::align::state::slots::Slots;
 use crate::explain::native::shown;
 use crate::instrument::debug::Compound;
 use crate::instrument::debug::Debug;
@@ -28,13 +29,15 @@ use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::module::Module;
 use crate::instrument::types::Type;
-use crate::trace::native::cell::Held;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::heap::Block;
 use crate::trace::native::object::Place;
 use crate::trace::native::value;
 use crate::trace::place;
 use crate::trace::step::Step;
+
+mod skim;
+mod slots;
 
 /// Elements of one array or block that are walked.
 const MAX_ELEMENTS: u64 = 1 << 16;
@@ -98,71 +101,6 @@ struct Hidden<'s> {
     depth: u32,
 }
 
-/// The variables of the frames of a run, by address.
-struct Slots<'s> {
-    side: Side<'s>,
-    /// Begin, bytes, and whether it is in no memory.
-    all: Vec<(u64, u64, bool)>,
-}
-
-impl<'s> Slots<'s> {
-    fn new(side: Side<'s>) -> Self {
-        let slots = |frame: &'s Frame| {
-            frame.shape.slots.iter().filter_map(|slot| {
-                let begin = frame.given(slot.register).filter(|begin| *begin != 0)?;
-                Some((begin, slot.size.max(1), slot.plain.is_some()))
-            })
-        };
-        let mut all: Vec<_> = side.machine.frames.iter().flat_map(slots).collect();
-        all.sort_unstable();
-        Self { side, all }
-    }
-
-    fn find(&self, address: u64) -> Option<(u64, u64, bool)> {
-        let found = self.all.partition_point(|(begin, ..)| *begin <= address).checked_sub(1)?;
-        Some(self.all[found]).filter(|(begin, size, _)| address - begin < *size)
-    }
-
-    /// The object at an address, and the place in it.
-    fn object(&self, address: u64) -> Option<(Object, u64)> {
-        if let Some(block) = self.side.machine.heap.find(address) {
-            return Some((Object(block.address), address - block.address));
-        }
-        if let Some(global) = self.side.globals.find(address) {
-            return Some((Object(global.address), address - global.address));
-        }
-        let (begin, ..) = self.find(address)?;
-        Some((Object(begin), address - begin))
-    }
-
-    /// What is at an address; `None` if a byte of it is not known.
-    fn held(&self, address: u64, length: u64) -> Option<Held> {
-        match self.find(address) {
-            Some((.., true)) => self.side.machine.cell(address, length),
-            _ => self.side.machine.cell_in_memory(address, length),
-        }
-    }
-
-    /// What is in memory at an address and who wrote it, where that can be told at once.
-    fn word(&self, address: u64, length: u64) -> Option<(u64, Step)> {
-        match self.find(address) {
-            Some((.., true)) => None,
-            _ => self.side.machine.memory.word(address, length),
-        }
-    }
-
-    /// Whether a word leads to an object.
-    fn is_pointer(&self, address: u64) -> bool {
-        self.word(address, 8).is_some_and(|(word, _)| is_far(word, false) && self.object(word).is_some())
-    }
-
-    /// The pointer at an address, unless it is null.
-    fn pointer(&self, address: u64) -> Option<u64> {
-        let held = self.held(address, 8)?;
-        held.bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|pointer| *pointer != 0)
-    }
-}
-
 /// Types that were looked up, which takes long: what is behind other names, and the bytes it takes.
 #[derive(Default)]
 struct Types(HashMap<(*const Module, MetadataId), Option<Rc<Plain>>>);
@@ -192,10 +130,29 @@ impl Types {
 pub struct Known {
     layouts: Layouts,
     types: Types,
+    /// Whether each element is compared by itself, so that a test can see that nothing is lost otherwise.
+    #[cfg(test)]
+    is_thorough: bool,
+}
+
+impl Known {
+    #[cfg(test)]
+    fn is_thorough(&self) -> bool {
+        self.is_thorough
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "only tests compare in another way")]
+    fn is_thorough(&self) -> bool {
+        false
+    }
 }
 
 struct Walk<'s> {
     types: &'s mut Types,
+    layouts: &'s mut Layouts,
+    alignment: &'s Alignment,
+    is_thorough: bool,
     sides: (Side<'s>, Side<'s>),
     slots: (Slots<'s>, Slots<'s>),
     objects: Objects,
@@ -212,12 +169,17 @@ struct Walk<'s> {
 ///
 /// `known` is what was learned at other points of the same runs.
 pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, known: &mut Known) -> Vec<Cell> {
-    let Known { layouts, types } = known;
+    let is_thorough = known.is_thorough();
+    let Known { layouts, types, .. } = known;
+    let objects = Objects::new((failing, reference), alignment, layouts);
     let mut walk = Walk {
         types,
+        layouts,
+        alignment,
+        is_thorough,
         sides: (failing, reference),
         slots: (Slots::new(failing), Slots::new(reference)),
-        objects: Objects::new((failing, reference), alignment, layouts),
+        objects,
         queue: VecDeque::new(),
         hidden: VecDeque::new(),
         leaves: Vec::new(),
@@ -234,14 +196,14 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, kno
             break;
         }
     }
-    walk.learn(layouts);
-    walk.unreached(layouts);
+    walk.learn();
+    walk.unreached();
     let leaves = std::mem::take(&mut walk.leaves);
     let mut seen = HashSet::new();
     leaves
         .into_iter()
-        .filter(|leaf| seen.insert((leaf.addresses.0, leaf.length)))
-        .filter_map(|leaf| walk.compare(&leaf, alignment))
+        .filter(|leaf| !walk.is_plainly_same(leaf) && seen.insert((leaf.addresses.0, leaf.length)))
+        .filter_map(|leaf| walk.compare(&leaf))
         .collect()
 }
 
@@ -522,9 +484,15 @@ impl<'s> Walk<'s> {
             return;
         };
         let n = n.min(MAX_ELEMENTS);
+        let skim = if size == other_size && !self.is_thorough { self.skim(ours, theirs, size) } else { None };
         let mut index = 0;
         while index < n {
             let (at, their_at) = (ours.0 + index * size, theirs.0 + index * other_size);
+            let skipped = skim.map_or(0, |skim| self.skipped(skim, (at, their_at), n - index));
+            if skipped > 0 {
+                index += skipped;
+                continue;
+            }
             let way = way.element(index);
             let may_be = size == other_size && size < 8 && (n - index) * size >= 8 && 8_u64.is_multiple_of(size);
             if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer((at, their_at)) {
@@ -624,9 +592,9 @@ impl<'s> Walk<'s> {
     }
 
     /// Notes how the blocks are divided that were reached for the first time.
-    fn learn(&self, layouts: &mut Layouts) {
+    fn learn(&mut self) {
         let (ours, theirs) = self.sides;
-        let is_new = |address: &u64| ours.live(*address).is_some_and(|block| !layouts.has(&block));
+        let is_new = |address: &u64| ours.live(*address).is_some_and(|block| !self.layouts.has(&block));
         let new: HashSet<u64> = self.walked.iter().copied().filter(is_new).collect();
         if new.is_empty() {
             return;
@@ -642,13 +610,13 @@ impl<'s> Walk<'s> {
                 is_pointer: leaf.is_pointer,
                 way: leaf.way.clone(),
             };
-            layouts.learn((&block, &other), leaf.addresses.0 - block.address, part);
+            self.layouts.learn((&block, &other), leaf.addresses.0 - block.address, part);
         }
     }
 
     /// Adds the parts of blocks that are known from later points and were not reached.
-    fn unreached(&mut self, layouts: &Layouts) {
-        for (block, other, layout) in layouts.present(self.sides) {
+    fn unreached(&mut self) {
+        for (block, other, layout) in self.layouts.present(self.sides) {
             let is_same = self.objects.theirs(Object(block.address)) == Some(Object(other.address));
             if !is_same || self.walked.contains(&block.address) {
                 continue;
@@ -667,11 +635,11 @@ impl<'s> Walk<'s> {
     }
 
     /// Whether both hold the same from steps that correspond, where that can be told at once; so it is for most.
-    fn is_plainly_same(&self, leaf: &Leaf<'s>, alignment: &Alignment) -> bool {
+    fn is_plainly_same(&self, leaf: &Leaf<'s>) -> bool {
         let words =
             (self.slots.0.word(leaf.addresses.0, leaf.length), self.slots.1.word(leaf.addresses.1, leaf.length));
         let (Some((held, writer)), Some((other, other_writer))) = words else { return false };
-        if !alignment.is_same(writer, other_writer) {
+        if !self.alignment.is_same(writer, other_writer) {
             return false;
         }
         if !leaf.is_pointer || held == 0 {
@@ -682,10 +650,7 @@ impl<'s> Walk<'s> {
         translated == Some(held)
     }
 
-    fn compare(&self, leaf: &Leaf<'s>, alignment: &Alignment) -> Option<Cell> {
-        if self.is_plainly_same(leaf, alignment) {
-            return None;
-        }
+    fn compare(&self, leaf: &Leaf<'s>) -> Option<Cell> {
         let (ours, theirs) = self.sides;
         let held = self.slots.0.held(leaf.addresses.0, leaf.length)?;
         let other = self.slots.1.held(leaf.addresses.1, leaf.length)?;
@@ -713,7 +678,7 @@ impl<'s> Walk<'s> {
                 _ => {}
             }
         }
-        if is_same && alignment.is_same(held.writer, other.writer) {
+        if is_same && self.alignment.is_same(held.writer, other.writer) {
             return None;
         }
         let shown = (

@@ -72,3 +72,27 @@ fn without_corresponding_steps_a_value_that_is_the_same_has_another_definition()
     assert!(cells.iter().all(|cell| cell.writer != Step::START), "{cells:?}");
     assert!(cells.iter().all(|cell| cell.shown.0 == cell.shown.1), "{cells:?}");
 }
+
+#[test]
+fn what_is_passed_over_is_never_faulty() {
+    let mut n_faulty = 0;
+    for program in ["list", "text", "inputs"] {
+        let (ours, theirs) = (recorded(program, "bad"), recorded(program, "good"));
+        let alignment = Alignment::new(&ours.run, &theirs.run);
+        let (mut failing, mut reference) = (ours.player, theirs.player);
+        let (mut quick, mut thorough) = (Known::default(), Known { is_thorough: true, ..Known::default() });
+        // Also of steps that do not correspond.
+        for (step, other) in [(90, 90), (60, 60), (60, 40), (40, 60), (20, 90), (5, 5)] {
+            failing.seek(ours.run.records[step.min(ours.run.records.len() - 1)]).unwrap();
+            reference.seek(theirs.run.records[other.min(theirs.run.records.len() - 1)]).unwrap();
+            let sides = (
+                Side { machine: &failing.machine, globals: &failing.globals },
+                Side { machine: &reference.machine, globals: &reference.globals },
+            );
+            let found = faulty(sides.0, sides.1, &alignment, &mut quick);
+            assert_eq!(found, faulty(sides.0, sides.1, &alignment, &mut thorough), "{program} {step} {other}");
+            n_faulty += found.len();
+        }
+    }
+    assert!(n_faulty > 20, "{n_faulty}");
+}

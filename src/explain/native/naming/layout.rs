@@ -1,0 +1,77 @@
+//! Where types have pointers.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::explain::native::naming::MAX_DEPTH;
+use crate::explain::native::naming::MAX_ELEMENTS;
+use crate::instrument::debug::Debug;
+use crate::instrument::debug::Member;
+use crate::instrument::debug::SourceType;
+use crate::instrument::instruction::MetadataId;
+use crate::instrument::module::Module;
+use crate::trace::native::value;
+
+/// The parts of a type that have pointers.
+pub(super) enum Layout {
+    /// It has none.
+    Plain,
+    /// It is one.
+    Pointer {
+        /// The type of what it leads to.
+        to: MetadataId,
+        /// Whether it is a reference.
+        is_reference: bool,
+    },
+    /// The members with pointers, and how these have them.
+    Compound(Vec<(Member, Rc<Layout>)>),
+    /// Elements with pointers, of so many bytes each.
+    Array {
+        /// How one has them.
+        element: Rc<Layout>,
+        /// How many are looked through.
+        n: u64,
+        /// The size of each in bytes.
+        size: u64,
+    },
+}
+
+/// The layouts of the types that were met.
+#[derive(Default)]
+pub(super) struct Layouts(HashMap<(*const Module, MetadataId), Rc<Layout>>);
+
+impl Layouts {
+    /// That of a type that is `depth` parts deep in another one; what is too deep is taken for plain.
+    pub(super) fn of(&mut self, debug: Debug<'_>, ty: MetadataId, depth: u32) -> Rc<Layout> {
+        let key: (*const Module, _) = (debug.module(), ty);
+        if let Some(known) = self.0.get(&key) {
+            return Rc::clone(known);
+        }
+        if depth > MAX_DEPTH {
+            return Rc::new(Layout::Plain);
+        }
+        let layout = Rc::new(self.read(debug, ty, depth));
+        self.0.insert(key, Rc::clone(&layout));
+        layout
+    }
+
+    fn read(&mut self, debug: Debug<'_>, ty: MetadataId, depth: u32) -> Layout {
+        let mut inner = |ty| Some(self.of(debug, ty, depth + 1)).filter(|inner| !matches!(**inner, Layout::Plain));
+        match debug.plain_ty(ty) {
+            Some((_, SourceType::Pointer(Some(to)))) => Layout::Pointer { to, is_reference: debug.is_reference(ty) },
+            Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
+                let members = compound.members.iter().filter(|member| !member.is_bit_field);
+                let members: Vec<_> = members.filter_map(|member| Some((member.clone(), inner(member.ty?)?))).collect();
+                if members.is_empty() { Layout::Plain } else { Layout::Compound(members) }
+            }
+            Some((_, SourceType::Array(Some(element), counts))) => {
+                let n = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)).unwrap_or(0);
+                match (value::size_of(debug, element, 0), inner(element)) {
+                    (Some(size), Some(element)) => Layout::Array { element, n: n.min(MAX_ELEMENTS), size },
+                    _ => Layout::Plain,
+                }
+            }
+            _ => Layout::Plain,
+        }
+    }
+}
