@@ -9,7 +9,6 @@ use crate::cli::debug::panes::Panes;
 use crate::cli::trace::json_line;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
-use crate::explain::feedback::recommend::State;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::plural::count;
@@ -27,6 +26,7 @@ use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
+use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
 use crate::session::explain::change;
@@ -162,18 +162,6 @@ fn at(facts: &Facts) -> String {
 
 fn value(used: &Used) -> String {
     used.value.as_deref().map_or_else(|| "?".to_owned(), short)
-}
-
-fn reason(state: State) -> &'static str {
-    match state {
-        State::SimpleInference => "it gave a wrong value, or decided for what followed",
-        State::PatternInference => "its answer says most about what is left",
-        State::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
-        State::ClarityInference => "it is around the step that was unclear",
-        State::FirstDifference => {
-            "with the same values, the passing version does something else here, or more after it"
-        }
-    }
 }
 
 /// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.

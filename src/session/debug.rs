@@ -101,6 +101,19 @@ pub enum Reply {
     Quit,
 }
 
+/// Why a step is recommended, for a person.
+pub fn reason(state: State) -> &'static str {
+    match state {
+        State::SimpleInference => "it gave a wrong value, or decided for what followed",
+        State::PatternInference => "its answer says most about what is left",
+        State::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
+        State::ClarityInference => "it is around the step that was unclear",
+        State::FirstDifference => {
+            "with the same values, the passing version does something else here, or more after it"
+        }
+    }
+}
+
 /// Who judges steps.
 pub trait Person {
     /// Judges a step.

@@ -9,6 +9,8 @@ use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
+use crate::session::debug::given;
+use crate::session::debug::reason;
 use crate::session::failure::Failure;
 use crate::trace::step::Step;
 use serde_json::Value;
@@ -46,7 +48,10 @@ impl Asking {
         let known = json!({"judged": n_judged, "found": self.found.is_some(), "exhausted": false});
         if let Some(step) = self.found {
             let facts = self.walk.facts(step)?;
-            let text = "this step is the first wrong one: all that it uses is right, and its result is not";
+            let text = match self.walk.judged.last().map(|answer| &answer.feedback) {
+                Some(Feedback::WrongValue(_)) => "this step uses a value that was wrong before the program began",
+                _ => "this step is the first wrong one: all that it uses is right, and its result is not",
+            };
             return Ok((with(known, &described(step, &facts, ("ringleader", text), 1)), Some(step)));
         }
         let Some(next) = self.walk.next() else {
@@ -56,7 +61,7 @@ impl Asking {
             return Ok((with(known, &json!({"exhausted": true, "text": text})), None));
         };
         let facts = self.walk.facts(next.step)?;
-        let reason = if n_judged == 0 { FAILURE } else { reason(next.state) };
+        let reason = if n_judged == 0 { FAILURE } else { (name(next.state), reason(next.state)) };
         let body = described(next.step, &facts, reason, next.n_suspects);
         self.asked = Some((next.step, facts));
         Ok((with(known, &body), Some(next.step)))
@@ -82,7 +87,8 @@ impl Asking {
             let n = facts.used.len();
             return Err(complaint(format!("the step uses no value number {index}: it uses {n}, numbered from 0")));
         }
-        self.found = (feedback == Feedback::WrongResult).then_some(step);
+        let is_found = feedback == Feedback::WrongResult || given(&facts, &feedback).is_some();
+        self.found = is_found.then_some(step);
         self.walk.tell(&facts, feedback);
         self.recommend()
     }
@@ -127,20 +133,17 @@ impl Person for Jump {
         self.facts = Some(question.facts.clone());
         Ok(Reply::Quit)
     }
-
-    fn presumed(&mut self, _facts: &Facts) {}
 }
 
 const FAILURE: (&str, &str) = ("failure", "the failure is seen here");
 
-fn reason(state: State) -> (&'static str, &'static str) {
+fn name(state: State) -> &'static str {
     match state {
-        State::SimpleInference => ("simpleInference", "it gave a wrong value, or decided for what followed"),
-        State::PatternInference => ("patternInference", "its answer says most about what is left"),
-        State::InspectDetails => {
-            ("inspectDetails", "it lies between a step that is right and one that uses a wrong value")
-        }
-        State::ClarityInference => ("clarityInference", "it is around the step that was unclear"),
+        State::SimpleInference => "simpleInference",
+        State::PatternInference => "patternInference",
+        State::InspectDetails => "inspectDetails",
+        State::ClarityInference => "clarityInference",
+        State::FirstDifference => "firstDifference",
     }
 }
 
