@@ -422,14 +422,18 @@ fn simulate(
         };
         let is_in_no_step = !walk.statements.places.iter().flatten().any(|place| changed(place, &mut sources));
         for name in names.split(',') {
-            let way = Way::named(name)
-                .ok_or_else(|| Failure::new(Status::Usage, format!("no way to walk: {}", safe(name))))?;
-            let found = simulated::simulate(
-                &mut walk,
-                way,
-                &mut |facts| facts.detail.standing.place.as_ref().is_some_and(|place| changed(place, &mut sources)),
-                is_in_no_step,
-            )?;
+            let found = if name == "states" {
+                let of_steps = &walk.statements.of_steps;
+                let place = |step: Step| walk.statements.places[of_steps[step.0 as usize] as usize].as_ref();
+                simulated::halve(&walk, &mut |step| place(step).is_some_and(|place| changed(place, &mut sources)))
+            } else {
+                let unknown = || Failure::new(Status::Usage, format!("no way to walk: {}", safe(name)));
+                let way = Way::named(name).ok_or_else(unknown)?;
+                let mut is_changed = |facts: &Facts| {
+                    facts.detail.standing.place.as_ref().is_some_and(|place| changed(place, &mut sources))
+                };
+                simulated::simulate(&mut walk, way, &mut is_changed, is_in_no_step)?
+            };
             let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));
             let value = json!({
                 "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear, "silent": found.n_silent,

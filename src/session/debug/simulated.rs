@@ -109,6 +109,28 @@ pub fn simulate(
     Ok(found)
 }
 
+/// A search by halves in time, by a person who can compare the whole state before a step with that of the passing version:
+/// it is right up to the first step of the change, and wrong after it. A baseline that asks for more than a step shows.
+///
+/// - `is_changed`: whether a step is in the change.
+pub fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
+    let mut found = Simulated { n_steps: walk.run.run.n_steps(), ..Simulated::default() };
+    let Some(first) = (1..=walk.failure.0).map(Step).find(|step| is_changed(*step)) else { return found };
+    let (mut right, mut wrong) = (0, walk.failure.0 + 1);
+    while wrong - right > 1 {
+        let middle = Step(right + (wrong - right) / 2);
+        if is_changed(middle) {
+            break;
+        }
+        let n_unclear = (1..).take_while(|nth| chance(middle, *nth) < unclear(walk.level(middle), *nth)).count();
+        found.n_unclear += n_unclear;
+        found.n_answers += n_unclear + 1;
+        if middle > first { wrong = middle.0 } else { right = middle.0 }
+    }
+    found.is_found = true;
+    found
+}
+
 /// A number from 0 to 1 that looks like chance, and is the same each time.
 fn chance(step: Step, nth: u32) -> f64 {
     let mut bits = (u64::from(step.0) << 32 | u64::from(nth)).wrapping_add(0x9e37_79b9_7f4a_7c15);
