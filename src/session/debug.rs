@@ -39,6 +39,7 @@ use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::dependence::Dependences;
 use crate::trace::native::relevant;
+use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
@@ -51,6 +52,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+mod recent;
 pub mod simulated;
 
 /// What is debugged.
@@ -162,6 +164,9 @@ pub enum End {
 /// The passing version judges so many lines before a person is asked.
 const MAX_SILENT: usize = 100;
 
+/// A statement in a line that was changed lately is so much more suspicious.
+const RECENT: f64 = 3.0;
+
 /// A walk over a run.
 pub struct Walk {
     /// The failing run.
@@ -179,6 +184,8 @@ pub struct Walk {
     pub judged: Vec<Judged>,
     /// How the next step is chosen.
     pub method: Method,
+    /// How suspicious a statement is before the first answer, where that is not 1.
+    prior: HashMap<u32, f64>,
     /// What the passing version said of steps.
     silent: HashMap<Step, Feedback>,
     divergences: Option<Vec<Candidate>>,
@@ -212,6 +219,7 @@ impl Walk {
             failure,
             judged: Vec::new(),
             method: Method::default(),
+            prior: HashMap::new(),
             silent: HashMap::new(),
             divergences: None,
         })
@@ -233,7 +241,13 @@ impl Walk {
             Method::Slicing => return plain(baselines::slicing(both, &self.wrong, self.failure, judged)),
             Method::Divide => return plain(baselines::divide(both, &self.wrong, judged)),
         }
-        let suspects = Suspects::new(both, &self.wrong, &self.judged, &|_| 1.0, Weights::default());
+        let suspects = Suspects::new(
+            both,
+            &self.wrong,
+            &self.judged,
+            &|statement| self.prior.get(&statement).copied().unwrap_or(1.0),
+            Weights::default(),
+        );
         recommend(both, &suspects, &self.judged)
     }
 
@@ -399,7 +413,17 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
         None => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?,
     };
     let run = Run::read(player).map_err(|error| failed(&error))?;
-    let walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
+    let mut walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
+    let recent = recent::lines(location, &recorded.recording);
+    let mut paths: HashMap<&str, Option<String>> = HashMap::new();
+    for (number, place) in (0_u32..).zip(&walk.statements.places) {
+        let Some(place) = place.as_ref().filter(|_| !recent.is_empty()) else { continue };
+        let path = paths.entry(&place.file).or_insert_with(|| sources.find(&place.file).map(|(path, _)| path));
+        let lines = path.as_ref().and_then(|path| recent.get(path));
+        if lines.is_some_and(|lines| lines.contains(&place.line)) {
+            walk.prior.insert(number, RECENT);
+        }
+    }
     let place = store::directory(&location.session_directory()).join(&recorded.name);
     let kept = place.join(format!("walk-{}-{}.answers", recorded.process, walk.failure.0));
     Ok((walk, sources, kept))

@@ -51,23 +51,24 @@ fn recorded() -> tempfile::TempDir {
 fn a_walk_over_a_recording_leads_from_the_failure_to_the_first_wrong_step() {
     let place = recorded();
     let place = place.path();
-    let answers = "w both\nw most\n";
+    let answers = "w both\n";
     let (said, code) = walked(place, answers, &["--from", "line:a.c:15"]);
     assert_eq!(code, Some(130), "without a further answer it ends: {said}");
     assert!(said.contains("return both != 25;\n  1: uses both = 16\n"), "{said}");
     // Each question says what the step does.
-    assert!(said.contains("int both = most + sum;\n"), "{said}");
-    assert!(said.contains("uses most = 0\n"), "{said}");
+    assert!(said.contains("return one < other ? one : other;\n"), "{said}");
+    assert!(said.contains("uses other = "), "{said}");
     let step = |line: &str| -> String {
         let (before, _) = said.split_once(line).unwrap();
         before.rsplit_once(". step ").unwrap().1.split_once(',').unwrap().0.to_owned()
     };
-    let wrong = step("int both = most + sum;");
+    let wrong = step("return one < other ? one : other;");
 
     let (said, code) = walked(place, &format!("w both\ng {wrong}\nz\nw 1\ng {wrong}\nh\n"), &["--from", "line:a.c:15"]);
     assert_eq!(code, Some(0), "{said}");
     let (_, found) = said.split_once("The first wrong step:\n").unwrap();
-    let expected = format!("  step {wrong}, a.c:13, in main: computes a wrong value\n      int both = most + sum;\n");
+    let expected =
+        format!("  step {wrong}, a.c:3, in larger: decides wrongly\n      return one < other ? one : other;\n");
     assert!(found.starts_with(&expected), "{found}");
     assert!(found.contains("a.c:15, in main: uses the wrong both = 16\n"), "{found}");
 }
@@ -90,6 +91,14 @@ fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
     assert!(first.contains("return one < other ? one : other;"), "{said}");
     assert!(first.contains("uses one = 0  (as in the passing version)\n"), "{said}");
     assert!(said.contains("The first wrong step:\n"), "{said}");
+}
+
+#[test]
+fn a_line_that_was_changed_lately_is_asked_about_early() {
+    let place = recorded();
+    let (said, _) = walked(place.path(), "w both\n", &["--from", "line:a.c:15", "--json"]);
+    let asked: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(asked[1]["line"], 3, "the last commit changed line 3: {said}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ pub fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated
         if is_changed(middle) {
             break;
         }
-        let n_unclear = (1..).take_while(|nth| chance(middle, *nth) < unclear(walk.level(middle), *nth)).count();
+        let n_unclear = (1..1000).take_while(|nth| chance(middle, *nth) < unclear(walk.level(middle), *nth)).count();
         found.n_unclear += n_unclear;
         found.n_answers += n_unclear + 1;
         if middle > first { wrong = middle.0 } else { right = middle.0 }

@@ -131,7 +131,8 @@ impl Replaced {
     }
 }
 
-fn of_patch(patch: &str) -> Lines {
+/// The lines of the newer version that a patch touches; beside a gap, the lines around it.
+pub fn of_patch(patch: &str) -> Lines {
     let mut lines = Lines::new();
     let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
