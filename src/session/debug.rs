@@ -39,7 +39,6 @@ use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::dependence::Dependences;
 use crate::trace::native::relevant;
-use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
