@@ -147,14 +147,14 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
         suspects.statements.iter().map(|(statement, weight)| (*statement, *weight)).collect();
     statements.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     statements.truncate(N_COMPARED / 2);
-    let mut heaviest: HashMap<u32, (f64, Step)> = HashMap::new();
+    let mut heaviest = vec![(0.0, Step::START); table.n_statements()];
     for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
-        let best = heaviest.entry(table.statement(*step)).or_insert((*weight, *step));
+        let best = &mut heaviest[table.statement(*step) as usize];
         if (*weight, *step) > *best {
             *best = (*weight, *step);
         }
     }
-    found.extend(statements.iter().filter_map(|(statement, _)| heaviest.get(statement)).map(|(_, step)| *step));
+    found.extend(statements.iter().map(|(statement, _)| heaviest[*statement as usize].1));
     let (mut sum, mut next) = (0.0, 1);
     for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
         sum += weight;

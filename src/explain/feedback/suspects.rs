@@ -110,15 +110,16 @@ impl Suspects {
         by: Weights,
     ) -> Self {
         let steps: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
-        let mut n_steps: HashMap<u32, f64> = HashMap::new();
+        let n_statements = table.n_statements();
+        let mut n_steps = vec![0.0; n_statements];
         for step in &steps {
-            *n_steps.entry(table.statement(*step)).or_insert(0.0) += 1.0;
+            n_steps[table.statement(*step) as usize] += 1.0;
         }
-        let mut shown_first: HashMap<u32, f64> = HashMap::new();
+        let mut shows_first = vec![by.shows; n_statements];
         let share = |step: &Step| {
             let statement = table.statement(*step);
-            let first = shown_first.entry(statement).or_insert(by.shows);
-            let share = by.alike / n_steps[&statement] + (1.0 - by.alike) * *first;
+            let first = &mut shows_first[statement as usize];
+            let share = by.alike / n_steps[statement as usize] + (1.0 - by.alike) * *first;
             *first *= 1.0 - by.shows;
             prior(statement) * share
         };
@@ -132,9 +133,11 @@ impl Suspects {
             suspects.fill(table, gap, judged);
             suspects.normalise();
         }
+        let mut shares = vec![0.0; n_statements];
         for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
-            *suspects.statements.entry(table.statement(*step)).or_insert(0.0) += weight;
+            shares[table.statement(*step) as usize] += weight;
         }
+        suspects.statements = (0..).zip(shares).filter(|(_, share)| *share > 0.0).collect();
         suspects
     }
 
