@@ -29,6 +29,7 @@ mod hostile;
 mod hunt;
 mod kept;
 mod library;
+mod limits;
 mod measuring;
 mod messages;
 mod nightly;
