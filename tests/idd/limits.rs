@@ -2,28 +2,14 @@
 //! ideal is reached, the test fails, and its case moves to the tests of what works.
 
 use std::fmt::Debug;
-use std::fs;
 
 use serde_json::Value;
 
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain;
 
 /// What explains the failure of `./a` if `n * 2` becomes `n * 3`.
 fn explained(file: &str, good: &str) -> Value {
-    let place = tempfile::tempdir().unwrap();
-    git(place.path(), &["init", "--quiet", "."]);
-    for text in [good, &good.replace("n * 2", "n * 3")] {
-        fs::write(place.path().join(file), text).unwrap();
-        git(place.path(), &["add", "."]);
-        git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
-    }
-    let compiler = if file.ends_with(".c") { "cc" } else { "c++ -std=c++17" };
-    let build = format!("{compiler} -o a {file}");
-    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", &build, "--", "./a"];
-    let (said, complaint, code) = idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    serde_json::from_str(&said).unwrap()
+    plain::explained(file, good, &good.replace("n * 2", "n * 3"))
 }
 
 #[track_caller]
@@ -159,4 +145,27 @@ int main(void)
     );
     let is_in_child = explanation["chain"].as_array().unwrap().iter().any(|link| link["line"] == 7);
     check(&is_in_child, &false, &true);
+}
+
+/// Which member of a union is in use is known from the statement that stored it, not from code of the library.
+#[test]
+fn a_number_in_an_optional_is_shown_by_its_bytes() {
+    let explanation = explained(
+        "a.cpp",
+        "#include <cstdio>
+#include <optional>
+
+int main()
+{
+    int n = 21;
+    std::optional<double> share;
+    share = n * 2 / 8.0;
+    std::printf(\"%g\\n\", *share);
+    return *share != 5.25;
+}
+",
+    );
+    let chain = explanation["chain"].as_array().unwrap();
+    let link = chain.iter().find(|link| link["line"] == 8).unwrap();
+    check(&link["value"].as_str(), &Some("4620552480193773568"), &Some("7.875"));
 }

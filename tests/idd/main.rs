@@ -55,5 +55,6 @@ mod together;
 mod tools;
 mod trace;
 mod usage;
+mod values;
 mod verdicts;
 mod window;
