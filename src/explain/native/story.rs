@@ -26,6 +26,7 @@ use crate::explain::native::recorded::Recorded;
 use crate::explain::native::texts;
 use crate::explain::native::texts::Text;
 use crate::explain::native::unions;
+use crate::explain::native::unwritten;
 use crate::instrument::instruction::Op;
 use crate::plural::count;
 use crate::plural::ordinal;
@@ -277,7 +278,17 @@ pub fn tell<F: Forks>(
             add_returns(causality, giver, definition.time, &mut links)?;
         }
     }
-    Ok(links.into_values().collect())
+    let mut links: Vec<Link> = links.into_values().collect();
+    for link in &mut links {
+        if let Did::Gave { value, is_kept: false, .. } | Did::Returned { value, .. } = &mut link.did
+            && let Some(name) = unwritten::read(causality.failing(), link.step)?
+        {
+            value.push_str(" from ");
+            value.push_str(&name);
+            value.push_str(", never written");
+        }
+    }
+    Ok(links)
 }
 
 /// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
