@@ -1,26 +1,11 @@
 //! C++ programs: explanations of the real binary over real compilers.
 
-use std::fs;
-
 use serde_json::Value;
 
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain;
 
-/// What explains the failure of `./a`, which the second version of the program brings.
 fn explained(good: &str, bad: &str) -> Value {
-    let place = tempfile::tempdir().unwrap();
-    git(place.path(), &["init", "--quiet", "."]);
-    for text in [good, bad] {
-        fs::write(place.path().join("a.cpp"), text).unwrap();
-        git(place.path(), &["add", "."]);
-        git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
-    }
-    let build = "c++ -std=c++17 -o a a.cpp";
-    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", build, "--", "./a"];
-    let (said, complaint, code) = idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    serde_json::from_str(&said).unwrap()
+    plain::explained("a.cpp", good, bad)
 }
 
 const STACK: &str = "#include <cstdio>

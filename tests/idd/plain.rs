@@ -1,8 +1,11 @@
 //! Small repositories without a story, for tests of recordings and explanations. Neither git nor the program reads the
 //! configuration of whoever runs the tests.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+use serde_json::Value;
 
 /// Has a command read no configuration of git but that of the repository, and commit under a fixed name.
 pub fn isolate(command: &mut Command) -> &mut Command {
@@ -29,4 +32,21 @@ pub fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
     let output = program(place).args(words).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// What explains the failure of `./a`, which the second version of the source brings.
+pub fn explained(file: &str, good: &str, bad: &str) -> Value {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    for text in [good, bad] {
+        fs::write(place.path().join(file), text).unwrap();
+        git(place.path(), &["add", "."]);
+        git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
+    }
+    let compiler = if file == "a.c" { "cc" } else { "c++ -std=c++17" };
+    let build = format!("{compiler} -o a {file}");
+    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", &build, "--", "./a"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    serde_json::from_str(&said).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Explanations of C programs.
 //!
 //! [`align`] says what differs between the states of two runs. [`causality`] answers the questions of the chain engines by re-execution. [`story`] tells the result in the
-//! words of the source: by the names of [`naming`], with values as [`shown`], and the [`instances`] of statements.
+//! words of the source: by the names of [`naming`], with values as [`shown`] (of [`unions`], the member that was stored; [`unwritten`] values are named), and the [`instances`] of statements.
 //! [`roots`] leads it back to the change, to what that is [`governing`], or [`through`] a file, [`origin`] says where it comes from, and
 //! [`crash`] which pointer was null. [`decisions`] are those of a run that can be switched, and [`behind`] says what leads to such a decision.
 
@@ -24,6 +24,8 @@ pub mod shown;
 pub mod story;
 pub mod texts;
 pub mod through;
+pub mod unions;
+pub mod unwritten;
 
 #[cfg(test)]
 pub(crate) mod stored;

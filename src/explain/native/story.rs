@@ -25,6 +25,8 @@ use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::texts;
 use crate::explain::native::texts::Text;
+use crate::explain::native::unions;
+use crate::explain::native::unwritten;
 use crate::instrument::instruction::Op;
 use crate::plural::count;
 use crate::plural::ordinal;
@@ -254,8 +256,10 @@ pub fn tell<F: Forks>(
                 (step, found) = (place, standing(causality.failing(), place)?);
             }
             let reference = causality.alignment().reference(step);
-            let (value, other) = values(causality, cell)?;
-            let variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+            let mut shown = values(causality, cell)?;
+            let mut variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+            name_member(causality, cell, &mut variable, &mut shown)?;
+            let (value, other) = shown;
             let span = spans.iter().find(|span| span.holds(definition));
             let text = span.and_then(|span| span.told(&variable, cell.address));
             let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
@@ -274,7 +278,17 @@ pub fn tell<F: Forks>(
             add_returns(causality, giver, definition.time, &mut links)?;
         }
     }
-    Ok(links.into_values().collect())
+    let mut links: Vec<Link> = links.into_values().collect();
+    for link in &mut links {
+        if let Did::Gave { value, is_kept: false, .. } | Did::Returned { value, .. } = &mut link.did
+            && let Some(name) = unwritten::read(causality.failing(), link.step)?
+        {
+            value.push_str(" from ");
+            value.push_str(&name);
+            value.push_str(", never written");
+        }
+    }
+    Ok(links)
 }
 
 /// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
@@ -314,6 +328,30 @@ fn name<F: Forks>(
     }
     let made = standing(causality.failing(), block.made)?.place.map_or(0, |place| place.line);
     Ok(format!("{} at {} of the block made in line {made}", count(length, "byte"), address - block.address))
+}
+
+/// Names the member of a union that a cell is, and shows it as its type has it, if both runs stored the same member.
+fn name_member<F: Forks>(
+    causality: &mut Causality<F>,
+    cell: &Cell,
+    variable: &mut String,
+    shown: &mut (String, String),
+) -> Result<(), CausalityError<F::Error>> {
+    let (Some(union), Some(reference)) = (&cell.union, &cell.reference) else { return Ok(()) };
+    let stored = unions::stored(causality.failing(), cell.writer, (cell.address, cell.length))?;
+    let Some(ty) = stored else { return Ok(()) };
+    let theirs = unions::stored(causality.reference(), cell.reference_writer, (cell.reference_address, cell.length))?;
+    if theirs.as_ref() != Some(&ty) {
+        return Ok(());
+    }
+    let named = union.member(&ty).and_then(|member| union.named(variable, cell.length, member));
+    if let Some(named) = named {
+        *variable = named;
+        if let (Some(ours), Some(theirs)) = (unions::shown(&ty, &cell.bytes), unions::shown(&ty, reference)) {
+            *shown = (ours, theirs);
+        }
+    }
+    Ok(())
 }
 
 /// What a variable holds in both runs. Pointers to blocks that look the same are told apart by the statements that made

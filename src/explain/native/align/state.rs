@@ -3,7 +3,7 @@
 //! The states are walked side by side as memory graphs: from the variables of the program and of the frames, by name, along members by name and along pointers to
 //! the blocks of the heap, by type; never by address. What both have is a [`Cell`]: a number, or a pointer, which is the same if it leads to the same place of an
 //! object that [corresponds](crate::explain::native::align::objects). Source: Sumner and Zhang, definition 4 and section 4.2; memory graphs: Zimmermann and Zeller 2002.
-//! Deviation: a union is a row of words, and so are bit-fields.
+//! Deviation: a union is a row of words, and so are bit-fields. A word of which both runs know the same part is divided.
 //!
 //! What only one run has, and bytes that are not known, are no cells: nothing can be put in their place.
 
@@ -22,9 +22,8 @@ use crate::explain::native::align::objects::Part;
 use crate::explain::native::align::objects::Side;
 use crate::explain::native::align::state::slots::Slots;
 use crate::explain::native::shown;
-use crate::instrument::debug::Compound;
+use crate::explain::native::unions::Union;
 use crate::instrument::debug::Debug;
-use crate::instrument::debug::Member;
 use crate::instrument::debug::SourceType;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::module::Module;
@@ -38,6 +37,7 @@ use crate::trace::step::Step;
 
 mod skim;
 mod slots;
+mod union;
 
 /// Elements of one array or block that are walked.
 const MAX_ELEMENTS: u64 = 1 << 16;
@@ -53,6 +53,8 @@ const MAX_DEPTH: u32 = 64;
 pub struct Cell {
     /// Where it is in the failing run.
     pub address: u64,
+    /// Where it is in the reference.
+    pub reference_address: u64,
     /// Its bytes.
     pub length: u64,
     /// Where it is declared, if it is a part of a global variable.
@@ -71,6 +73,8 @@ pub struct Cell {
     pub shown: (String, String),
     /// For pointers that lead to other places and are written alike: the steps of both runs that made the blocks that they lead to.
     pub made: (Option<Step>, Option<Step>),
+    /// The union that it begins, if it is a part of one.
+    pub union: Option<Rc<Union>>,
 }
 
 /// A part of both runs that is yet to be walked.
@@ -89,6 +93,8 @@ struct Leaf<'s> {
     /// Whether it is a floating-point number of no known type.
     is_float: bool,
     types: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+    /// The union that it begins.
+    union: Option<Rc<Union>>,
     way: Way,
 }
 
@@ -109,13 +115,18 @@ struct Plain {
     id: MetadataId,
     ty: SourceType,
     size: Option<u64>,
+    union: Option<Rc<Union>>,
 }
 
 impl Types {
     fn plain(&mut self, debug: Debug<'_>, ty: MetadataId) -> Option<Rc<Plain>> {
         let found = self.0.entry((debug.module(), ty)).or_insert_with(|| {
             let (id, plain) = debug.plain_ty(ty)?;
-            Some(Rc::new(Plain { id, ty: plain, size: value::size_of(debug, ty, 0) }))
+            let union = match &plain {
+                SourceType::Union(compound) => Some(Rc::new(Union::new(debug, compound))),
+                _ => None,
+            };
+            Some(Rc::new(Plain { id, ty: plain, size: value::size_of(debug, ty, 0), union }))
         });
         found.clone()
     }
@@ -308,7 +319,15 @@ impl<'s> Walk<'s> {
             Some((debug, debug.result(frame.shape.body.function.subprogram?)?))
         };
         let types = result(frame).zip(result(other_frame));
-        self.leaves.push(Leaf { addresses: (address, other), length, is_pointer, is_float: float, types, way });
+        self.leaves.push(Leaf {
+            addresses: (address, other),
+            length,
+            is_pointer,
+            is_float: float,
+            types,
+            union: None,
+            way,
+        });
     }
 
     fn part(&mut self, pair: Pair<'s>) {
@@ -331,6 +350,7 @@ impl<'s> Walk<'s> {
                     is_pointer: false,
                     is_float: false,
                     types,
+                    union: None,
                     way,
                 });
             }
@@ -342,6 +362,7 @@ impl<'s> Walk<'s> {
                     is_pointer: false,
                     is_float: false,
                     types,
+                    union: None,
                     way,
                 });
             }
@@ -352,6 +373,7 @@ impl<'s> Walk<'s> {
                     is_pointer: true,
                     is_float: false,
                     types,
+                    union: None,
                     way: way.clone(),
                 };
                 self.leaves.push(leaf);
@@ -376,6 +398,7 @@ impl<'s> Walk<'s> {
                                 is_pointer: false,
                                 is_float: false,
                                 types: None,
+                                union: None,
                                 way,
                             });
                         }
@@ -390,7 +413,7 @@ impl<'s> Walk<'s> {
                 }
             }
             (SourceType::Union(compound), SourceType::Union(other)) if compound.bits == other.bits => {
-                self.union(((at, debug, compound), (their_at, other_debug, other)), &way, depth);
+                self.union(((at, debug, compound), (their_at, other_debug, other)), plain.union.as_ref(), &way, depth);
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let (failing, reference) = self.sides;
@@ -409,62 +432,6 @@ impl<'s> Walk<'s> {
         }
         let room = side.live(at).map_or(0, |block| block.address + block.size - at);
         self.types.size(of.0, of.1).and_then(|length| room.checked_div(length)).unwrap_or(0)
-    }
-
-    /// Nothing tells which member of a union is in use. It is taken for the text that fills it if there is such a member and a word of it was written only
-    /// in part; else for a row of words.
-    fn union(
-        &mut self,
-        ((at, debug, compound), (their_at, other_debug, other)): (
-            (u64, Debug<'s>, &Compound),
-            (u64, Debug<'s>, &Compound),
-        ),
-        way: &Way,
-        depth: u32,
-    ) {
-        let n_bytes = compound.bits / 8;
-        let is_whole = |slots: &Slots<'_>, at: u64| {
-            (0..n_bytes).step_by(8).all(|begin| slots.word(at + begin, (n_bytes - begin).min(8)).is_some())
-        };
-        let is_whole = is_whole(&self.slots.0, at) && is_whole(&self.slots.1, their_at);
-        let text = self.text(debug, compound).filter(|_| !is_whole);
-        let same = text.zip(text.and_then(|text| other.members.iter().find(|same| same.name == text.name)));
-        let types = same.and_then(|(text, same)| Some((text, text.ty?, same.ty?)));
-        let Some((text, ty, other_ty)) = types else { return self.words((at, their_at), n_bytes, way) };
-        self.queue.push_back(Pair {
-            ours: (at, debug, ty),
-            theirs: (their_at, other_debug, other_ty),
-            way: way.member(&text.name),
-            depth: depth + 1,
-        });
-    }
-
-    /// The member of a union that is a row of single bytes as long as itself.
-    fn text<'c>(&mut self, debug: Debug<'s>, compound: &'c Compound) -> Option<&'c Member> {
-        for member in compound.members.iter().filter(|member| member.bits == compound.bits) {
-            let Some(plain) = member.ty.and_then(|ty| self.types.plain(debug, ty)) else { continue };
-            if let SourceType::Array(Some(element), _) = plain.ty
-                && self.types.size(debug, element) == Some(1)
-            {
-                return Some(member);
-            }
-        }
-        None
-    }
-
-    /// A row of words of which only the size is known.
-    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, way: &Way) {
-        for begin in (0..n_bytes).step_by(8) {
-            let length = (n_bytes - begin).min(8);
-            self.leaves.push(Leaf {
-                addresses: (at + begin, their_at + begin),
-                length,
-                is_pointer: length == 8,
-                is_float: false,
-                types: None,
-                way: way.element(begin / 8),
-            });
-        }
     }
 
     /// A row of elements of one type.
@@ -497,7 +464,15 @@ impl<'s> Walk<'s> {
             let may_be = size == other_size && size < 8 && (n - index) * size >= 8 && 8_u64.is_multiple_of(size);
             if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer((at, their_at)) {
                 let addresses = (at, their_at);
-                self.leaves.push(Leaf { addresses, length: 8, is_pointer: true, is_float: false, types: None, way });
+                self.leaves.push(Leaf {
+                    addresses,
+                    length: 8,
+                    is_pointer: true,
+                    is_float: false,
+                    types: None,
+                    union: None,
+                    way,
+                });
                 index += 8 / size;
                 continue;
             }
@@ -550,7 +525,7 @@ impl<'s> Walk<'s> {
             let is_pointer = n_bytes - begin >= 8 && addresses.0.is_multiple_of(8) && self.is_pointer(addresses);
             let length = if is_pointer { 8 } else { 1 };
             let way = way.element(begin);
-            self.leaves.push(Leaf { addresses, length, is_pointer, is_float: false, types: None, way });
+            self.leaves.push(Leaf { addresses, length, is_pointer, is_float: false, types: None, union: None, way });
             begin += length;
         }
     }
@@ -628,6 +603,7 @@ impl<'s> Walk<'s> {
                     is_pointer: part.is_pointer,
                     is_float: false,
                     types: None,
+                    union: None,
                     way: part.way.clone(),
                 });
             }
@@ -691,6 +667,7 @@ impl<'s> Walk<'s> {
         Some(Cell {
             made,
             address: leaf.addresses.0,
+            reference_address: leaf.addresses.1,
             length: leaf.length,
             declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
             path: leaf.way.written(),
@@ -699,6 +676,7 @@ impl<'s> Walk<'s> {
             bytes: held.bytes,
             reference,
             shown,
+            union: leaf.union.clone(),
         })
     }
 }

@@ -1,0 +1,95 @@
+//! Values that a step reads from memory that was never written: a block of the heap, or a variable without a value.
+
+use std::sync::Arc;
+
+use crate::explain::native::naming;
+use crate::explain::native::recorded::Recorded;
+use crate::instrument::instruction::Op;
+use crate::trace::TraceError;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::What;
+use crate::trace::native::object::View;
+use crate::trace::native::visit::at_step;
+use crate::trace::step::Step;
+
+/// The name of the first number or pointer that a step reads though none of its bytes was ever written.
+///
+/// `None` also where this is not known: after a call of a function with unknown effects, with several threads, or if the
+/// recording lacks its beginning.
+///
+/// Cost: plays the step, twice if there is such a value.
+pub fn read(recorded: &mut Recorded, step: Step) -> Result<Option<String>, TraceError> {
+    if step == Step::START || recorded.run.n_threads > 1 {
+        return Ok(None);
+    }
+    let globals = Arc::clone(&recorded.player.globals);
+    let mut reads = Reads { globals: &globals, makers: (false, false), found: Vec::new() };
+    at_step(&mut recorded.player, step, &mut reads)?;
+    let found = reads.found;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    Ok(naming::before(recorded, step, &found, None)?.into_iter().flatten().next())
+}
+
+/// Looks at what one step reads.
+struct Reads<'r> {
+    globals: &'r Globals,
+    /// Whether the next value that it reads has bytes that no step wrote, and bytes that one wrote.
+    makers: (bool, bool),
+    /// Addresses and bytes.
+    found: Vec<(u64, u64)>,
+}
+
+impl Watch for Reads<'_> {
+    fn uses(&mut self, _user: Step, maker: Step, what: What) {
+        if let What::Memory(..) | What::Address(..) = what {
+            self.makers.0 |= maker == Step::START;
+            self.makers.1 |= maker != Step::START;
+        }
+    }
+
+    fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+        let makers = std::mem::take(&mut self.makers);
+        let is_known = machine.check.n_unmodelled == 0 && !machine.is_window;
+        let view = View { machine, globals: self.globals, words: &[] };
+        if makers == (true, false) && is_known && bytes.len() <= 8 && is_ours(view, address) {
+            self.found.push((address, bytes.len() as u64));
+        }
+    }
+
+    fn looks(&mut self, _machine: &Machine, _step: Step, _address: u64, _length: u64) {
+        self.makers = (false, false);
+    }
+
+    fn writes(&mut self, machine: &Machine, _step: Step, address: u64, length: u64) {
+        // To write a bit-field, its neighbours are read and written again.
+        if machine.frame().is_some_and(has_masks) {
+            self.found.retain(|part| *part != (address, length));
+        }
+    }
+}
+
+/// Whether an address is in a block of the heap that is in use, or in a variable of an active function.
+fn is_ours(view: View<'_>, address: u64) -> bool {
+    if view.start(address).is_some() || view.globals.find(address).is_some() {
+        return false;
+    }
+    let is_in = |frame: &Frame| {
+        let begins = frame.shape.slots.iter().filter_map(|slot| Some((frame.given(slot.register)?, slot.size)));
+        begins.into_iter().any(|(begin, size)| begin != 0 && address.checked_sub(begin).is_some_and(|at| at < size))
+    };
+    let block = view.machine.heap.find(address);
+    block.is_some_and(|block| block.freed.is_none()) || view.machine.frames.iter().any(is_in)
+}
+
+/// Whether the current statement takes bits out of numbers.
+fn has_masks(frame: &Frame) -> bool {
+    let statement = frame.current();
+    let block = frame.shape.body.function.block(statement.block);
+    let is_mask = |op: &Op| matches!(op, Op::Binary("and" | "or"));
+    block.instructions[statement.first..statement.end].iter().any(|instruction| is_mask(&instruction.op))
+}
