@@ -31,6 +31,7 @@ use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
 use crate::session::talk::Talk as _;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
@@ -47,7 +48,7 @@ use std::path::Path;
 const HELP: &str = "\
 c          all that the step uses and computes is right
 w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
-h          here: all that it uses is right, but what it computes or decides is wrong
+h          here: all that it uses is right, but not what it computes or decides
 p          wrong path: the step should not run
 m          missing: code is missing before this step
 u          unclear: ask me about what is around it
@@ -110,6 +111,13 @@ fn walked(
     if let Some(n @ 1..) = answers.as_ref().map(Answers::n_known) {
         let answers = count(n, "answer");
         console.progress().say(&format!("Taking up an earlier walk of {answers}; `--restart` forgets them."));
+    }
+    if is_helped {
+        console.progress().say("Comparing both versions, step by step.");
+    }
+    if !is_paned {
+        // Each answer is kept at once, so nothing is lost.
+        Interrupt::register()?.end_at_once()?;
     }
     if is_paned {
         let mut panes = Panes::new(&mut *line, answers)?;
@@ -325,6 +333,7 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         let (result, step, bug) = match end {
             End::Found(step, bug) => ("found", Some(step.0), Some(bug_name(*bug))),
             End::Exhausted => ("exhausted", None, None),
+            End::Unclear => ("unclear", None, None),
             End::Left => ("left", None, None),
         };
         let missing = walk.gap().filter(|_| *end == End::Exhausted).map(|(right, wrong)| [right.0, wrong.0]);
@@ -337,6 +346,13 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
     let (step, bug) = match end {
         End::Found(step, bug) => (*step, *bug),
         End::Exhausted => return exhausted(walk),
+        End::Unclear => {
+            return Ok(
+                "\nThe steps that are left were unclear each time. `--from` begins somewhere else, and `z` takes the \
+                       last answer back.\n"
+                    .to_owned(),
+            );
+        }
         End::Left => return Ok("\n".to_owned()),
     };
     let title = match bug {

@@ -23,6 +23,7 @@ use crate::explain::native::divergence::Candidate;
 use crate::explain::native::facts;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Statements;
+use crate::explain::native::facts::Used;
 use crate::explain::native::recorded::Recorded;
 use crate::report::Status;
 use crate::session::context::Context;
@@ -50,6 +51,8 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
 
 mod recent;
 pub mod simulated;
@@ -156,9 +159,17 @@ pub enum End {
     Found(Step, Bug),
     /// All steps that the failure depends on were judged, and none is the first wrong one.
     Exhausted,
+    /// The steps that are left were unclear each time they were asked about.
+    Unclear,
     /// The person left.
     Left,
 }
+
+/// A step that was unclear so often is not asked about again.
+const MAX_UNCLEAR: usize = 4;
+
+/// The passing version judges lines for so long before a person is asked.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
 
 /// The passing version judges so many lines before a person is asked.
 const MAX_SILENT: usize = 100;
@@ -252,7 +263,8 @@ impl Walk {
 
     /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
     /// and gives other ones, or after which there are steps that are missing here. None of these that was judged is asked
-    /// again; after [`MAX_SILENT`] comparisons, the next step is that without help.
+    /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without
+    /// help.
     ///
     /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
     pub fn next_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
@@ -261,9 +273,10 @@ impl Walk {
             candidates.iter().filter(|found| found.is_before_more).map(|found| found.step).collect();
         let mut open: Vec<Step> = candidates.iter().rev().map(|found| self.table.shown(found.step)).collect();
         let mut seen = HashSet::new();
+        let begin = Instant::now();
         while let Some(step) = open.pop() {
-            let is_known = self.silent.contains_key(&step);
-            if !seen.insert(step) || !is_known && self.silent.len() > MAX_SILENT {
+            let is_over = self.silent.len() > MAX_SILENT || begin.elapsed() > MAX_SILENCE;
+            if !seen.insert(step) || is_over && !self.silent.contains_key(&step) {
                 continue;
             }
             let facts = self.facts(step)?;
@@ -325,12 +338,16 @@ impl Walk {
     }
 
     /// Of the values that a step uses, those that are the same in the passing version.
-    fn presumed(&mut self, step: Step, n_used: usize) -> Result<Vec<usize>, Failure> {
-        Ok(match self.silent(step)? {
+    fn presumed(&mut self, step: Step, used: &[Used]) -> Result<Vec<usize>, Failure> {
+        let n_used = used.len();
+        let mut found: Vec<usize> = match self.silent(step)? {
             Some(Feedback::WrongValue(wrong)) => (0..n_used).filter(|index| !wrong.contains(index)).collect(),
             Some(Feedback::Correct | Feedback::WrongResult) => (0..n_used).collect(),
             _ => Vec::new(),
-        })
+        };
+        // What is not known of either run is not known to be the same.
+        found.retain(|index| used[*index].value.as_ref().is_some_and(|value| !value.contains('?')));
+        Ok(found)
     }
 
     /// Takes an answer.
@@ -364,10 +381,15 @@ impl Walk {
             let Some(step) = jump.take().or(recommendation.map(|found| found.step)) else {
                 return Ok(End::Exhausted);
             };
+            let unclear =
+                self.judged.iter().filter(|answer| answer.step == step && answer.feedback == Feedback::Unclear);
+            if recommendation.is_some_and(|found| found.step == step) && unclear.count() >= MAX_UNCLEAR {
+                return Ok(End::Unclear);
+            }
             let facts = self.facts(step)?;
             let is_first = self.judged.is_empty();
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
-            let presumed = if is_helped { self.presumed(step, facts.used.len())? } else { Vec::new() };
+            let presumed = if is_helped { self.presumed(step, &facts.used)? } else { Vec::new() };
             let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed };
             match person.judge(&question)? {
                 Reply::Said(feedback) => {
@@ -411,8 +433,13 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
         Some(criterion) => find(criterion, player)?,
         None => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?,
     };
+    let mut steps = found.steps;
     let run = Run::read(player).map_err(|error| failed(&error))?;
-    let mut walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
+    if let (None, Some(0), Some(said)) = (&order.from, ended, run.said.last()) {
+        // The program is content with itself, so what it printed is wrong.
+        steps = vec![(said.step, Step(u32::MAX))];
+    }
+    let mut walk = Walk::new(Recorded { player: recorded.player, run }, None, &steps)?;
     let recent = recent::lines(location, &recorded.recording);
     let mut paths: HashMap<&str, Option<String>> = HashMap::new();
     for (number, place) in (0_u32..).zip(&walk.statements.places) {

@@ -8,6 +8,7 @@ use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGQUIT;
 use signal_hook::consts::SIGTERM;
+use signal_hook::consts::SIGTSTP;
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,6 +21,12 @@ const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 pub fn raise() {
     // It fails only for signals that do not exist.
     let _ = signal_hook::low_level::raise(SIGTERM);
+}
+
+/// Stops this process until the shell continues it, as Ctrl-Z does.
+pub fn suspend() {
+    // It fails only for signals that do not exist.
+    let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 
 /// Set by the first such signal.

@@ -6,7 +6,11 @@ use std::fs::File;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Write as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+
+/// The bytes of the largest file of answers.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The answers of a file.
 #[derive(Debug)]
@@ -17,7 +21,14 @@ pub struct Answers {
 
 impl Answers {
     /// Opens a file; there may be none yet. Empty lines and those that begin with `#` are skipped.
+    ///
+    /// Errors: it is no regular file or pipe, it has more than [`MAX_BYTES`], or it cannot be read or written.
     pub fn open(path: &Path) -> io::Result<Self> {
+        if let Ok(known) = fs::metadata(path)
+            && (known.file_type().is_char_device() || known.file_type().is_block_device() || known.len() > MAX_BYTES)
+        {
+            return Err(io::Error::other("it is a device, or larger than 16 MiB"));
+        }
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -71,5 +82,10 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
         assert_eq!(Answers::restart(&path).unwrap().n_known(), 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    }
+
+    #[test]
+    fn devices_are_no_files_of_answers() {
+        assert!(Answers::open(Path::new("/dev/zero")).is_err());
     }
 }

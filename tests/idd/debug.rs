@@ -101,6 +101,52 @@ fn a_line_that_was_changed_lately_is_asked_about_early() {
     assert_eq!(asked[1]["line"], 3, "the last commit changed line 3: {said}");
 }
 
+/// A recording of a program.
+fn recording(program: &str) -> tempfile::TempDir {
+    let place = repository(GOOD, program);
+    let (said, complaint, code) =
+        idd(place.path(), &["record", "--build", "cc -g -o a a.c", "--", "sh -c './a; false'"]);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    place
+}
+
+#[test]
+fn the_return_of_a_variable_is_a_line_of_its_own() {
+    let place = recording(
+        "#include <stdio.h>
+static int total(int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i;
+    return sum;
+}
+int main(void) {
+    printf(\"%d\\n\", total(4));
+    return 0;
+}
+",
+    );
+    let (said, _) = walked(place.path(), "", &["--from", "line:a.c:6"]);
+    assert!(said.contains("      return sum;\n  1: uses sum = 6\n"), "{said}");
+}
+
+#[test]
+fn without_a_crash_the_walk_begins_at_the_last_output() {
+    let place = recording(
+        "#include <stdio.h>\nint main(void) {\n    int x = 3;\n    printf(\"%d\\n\", x);\n    return 0;\n}\n",
+    );
+    let (said, _) = walked(place.path(), "", &[]);
+    assert!(said.contains(", a.c:4, in main"), "{said}");
+}
+
+#[test]
+fn a_person_to_whom_all_is_unclear_is_not_asked_forever() {
+    let place = recorded();
+    let (said, code) = walked(place.path(), &"u\n".repeat(300), &["--from", "line:a.c:15"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("The steps that are left were unclear each time."), "{said}");
+}
+
 #[test]
 fn the_kind_of_fault_is_printed() {
     let place = recorded();

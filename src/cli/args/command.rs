@@ -239,7 +239,7 @@ pub struct DebugCommand {
     pub process: Option<usize>,
 
     /// Where the failure is seen: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, or
-    /// `line:<file>:<line>` (default: the crash, else the last step).
+    /// `line:<file>:<line>` (default: the crash, else the last output).
     #[arg(long, value_name = "CRITERION", value_parser = criterion::parse, conflicts_with = "bad")]
     pub from: Option<Criterion>,
 

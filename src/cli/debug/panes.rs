@@ -27,6 +27,7 @@ use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::failure::Failure;
+use crate::session::interrupt;
 use crate::session::interrupt::Interrupt;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
@@ -169,6 +170,11 @@ impl Person for Panes<'_> {
             match screen.event(&event) {
                 None => {}
                 Some(Action::Quit) => return Ok(Reply::Quit),
+                Some(Action::Suspend) => {
+                    self.leave();
+                    interrupt::suspend();
+                    self.enter().map_err(|error| Failure::from_error(&error))?;
+                }
                 Some(Action::Look(step)) => {
                     self.looked = Some(step);
                     return Ok(Reply::Jump(Step(step)));

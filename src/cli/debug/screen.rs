@@ -34,7 +34,7 @@ const KEYS: &str = " c right  w wrong value  h here  m missing  p path  u unclea
 const HELP: &str = "\
 c       all that the step uses and computes is right
 w       the marked values are wrong, else the selected one
-h       here: all that it uses is right, but what it computes or decides is wrong
+h       here: all that it uses is right, but not what it does with it
 m       missing: code is missing before this step
 p       wrong path: the step should not run
 u       unclear: ask me about what is around it
@@ -56,6 +56,8 @@ pub enum Action {
     Answer(String),
     /// Another step is looked at.
     Look(u32),
+    /// The program is stopped, as by Ctrl-Z in a shell.
+    Suspend,
     /// The person leaves.
     Quit,
 }
@@ -216,7 +218,11 @@ impl Screen {
     fn key(&mut self, key: KeyEvent) -> Option<Action> {
         self.message = None;
         if key.modifiers.contains(KeyModifiers::CONTROL) {
-            return matches!(key.code, KeyCode::Char('c' | 'd')).then_some(Action::Quit);
+            return match key.code {
+                KeyCode::Char('c' | 'd') => Some(Action::Quit),
+                KeyCode::Char('z') => Some(Action::Suspend),
+                _ => None,
+            };
         }
         if std::mem::take(&mut self.is_help) {
             return None;

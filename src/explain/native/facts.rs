@@ -8,6 +8,8 @@ use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::story;
 use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Value;
+use crate::instrument::instruction::ValueId;
 use crate::trace::TraceError;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Detail;
@@ -58,7 +60,9 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
         for access in detail.reads.iter().filter(|access| !access.makers.iter().any(is_inside)) {
             add(&mut used, &access.named.name, access.named.value.as_ref(), access.makers.iter().copied());
             if let Some(known) = used.iter_mut().find(|known| known.name == access.named.name) {
-                known.origin.clone_from(&access.origin);
+                // What only a part of has no step is named by the steps of the other part.
+                let is_given = known.makers.iter().all(|maker| *maker == Step::START);
+                known.origin = access.origin.clone().filter(|_| is_given);
             }
         }
         for back in returned {
@@ -224,9 +228,16 @@ impl Watch for Statements {
     }
 }
 
-/// Whether the current statement only returns what a `return` before it stored: it stands at the closing brace.
+/// Whether the current statement only returns what a `return` before it stored in a variable of the compiler: it stands at
+/// the closing brace.
 fn is_bare_return(frame: &Frame) -> bool {
     let statement = frame.current();
-    let all = &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end];
-    matches!(all, [load, end] if load.op == Op::Load && end.op == Op::Return && end.operands.len() == 1)
+    let function = &frame.shape.body.function;
+    let all = &function.block(statement.block).instructions[statement.first..statement.end];
+    let [load, end] = all else { return false };
+    if load.op != Op::Load || end.op != Op::Return || end.operands.len() != 1 {
+        return false;
+    }
+    let is_named = |slot: ValueId| function.declarations.iter().any(|known| known.address == slot);
+    matches!(load.operands.first().map(|operand| &operand.value), Some(Value::Local(slot)) if !is_named(*slot))
 }
