@@ -6,6 +6,7 @@ mod screen;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
+use crate::cli::record;
 use crate::cli::trace::json_line;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
@@ -31,6 +32,7 @@ use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
+use crate::session::recorded::Which;
 use crate::session::talk::Talk as _;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
@@ -68,6 +70,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     }
     let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
+        let order = &recorded(order, location, context, console)?;
         let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
         let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
         let mut line = |file: &str, number: u32| sources.indented(file, number);
@@ -79,6 +82,20 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
         walked(&mut walk, (true, is_paned), answers, &mut line, console)
     })
+}
+
+/// The order, with the recording of the test that it names.
+fn recorded(
+    order: &DebugOrder,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<DebugOrder, Failure> {
+    let Some(record) = &order.record else { return Ok(order.clone()) };
+    let (name, recording) = debug::recording::make(record, location, context, &mut console.progress())?;
+    record::text(&name, &recording).lines().for_each(|line| console.progress().say(line));
+    let which = Which { recording: Some(name), ..order.which };
+    Ok(DebugOrder { which, ..order.clone() })
 }
 
 /// Whether the questions fill the terminal.

@@ -30,6 +30,7 @@ use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
+use crate::session::order::RecordOrder;
 use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
@@ -51,6 +52,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+pub mod recording;
 pub mod simulated;
 
 /// What is debugged.
@@ -58,6 +60,8 @@ pub mod simulated;
 pub struct DebugOrder {
     /// The recorded run.
     pub which: Which,
+    /// How a test is recorded first, in place of the recording.
+    pub record: Option<RecordOrder>,
     /// Where the failure is seen; what is found first of a crash and the last step if it is `None`.
     pub from: Option<Criterion>,
     /// The file of the answers, in place of that beside the recording.

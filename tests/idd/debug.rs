@@ -73,6 +73,30 @@ fn a_walk_over_a_recording_leads_from_the_failure_to_the_first_wrong_step() {
 }
 
 #[test]
+fn a_test_command_is_recorded_before_the_walk() {
+    let place = repository(GOOD, &bad());
+    let test = ["--from", "line:a.c:15", "--build", "cc -g -o a a.c", "--", "./a"];
+    let (said, code) = walked(place.path(), "h\n", &test);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("The first wrong step:\n"), "{said}");
+    assert!(said.contains("recording 0001: the test ended with exit code 1\n"), "{said}");
+    // The answers are those of that recording.
+    let (said, code) = walked(place.path(), "h\n", &["--recording", "1", "--from", "line:a.c:15"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = walked(place.path(), "", &["--recording", "1", "--", "./a"]);
+    assert_eq!(code, Some(129), "{said}");
+}
+
+#[test]
+fn a_test_that_passes_has_no_failure_to_debug() {
+    let place = repository(&bad(), GOOD);
+    let (said, code) = walked(place.path(), "", &["--build", "cc -g -o a a.c", "--", "./a"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the test passes at HEAD, so there is no failure to debug"), "{said}");
+    assert!(said.contains("--recording 0001 --from <criterion>"), "{said}");
+}
+
+#[test]
 fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
     let place = repository(GOOD, &bad());
     let order = ["--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -g -o a a.c", "--", "./a"];

@@ -226,12 +226,12 @@ pub struct ExplainCommand {
 /// A walk over a recorded run.
 #[derive(Debug, clap::Args)]
 pub struct DebugCommand {
-    /// The test, as in a hunt; with `--bad` and `--good`, in place of a recording.
-    #[arg(value_name = "TEST-CMD", last = true, requires_all = ["bad", "good"])]
+    /// The test, as in a hunt; it is recorded first, at HEAD or at `--bad` and `--good` (default: a recording is opened).
+    #[arg(value_name = "TEST-CMD", last = true)]
     pub words: Vec<OsString>,
 
     /// The recording (default: the last one).
-    #[arg(long, value_name = "ID", conflicts_with = "bad")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "words"])]
     pub recording: Option<String>,
 
     /// The process, by its number in the recording (default: the last one that ended as the test did).
@@ -252,7 +252,7 @@ pub struct DebugCommand {
     pub good: Option<String>,
 
     /// Shell line that is run before the test.
-    #[arg(long, value_name = "COMMAND", requires = "bad")]
+    #[arg(long, value_name = "COMMAND", requires = "words")]
     pub build: Option<OsString>,
 
     /// Read answers from this file first, a line each, and add those that are given then (default: a file beside the
