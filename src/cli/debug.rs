@@ -27,6 +27,7 @@ use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
+use crate::session::debug::expect::Checked;
 use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
@@ -60,6 +61,9 @@ q          quit";
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing version)";
 
+/// What stands after a value that is as the person expects.
+const EXPECTED: &str = "  (as expected)";
+
 /// Values are cut after so many characters.
 const MAX_VALUE: usize = 200;
 
@@ -77,6 +81,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         return walked(&mut walk, (false, is_paned), answers, &mut line, console);
     };
     debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+        walk.expect(&order.expected)?;
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
@@ -127,6 +132,9 @@ fn walked(
     if let Some(n @ 1..) = answers.as_ref().map(Answers::n_known) {
         let answers = count(n, "answer");
         console.progress().say(&format!("Taking up an earlier walk of {answers}; `--restart` forgets them."));
+    }
+    for checked in &walk.expected {
+        Asked::print(&said(checked, walk.failure, console.is_json))?;
     }
     if is_paned {
         let mut panes = Panes::new(&mut *line, answers)?;
@@ -181,6 +189,47 @@ fn value(used: &Used) -> String {
     used.value.as_deref().map_or_else(|| "?".to_owned(), short)
 }
 
+/// What stands after a value that is presumed to be right.
+fn presumed(question: &Question<'_>, index: usize) -> &'static str {
+    match () {
+        () if question.expected.contains(&index) => EXPECTED,
+        () if question.presumed.contains(&index) => PRESUMED,
+        () => "",
+    }
+}
+
+/// Where an expectation holds.
+fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
+    let Checked { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
+    if is_json {
+        let line = json_line(&json!({
+            "schema": "git-idd debug expectation 1", "expectation": expectation.text, "file": expectation.file,
+            "line": expectation.line, "step": broken.map(|step| step.0), "wrong": wrong, "examined": n_examined,
+            "unknown": n_unknown, "steps": n_steps,
+        }));
+        return String::from_utf8_lossy(&line).into_owned();
+    }
+    let (text, place) = (safe(&expectation.text), safe(&expectation.place()));
+    let unknown = match n_unknown {
+        0 => String::new(),
+        n => format!(" (before {n} of them a value is not known)"),
+    };
+    match broken {
+        Some(step) if *step != begin => format!("`{text}` does not hold before step {}, {place}.\n", step.0),
+        Some(step) if wrong.is_empty() => {
+            format!("`{text}` does not hold before step {}, {place}: the walk begins there.\n", step.0)
+        }
+        Some(step) => {
+            let wrong: Vec<String> = wrong.iter().map(|wrong| short(wrong)).collect();
+            format!("`{text}` does not hold before step {}, {place}: it uses the wrong {}.\n", step.0, wrong.join(", "))
+        }
+        None if n_examined < n_steps => {
+            format!("`{text}` holds before the first {n_examined} of {n_steps} steps of {place}{unknown}.\n")
+        }
+        None => format!("`{text}` holds before {} of {place}{unknown}.\n", count(*n_steps, "step")),
+    }
+}
+
 /// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.
 fn titled(question: &Question<'_>) -> (String, String) {
     let why = question
@@ -228,7 +277,7 @@ impl Asked<'_> {
         }
         for (index, used) in used.iter().enumerate() {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
-            let presumed = if question.presumed.contains(&index) { PRESUMED } else { "" };
+            let presumed = presumed(question, index);
             lines.push(format!("  {}: uses {} = {}{origin}{presumed}", index + 1, short(&used.name), value(used)));
         }
         lines.extend(does(question.facts).into_iter().map(|text| format!("     {text}")));
@@ -247,6 +296,7 @@ impl Asked<'_> {
             "line": place.map(|place| place.line),
             "uses": used.iter().enumerate().map(|(index, used)| json!({
                 "name": used.name, "value": used.value, "origin": used.origin, "presumed": question.presumed.contains(&index),
+                "expected": question.expected.contains(&index),
             })).collect::<Vec<_>>(),
             "gives": detail.writes.iter().map(|write| json!({ "name": write.named.name, "value": write.named.value })).collect::<Vec<_>>(),
             "decides": outcome.as_ref().map(|outcome| outcome.told.clone()),

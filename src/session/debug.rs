@@ -26,6 +26,8 @@ use crate::explain::native::facts::Statements;
 use crate::explain::native::recorded::Recorded;
 use crate::report::Status;
 use crate::session::context::Context;
+use crate::session::debug::expect::Checked;
+use crate::session::debug::expect::Expectation;
 use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
 use crate::session::failure::Failure;
@@ -52,6 +54,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+pub mod expect;
 pub mod recording;
 pub mod simulated;
 
@@ -62,6 +65,8 @@ pub struct DebugOrder {
     pub which: Which,
     /// How a test is recorded first, in place of the recording.
     pub record: Option<RecordOrder>,
+    /// What holds at lines.
+    pub expected: Vec<Expectation>,
     /// Where the failure is seen; what is found first of a crash and the last step if it is `None`.
     pub from: Option<Criterion>,
     /// The file of the answers, in place of that beside the recording.
@@ -88,6 +93,8 @@ pub struct Question<'q> {
     pub judged: &'q [Judged],
     /// The values that are the same in the passing version: their indices. Presumed to be right.
     pub presumed: Vec<usize>,
+    /// The values that are as the person expects: their indices.
+    pub expected: Vec<usize>,
 }
 
 /// What a person answers.
@@ -183,6 +190,8 @@ pub struct Walk {
     pub judged: Vec<Judged>,
     /// How the next step is chosen.
     pub method: Method,
+    /// Where the expectations of the person hold.
+    pub expected: Vec<Checked>,
     /// What the passing version said of steps.
     silent: HashMap<Step, Feedback>,
     divergences: Option<Vec<Candidate>>,
@@ -216,6 +225,7 @@ impl Walk {
             failure,
             judged: Vec::new(),
             method: Method::default(),
+            expected: Vec::new(),
             silent: HashMap::new(),
             divergences: None,
         })
@@ -359,7 +369,8 @@ impl Walk {
             let is_first = self.judged.is_empty();
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
             let presumed = if is_helped { self.presumed(step, facts.used.len())? } else { Vec::new() };
-            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed };
+            let expected = self.as_expected(step, &facts)?;
+            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed, expected };
             match person.judge(&question)? {
                 Reply::Said(feedback) => {
                     let bug = match feedback {
@@ -403,9 +414,10 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
         None => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?,
     };
     let run = Run::read(player).map_err(|error| failed(&error))?;
-    let walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
+    let mut walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
+    walk.expect(&order.expected)?;
     let place = store::directory(&location.session_directory()).join(&recorded.name);
-    let kept = place.join(format!("walk-{}-{}.answers", recorded.process, walk.failure.0));
+    let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
     Ok((walk, sources, kept))
 }
 

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::session::debug::expect::Expectation;
 use crate::session::slice::criterion::Criterion;
 use clap::Arg;
 use clap::ArgAction;
@@ -242,6 +243,11 @@ pub struct DebugCommand {
     /// `line:<file>:<line>` (default: the crash, else the last step).
     #[arg(long, value_name = "CRITERION", value_parser = criterion::parse, conflicts_with = "bad")]
     pub from: Option<Criterion>,
+
+    /// What holds each time that a line is about to run, in C: `n > 0 at a.c:13`. The walk begins where it does not; may
+    /// be given more than once.
+    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse, conflicts_with = "simulate")]
+    pub expect: Vec<Expectation>,
 
     /// Revision at which the test fails; it is recorded.
     #[arg(long, value_name = "REV", requires = "good")]

@@ -471,8 +471,21 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
 const DEFAULT_LIMITS: (u64, u64) = (4 << 30, 1 << 30);
 
 fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
-    let DebugCommand { words, recording, process, from, bad, good, build, answers, restart, plain, simulate, .. } =
-        command;
+    let DebugCommand {
+        words,
+        recording,
+        process,
+        from,
+        expect: expected,
+        bad,
+        good,
+        build,
+        answers,
+        restart,
+        plain,
+        simulate,
+        ..
+    } = command;
     let mut record = None;
     let versions = match (bad, good) {
         (Some(bad), Some(good)) => Some(ExplainOrder {
@@ -518,7 +531,7 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
     };
     let which = Which { recording, process };
     let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
-    Ok(DebugOrder { which, record, from, answers, is_restarted, is_plain, versions, simulated })
+    Ok(DebugOrder { which, record, expected, from, answers, is_restarted, is_plain, versions, simulated })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {

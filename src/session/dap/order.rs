@@ -60,6 +60,7 @@ impl Recordings for Stored<'_> {
         let order = DebugOrder {
             which: which.clone(),
             record: None,
+            expected: Vec::new(),
             from,
             answers: None,
             is_restarted: false,
