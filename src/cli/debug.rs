@@ -9,13 +9,13 @@ use crate::cli::debug::panes::Panes;
 use crate::cli::record;
 use crate::cli::trace::json_line;
 use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::plural::count;
 use crate::report::Status;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
+use crate::report::explanation::Explanation;
 use crate::report::style::Role;
 use crate::report::style::Style;
 use crate::session::context::Context;
@@ -28,6 +28,7 @@ use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
 use crate::session::debug::expect::Checked;
+use crate::session::debug::explained;
 use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
@@ -78,14 +79,18 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
         let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
         let mut line = |file: &str, number: u32| sources.indented(file, number);
-        return walked(&mut walk, (false, is_paned), answers, &mut line, console);
+        let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
+        explained::keep(&walk, location, &mut console.progress());
+        return Ok(answer);
     };
     debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         walk.expect(&order.expected)?;
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
-        walked(&mut walk, (true, is_paned), answers, &mut line, console)
+        let answer = walked(&mut walk, (true, is_paned), answers, &mut line, console)?;
+        explained::keep(&walk, location, &mut console.progress());
+        Ok(answer)
     })
 }
 
@@ -388,21 +393,25 @@ impl Person for Asked<'_> {
 
 /// What was found, and how it leads to the failure.
 fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result<String, Failure> {
+    if let End::Found(step, bug) = end {
+        walk.explanation = Some(explained::explained(walk, (*step, *bug), line)?);
+    }
     if console.is_json {
-        let (result, step, bug) = match end {
-            End::Found(step, bug) => ("found", Some(step.0), Some(bug_name(*bug))),
-            End::Exhausted => ("exhausted", None, None),
-            End::Left => ("left", None, None),
+        let (result, step) = match end {
+            End::Found(step, _) => ("found", Some(step.0)),
+            End::Exhausted => ("exhausted", None),
+            End::Left => ("left", None),
         };
+        let bug = walk.explanation.as_ref().map(|found| found.fault.words());
         let missing = walk.gap().filter(|_| *end == End::Exhausted).map(|(right, wrong)| [right.0, wrong.0]);
         let value = json!({
             "schema": "git-idd debug result 1", "result": result, "step": step, "bug": bug, "missing_between": missing,
-            "answers": walk.judged.len(),
+            "answers": walk.judged.len(), "explanation": walk.explanation.clone().map(Explanation::Walk),
         });
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
-    let (step, bug) = match end {
-        End::Found(step, bug) => (*step, *bug),
+    let bug = match end {
+        End::Found(_, bug) => *bug,
         End::Exhausted => return exhausted(walk),
         End::Left => return Ok("\n".to_owned()),
     };
@@ -412,47 +421,16 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         Bug::Value | Bug::Decision => "The first wrong step:",
     };
     let mut lines = vec![String::new(), title.to_owned()];
-    let mut steps: Vec<Judged> = walk.judged.clone();
-    steps.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
-    steps.sort_by_key(|judged| judged.step);
-    steps.dedup_by_key(|judged| judged.step);
-    for judged in steps.iter().filter(|judged| judged.step >= step) {
-        let facts = walk.facts(judged.step)?;
-        lines.push(format!("  step {}, {}: {}", judged.step.0, at(&facts), wrong_there(judged, &facts, bug)));
-        let place = facts.detail.standing.place.as_ref();
-        if let Some(source) = place.and_then(|place| line(&place.file, place.line)) {
-            lines.push(format!("      {}", console.out_style.paint(Role::Faint, safe(source.trim_start()))));
+    for step in walk.explanation.iter().flat_map(|found| &found.steps) {
+        let place = step.file.as_ref().zip(step.line);
+        let place = place.map(|(file, line)| format!("{}:{line}, ", Terminal.line(file))).unwrap_or_default();
+        let (function, wrong) = (Terminal.line(&step.function), Terminal.line(&step.wrong));
+        lines.push(format!("  step {}, {place}in {function}: {wrong}", step.step));
+        if let Some(source) = &step.source {
+            lines.push(format!("      {}", console.out_style.paint(Role::Faint, Terminal.line(source))));
         }
     }
     Ok(lines.join("\n") + "\n")
-}
-
-fn bug_name(bug: Bug) -> &'static str {
-    match bug {
-        Bug::Value => "wrong value",
-        Bug::Decision => "wrong decision",
-        Bug::Missing => "missing code",
-        Bug::Given(_) => "wrong before the run",
-    }
-}
-
-/// What is wrong at a step that was judged.
-fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
-    match &judged.feedback {
-        Feedback::WrongResult if bug == Bug::Missing => "a value is wrong before it, and no step changed it".to_owned(),
-        Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
-        Feedback::WrongResult => "computes a wrong value".to_owned(),
-        Feedback::WrongPath => "should not run".to_owned(),
-        Feedback::WrongValue(wrong) => {
-            let names = wrong.iter().filter_map(|index| facts.used.get(*index));
-            let told = |used: &Used| {
-                let origin = used.origin.as_ref().map(|origin| format!(" ({})", safe(origin))).unwrap_or_default();
-                format!("{} = {}{origin}", short(&used.name), value(used))
-            };
-            format!("uses the wrong {}", names.map(told).collect::<Vec<_>>().join(", "))
-        }
-        Feedback::Correct | Feedback::Unclear => String::new(),
-    }
 }
 
 /// What the answers say if all steps were judged.

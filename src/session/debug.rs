@@ -24,7 +24,9 @@ use crate::explain::native::facts;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Statements;
 use crate::explain::native::recorded::Recorded;
+use crate::report;
 use crate::report::Status;
+use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::expect::Expectation;
@@ -55,6 +57,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub mod expect;
+pub mod explained;
 pub mod recording;
 pub mod simulated;
 
@@ -190,6 +193,10 @@ pub struct Walk {
     pub judged: Vec<Judged>,
     /// How the next step is chosen.
     pub method: Method,
+    /// The version that was recorded, if it is known.
+    pub tree: Option<TreeId>,
+    /// What was found at last.
+    pub explanation: Option<report::walk::Walk>,
     /// Where the expectations of the person hold.
     pub expected: Vec<Checked>,
     /// What the passing version said of steps.
@@ -225,6 +232,8 @@ impl Walk {
             failure,
             judged: Vec::new(),
             method: Method::default(),
+            tree: None,
+            explanation: None,
             expected: Vec::new(),
             silent: HashMap::new(),
             divergences: None,
@@ -415,6 +424,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     };
     let run = Run::read(player).map_err(|error| failed(&error))?;
     let mut walk = Walk::new(Recorded { player: recorded.player, run }, None, &found.steps)?;
+    walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;
     let place = store::directory(&location.session_directory()).join(&recorded.name);
     let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
@@ -431,7 +441,8 @@ pub fn of_versions<T>(
 ) -> Result<T, Failure> {
     with_both(order, location, context, talk, |both, _| {
         let Both { failing, reference, alignment, failure, changed, pair } = both;
-        let walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
+        let mut walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
+        walk.tree = Some(pair.failing.0);
         debug(walk, &Versions { changed, tree: pair.failing.0 })
     })
 }
@@ -441,5 +452,5 @@ pub struct Versions {
     /// The lines of the failing version that the change touches.
     pub changed: crate::session::explain::change::Lines,
     /// The tree of the failing version.
-    pub tree: crate::revision::TreeId,
+    pub tree: TreeId,
 }

@@ -175,6 +175,23 @@ fn an_expectation_that_says_nothing_is_an_error() {
 }
 
 #[test]
+fn the_reports_of_a_hunt_show_the_walk_over_its_version() {
+    let place = repository(GOOD, &bad());
+    let place = place.path();
+    let build = ["--build", "cc -g -o a a.c", "--", "./a"];
+    idd(place, &[&["--quiet"][..], &build].concat());
+    let (said, code) = walked(place, "w both\nh\n", &[&["--from", "line:a.c:15"][..], &build].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (said, complaint, code) = idd(place, &["report", "--html", "page.html"]);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(page.contains("found with 2 answers"), "{page}");
+    assert!(page.contains("<code>a.c:15</code> in <code>main</code>"), "{page}");
+    let (said, complaint, _) = idd(place, &["report", "--format", "markdown"]);
+    assert!(said.contains("**The first wrong step**"), "{said}{complaint}");
+}
+
+#[test]
 fn the_kind_of_fault_is_printed() {
     let place = recorded();
     let (said, _) = walked(place.path(), "w both\nw most\nm\n", &["--from", "line:a.c:15"]);
