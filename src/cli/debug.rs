@@ -6,15 +6,16 @@ mod screen;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
+use crate::cli::record;
 use crate::cli::trace::json_line;
 use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::plural::count;
 use crate::report::Status;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
+use crate::report::explanation::Explanation;
 use crate::report::style::Role;
 use crate::report::style::Style;
 use crate::session::context::Context;
@@ -26,12 +27,15 @@ use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
+use crate::session::debug::expect::Checked;
+use crate::session::debug::explained;
 use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
+use crate::session::recorded::Which;
 use crate::session::talk::Talk as _;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
@@ -59,6 +63,9 @@ q          quit";
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing version)";
 
+/// What stands after a value that is as the person expects.
+const EXPECTED: &str = "  (as expected)";
+
 /// Values are cut after so many characters.
 const MAX_VALUE: usize = 200;
 
@@ -69,17 +76,37 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     }
     let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
+        let order = &recorded(order, location, context, console)?;
         let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
         let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
         let mut line = |file: &str, number: u32| sources.indented(file, number);
-        return walked(&mut walk, (false, is_paned), answers, &mut line, console);
+        let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
+        explained::keep(&walk, location, &mut console.progress());
+        return Ok(answer);
     };
     debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+        walk.expect(&order.expected)?;
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
-        walked(&mut walk, (true, is_paned), answers, &mut line, console)
+        let answer = walked(&mut walk, (true, is_paned), answers, &mut line, console)?;
+        explained::keep(&walk, location, &mut console.progress());
+        Ok(answer)
     })
+}
+
+/// The order, with the recording of the test that it names.
+fn recorded(
+    order: &DebugOrder,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<DebugOrder, Failure> {
+    let Some(record) = &order.record else { return Ok(order.clone()) };
+    let (name, recording) = debug::recording::make(record, location, context, &mut console.progress())?;
+    record::text(&name, &recording).lines().for_each(|line| console.progress().say(line));
+    let which = Which { recording: Some(name), ..order.which };
+    Ok(DebugOrder { which, ..order.clone() })
 }
 
 /// Whether the questions fill the terminal.
@@ -118,6 +145,9 @@ fn walked(
     if !is_paned {
         // Each answer is kept at once, so nothing is lost.
         Interrupt::register()?.end_at_once()?;
+    }
+    for checked in &walk.expected {
+        Asked::print(&said(checked, walk.failure, console.is_json))?;
     }
     if is_paned {
         let mut panes = Panes::new(&mut *line, answers)?;
@@ -172,6 +202,47 @@ fn value(used: &Used) -> String {
     used.value.as_deref().map_or_else(|| "?".to_owned(), short)
 }
 
+/// What stands after a value that is presumed to be right.
+fn presumed(question: &Question<'_>, index: usize) -> &'static str {
+    match () {
+        () if question.expected.contains(&index) => EXPECTED,
+        () if question.presumed.contains(&index) => PRESUMED,
+        () => "",
+    }
+}
+
+/// Where an expectation holds.
+fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
+    let Checked { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
+    if is_json {
+        let line = json_line(&json!({
+            "schema": "git-idd debug expectation 1", "expectation": expectation.text, "file": expectation.file,
+            "line": expectation.line, "step": broken.map(|step| step.0), "wrong": wrong, "examined": n_examined,
+            "unknown": n_unknown, "steps": n_steps,
+        }));
+        return String::from_utf8_lossy(&line).into_owned();
+    }
+    let (text, place) = (safe(&expectation.text), safe(&expectation.place()));
+    let unknown = match n_unknown {
+        0 => String::new(),
+        n => format!(" (before {n} of them a value is not known)"),
+    };
+    match broken {
+        Some(step) if *step != begin => format!("`{text}` does not hold before step {}, {place}.\n", step.0),
+        Some(step) if wrong.is_empty() => {
+            format!("`{text}` does not hold before step {}, {place}: the walk begins there.\n", step.0)
+        }
+        Some(step) => {
+            let wrong: Vec<String> = wrong.iter().map(|wrong| short(wrong)).collect();
+            format!("`{text}` does not hold before step {}, {place}: it uses the wrong {}.\n", step.0, wrong.join(", "))
+        }
+        None if n_examined < n_steps => {
+            format!("`{text}` holds before the first {n_examined} of {n_steps} steps of {place}{unknown}.\n")
+        }
+        None => format!("`{text}` holds before {} of {place}{unknown}.\n", count(*n_steps, "step")),
+    }
+}
+
 /// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.
 fn titled(question: &Question<'_>) -> (String, String) {
     let why = question
@@ -219,7 +290,7 @@ impl Asked<'_> {
         }
         for (index, used) in used.iter().enumerate() {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
-            let presumed = if question.presumed.contains(&index) { PRESUMED } else { "" };
+            let presumed = presumed(question, index);
             lines.push(format!("  {}: uses {} = {}{origin}{presumed}", index + 1, short(&used.name), value(used)));
         }
         lines.extend(does(question.facts).into_iter().map(|text| format!("     {text}")));
@@ -238,6 +309,7 @@ impl Asked<'_> {
             "line": place.map(|place| place.line),
             "uses": used.iter().enumerate().map(|(index, used)| json!({
                 "name": used.name, "value": used.value, "origin": used.origin, "presumed": question.presumed.contains(&index),
+                "expected": question.expected.contains(&index),
             })).collect::<Vec<_>>(),
             "gives": detail.writes.iter().map(|write| json!({ "name": write.named.name, "value": write.named.value })).collect::<Vec<_>>(),
             "decides": outcome.as_ref().map(|outcome| outcome.told.clone()),
@@ -329,22 +401,26 @@ impl Person for Asked<'_> {
 
 /// What was found, and how it leads to the failure.
 fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result<String, Failure> {
+    if let End::Found(step, bug) = end {
+        walk.explanation = Some(explained::explained(walk, (*step, *bug), line)?);
+    }
     if console.is_json {
-        let (result, step, bug) = match end {
-            End::Found(step, bug) => ("found", Some(step.0), Some(bug_name(*bug))),
-            End::Exhausted => ("exhausted", None, None),
-            End::Unclear => ("unclear", None, None),
-            End::Left => ("left", None, None),
+        let (result, step) = match end {
+            End::Found(step, _) => ("found", Some(step.0)),
+            End::Exhausted => ("exhausted", None),
+            End::Unclear => ("unclear", None),
+            End::Left => ("left", None),
         };
+        let bug = walk.explanation.as_ref().map(|found| found.fault.words());
         let missing = walk.gap().filter(|_| *end == End::Exhausted).map(|(right, wrong)| [right.0, wrong.0]);
         let value = json!({
             "schema": "git-idd debug result 1", "result": result, "step": step, "bug": bug, "missing_between": missing,
-            "answers": walk.judged.len(),
+            "answers": walk.judged.len(), "explanation": walk.explanation.clone().map(Explanation::Walk),
         });
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
-    let (step, bug) = match end {
-        End::Found(step, bug) => (*step, *bug),
+    let bug = match end {
+        End::Found(_, bug) => *bug,
         End::Exhausted => return exhausted(walk),
         End::Unclear => {
             return Ok(
@@ -361,47 +437,16 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         Bug::Value | Bug::Decision => "The first wrong step:",
     };
     let mut lines = vec![String::new(), title.to_owned()];
-    let mut steps: Vec<Judged> = walk.judged.clone();
-    steps.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
-    steps.sort_by_key(|judged| judged.step);
-    steps.dedup_by_key(|judged| judged.step);
-    for judged in steps.iter().filter(|judged| judged.step >= step) {
-        let facts = walk.facts(judged.step)?;
-        lines.push(format!("  step {}, {}: {}", judged.step.0, at(&facts), wrong_there(judged, &facts, bug)));
-        let place = facts.detail.standing.place.as_ref();
-        if let Some(source) = place.and_then(|place| line(&place.file, place.line)) {
-            lines.push(format!("      {}", console.out_style.paint(Role::Faint, safe(source.trim_start()))));
+    for step in walk.explanation.iter().flat_map(|found| &found.steps) {
+        let place = step.file.as_ref().zip(step.line);
+        let place = place.map(|(file, line)| format!("{}:{line}, ", Terminal.line(file))).unwrap_or_default();
+        let (function, wrong) = (Terminal.line(&step.function), Terminal.line(&step.wrong));
+        lines.push(format!("  step {}, {place}in {function}: {wrong}", step.step));
+        if let Some(source) = &step.source {
+            lines.push(format!("      {}", console.out_style.paint(Role::Faint, Terminal.line(source))));
         }
     }
     Ok(lines.join("\n") + "\n")
-}
-
-fn bug_name(bug: Bug) -> &'static str {
-    match bug {
-        Bug::Value => "wrong value",
-        Bug::Decision => "wrong decision",
-        Bug::Missing => "missing code",
-        Bug::Given(_) => "wrong before the run",
-    }
-}
-
-/// What is wrong at a step that was judged.
-fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
-    match &judged.feedback {
-        Feedback::WrongResult if bug == Bug::Missing => "a value is wrong before it, and no step changed it".to_owned(),
-        Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
-        Feedback::WrongResult => "computes a wrong value".to_owned(),
-        Feedback::WrongPath => "should not run".to_owned(),
-        Feedback::WrongValue(wrong) => {
-            let names = wrong.iter().filter_map(|index| facts.used.get(*index));
-            let told = |used: &Used| {
-                let origin = used.origin.as_ref().map(|origin| format!(" ({})", safe(origin))).unwrap_or_default();
-                format!("{} = {}{origin}", short(&used.name), value(used))
-            };
-            format!("uses the wrong {}", names.map(told).collect::<Vec<_>>().join(", "))
-        }
-        Feedback::Correct | Feedback::Unclear => String::new(),
-    }
 }
 
 /// What the answers say if all steps were judged.

@@ -19,7 +19,7 @@ pub fn run(order: &RecordOrder, location: &Location, context: &Context, console:
 }
 
 /// The recording, for people.
-fn text(name: &str, recording: &Recording) -> String {
+pub fn text(name: &str, recording: &Recording) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     line(format!("recording {name}: the test ended with {}", recording.ending));

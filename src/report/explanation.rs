@@ -10,6 +10,7 @@ use crate::report::Report;
 use crate::report::certificate::proven;
 use crate::report::chain::Chain;
 use crate::report::chop::Chop;
+use crate::report::walk::Walk;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
@@ -37,6 +38,9 @@ pub enum Explanation {
     /// The statements between the input of a run and its failure.
     #[serde(rename = "git-idd/chop/1")]
     Chop(Chop),
+    /// The steps from the first wrong one to the failure, as a person judged them.
+    #[serde(rename = "git-idd/feedback/1")]
+    Walk(Walk),
 }
 
 /// An explanation of the finding of a hunt.
@@ -75,6 +79,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explained, ExplanationError
     let explanation = match explanation {
         Explanation::Chain(chain) => Explanation::Chain(chain.bounded()),
         Explanation::Chop(chop) => Explanation::Chop(chop.bounded()),
+        Explanation::Walk(walk) => Explanation::Walk(walk.bounded()),
     };
     Ok(Explained { hunt, commit, tree, explanation })
 }
@@ -115,7 +120,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_explanation_is_read_as_it_was_stored() {
-        for explained in samples::explanations() {
+        let walk = samples::of_hunt(Explanation::Walk(samples::walk()));
+        for explained in samples::explanations().into_iter().chain([walk]) {
             assert_eq!(read(&bytes(&explained).unwrap(), &samples::explained()).unwrap(), explained);
         }
     }

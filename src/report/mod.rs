@@ -48,6 +48,8 @@ pub mod summary;
 
 pub mod text;
 
+pub mod walk;
+
 #[cfg(test)]
 mod samples;
 

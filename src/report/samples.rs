@@ -37,6 +37,8 @@ use crate::report::chop::Chop;
 use crate::report::chop::Size;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::walk;
+use crate::report::walk::Walk;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use serde_json::Value;
@@ -344,6 +346,27 @@ pub fn chop() -> Chop {
         constants: size(1),
         constant_lines: vec![line(parse, 5, false, Some("int max = 4;"), &["max = 4"])],
         remarks: vec!["A second run took another path: the failure may be another one there.".into()],
+    }
+}
+
+/// A walk.
+pub fn walk() -> Walk {
+    let step = |step, line, source: Option<&str>, wrong: &str, values: &[&str]| walk::Step {
+        step,
+        file: Some("src/parse.c".into()),
+        line: Some(line),
+        function: "parse".into(),
+        source: source.map(Untrusted::from),
+        wrong: wrong.into(),
+        values: values.iter().map(|value| Untrusted::from(*value)).collect(),
+    };
+    Walk {
+        fault: walk::Fault::Value,
+        n_answers: 3,
+        steps: vec![
+            step(12, 8, Some("n = max - 1;"), "computes a wrong value", &["max = 4", "n = <1>"]),
+            step(27, 9, None, "uses the wrong n = <1>", &["n = <1>"]),
+        ],
     }
 }
 

@@ -30,6 +30,8 @@ use crate::report::places::Lines;
 use crate::report::places::Place;
 use crate::report::places::places;
 use crate::report::summary;
+use crate::report::walk;
+use crate::report::walk::Walk;
 
 /// The address of the schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -119,6 +121,7 @@ fn code_flow(explained: &Explained) -> Option<Value> {
     let (sentence, mut locations) = match &explained.explanation {
         Explanation::Chain(chain) => of_chain(chain),
         Explanation::Chop(chop) => of_chop(chop),
+        Explanation::Walk(walk) => of_walk(walk),
     };
     if locations.is_empty() {
         return None;
@@ -150,6 +153,18 @@ fn of_chop(chop: &Chop) -> (String, Vec<Value>) {
     lines.sort_by_key(|(line, _)| line.last);
     let sentence = format!("The statements that lead to the failure: {}.", Terminal.line(&chop.failure));
     (sentence, lines.into_iter().map(|(line, kind)| of_line(line, kind)).collect())
+}
+
+fn of_walk(walk: &Walk) -> (String, Vec<Value>) {
+    let location = |step: &walk::Step| {
+        let source = step.source.as_ref().map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
+        let place = (step.file.as_ref(), step.line.map(u64::from));
+        let mut location = flow_location(place, &format!("{source}: {}", Terminal.line(&step.wrong)), false);
+        let name = Terminal.line(&step.function);
+        location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+        location
+    };
+    (walk.sentence(), walk.steps.iter().map(location).collect())
 }
 
 fn of_line(line: &chop::Line, kind: &str) -> Value {
@@ -304,6 +319,15 @@ mod tests {
     fn a_chain_is_a_code_flow_of_the_first_result() {
         let log = explained(&samples::found(), &samples::explanations()[..1]);
         insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"][0]["codeFlows"]).unwrap());
+    }
+
+    #[test]
+    fn a_walk_is_a_code_flow_from_the_first_wrong_step_on() {
+        let log = explained(&samples::found(), &[samples::of_hunt(Explanation::Walk(samples::walk()))]);
+        let flow = &log["runs"][0]["results"][0]["codeFlows"][0];
+        let first = &flow["threadFlows"][0]["locations"][0]["location"];
+        assert_eq!(first["message"]["text"], "n = max - 1;: computes a wrong value");
+        assert_eq!(first["physicalLocation"]["region"]["startLine"], 8);
     }
 
     #[test]

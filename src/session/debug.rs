@@ -25,12 +25,17 @@ use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Statements;
 use crate::explain::native::facts::Used;
 use crate::explain::native::recorded::Recorded;
+use crate::report;
 use crate::report::Status;
+use crate::revision::TreeId;
 use crate::session::context::Context;
+use crate::session::debug::expect::Checked;
+use crate::session::debug::expect::Expectation;
 use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
+use crate::session::order::RecordOrder;
 use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
@@ -54,7 +59,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::time::Instant;
 
+pub mod expect;
+pub mod explained;
 mod recent;
+pub mod recording;
 pub mod simulated;
 
 /// What is debugged.
@@ -62,6 +70,10 @@ pub mod simulated;
 pub struct DebugOrder {
     /// The recorded run.
     pub which: Which,
+    /// How a test is recorded first, in place of the recording.
+    pub record: Option<RecordOrder>,
+    /// What holds at lines.
+    pub expected: Vec<Expectation>,
     /// Where the failure is seen; what is found first of a crash and the last step if it is `None`.
     pub from: Option<Criterion>,
     /// The file of the answers, in place of that beside the recording.
@@ -88,6 +100,8 @@ pub struct Question<'q> {
     pub judged: &'q [Judged],
     /// The values that are the same in the passing version: their indices. Presumed to be right.
     pub presumed: Vec<usize>,
+    /// The values that are as the person expects: their indices.
+    pub expected: Vec<usize>,
 }
 
 /// What a person answers.
@@ -196,6 +210,12 @@ pub struct Walk {
     pub method: Method,
     /// How suspicious a statement is before the first answer, where that is not 1.
     prior: HashMap<u32, f64>,
+    /// The version that was recorded, if it is known.
+    pub tree: Option<TreeId>,
+    /// What was found at last.
+    pub explanation: Option<report::walk::Walk>,
+    /// Where the expectations of the person hold.
+    pub expected: Vec<Checked>,
     /// What the passing version said of steps.
     silent: HashMap<Step, Feedback>,
     divergences: Option<Vec<Candidate>>,
@@ -230,6 +250,9 @@ impl Walk {
             judged: Vec::new(),
             method: Method::default(),
             prior: HashMap::new(),
+            tree: None,
+            explanation: None,
+            expected: Vec::new(),
             silent: HashMap::new(),
             divergences: None,
         })
@@ -390,7 +413,8 @@ impl Walk {
             let is_first = self.judged.is_empty();
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
             let presumed = if is_helped { self.presumed(step, &facts.used)? } else { Vec::new() };
-            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed };
+            let expected = self.as_expected(step, &facts)?;
+            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed, expected };
             match person.judge(&question)? {
                 Reply::Said(feedback) => {
                     let bug = match feedback {
@@ -450,8 +474,10 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
             walk.prior.insert(number, RECENT);
         }
     }
+    walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
+    walk.expect(&order.expected)?;
     let place = store::directory(&location.session_directory()).join(&recorded.name);
-    let kept = place.join(format!("walk-{}-{}.answers", recorded.process, walk.failure.0));
+    let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
     Ok((walk, sources, kept))
 }
 
@@ -465,7 +491,8 @@ pub fn of_versions<T>(
 ) -> Result<T, Failure> {
     with_both(order, location, context, talk, |both, _| {
         let Both { failing, reference, alignment, failure, changed, pair } = both;
-        let walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
+        let mut walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
+        walk.tree = Some(pair.failing.0);
         debug(walk, &Versions { changed, tree: pair.failing.0 })
     })
 }
@@ -475,5 +502,5 @@ pub struct Versions {
     /// The lines of the failing version that the change touches.
     pub changed: crate::session::explain::change::Lines,
     /// The tree of the failing version.
-    pub tree: crate::revision::TreeId,
+    pub tree: TreeId,
 }

@@ -17,6 +17,7 @@ pub mod dap;
 pub mod debug;
 pub mod estimate;
 pub mod explain;
+pub mod expression;
 pub mod failure;
 pub mod finding;
 pub mod hold;

@@ -459,6 +459,7 @@ pub fn keep_explanation(location: &Location, explained: &Explained) -> Result<()
     let kind = match explained.explanation {
         Explanation::Chain(_) => ExplanationKind::Chain,
         Explanation::Chop(_) => ExplanationKind::Chop,
+        Explanation::Walk(_) => ExplanationKind::Walk,
     };
     let path = journal::explanation_of(&segment_path(location, &explained.hunt)?, kind);
     files::replace(&path, &explanation::bytes(explained)?)

@@ -74,6 +74,30 @@ fn a_walk_over_a_recording_leads_from_the_failure_to_the_first_wrong_step() {
 }
 
 #[test]
+fn a_test_command_is_recorded_before_the_walk() {
+    let place = repository(GOOD, &bad());
+    let test = ["--from", "line:a.c:15", "--build", "cc -g -o a a.c", "--", "./a"];
+    let (said, code) = walked(place.path(), "h\n", &test);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("The first wrong step:\n"), "{said}");
+    assert!(said.contains("recording 0001: the test ended with exit code 1\n"), "{said}");
+    // The answers are those of that recording.
+    let (said, code) = walked(place.path(), "h\n", &["--recording", "1", "--from", "line:a.c:15"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = walked(place.path(), "", &["--recording", "1", "--", "./a"]);
+    assert_eq!(code, Some(129), "{said}");
+}
+
+#[test]
+fn a_test_that_passes_has_no_failure_to_debug() {
+    let place = repository(&bad(), GOOD);
+    let (said, code) = walked(place.path(), "", &["--build", "cc -g -o a a.c", "--", "./a"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the test passes at HEAD, so there is no failure to debug"), "{said}");
+    assert!(said.contains("--recording 0001 --from <criterion>"), "{said}");
+}
+
+#[test]
 fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
     let place = repository(GOOD, &bad());
     let order = ["--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -g -o a a.c", "--", "./a"];
@@ -148,6 +172,81 @@ fn a_person_to_whom_all_is_unclear_is_not_asked_forever() {
 }
 
 #[test]
+fn an_expectation_that_does_not_hold_is_the_first_answer() {
+    let place = recorded();
+    let expected = ["--from", "line:a.c:15", "--expect", "most == 9 at a.c:13", "--expect", "i >= 0 at ./a.c:10"];
+    let (said, code) = walked(place.path(), "h\n", &expected);
+    assert_eq!(code, Some(0), "{said}");
+    let (before, rest) = said.split_once(", a.c:13: it uses the wrong most = 0.\n").unwrap();
+    let (_, wrong) = before.split_once("`most == 9` does not hold before step ").unwrap();
+    assert!(rest.starts_with("`i >= 0` holds before 3 steps of a.c:10.\n\n1. step "), "{said}");
+    // Neither the failure nor that step is asked about; both end the story.
+    let (asked, found) = said.split_once("The first wrong step:\n").unwrap();
+    assert!(!asked.contains("int both") && !asked.contains("return both"), "{said}");
+    let end = format!("  step {wrong}, a.c:13, in main: uses the wrong most = 0\n      int both = most + sum;\n");
+    assert!(found.contains(&end), "{said}");
+
+    // Taken back, it is asked.
+    let (said, _) = walked(place.path(), "z\n", &expected);
+    assert!(said.contains(&format!("1. step {wrong}, a.c:13, in main\n")), "{said}");
+
+    let (said, _) = walked(place.path(), "", &["--json", "--expect", "most == 9 at a.c:13"]);
+    let first: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    assert_eq!(first["schema"], "git-idd debug expectation 1");
+    assert_eq!((&first["wrong"], first["step"].to_string()), (&serde_json::json!(["most = 0"]), wrong.to_owned()));
+}
+
+#[test]
+fn an_expectation_about_what_its_line_does_not_use_says_where_the_walk_begins() {
+    let place = recorded();
+    let (said, code) = walked(place.path(), "h\n", &["--expect", "most > 0 at a.c:11"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("`most > 0` does not hold before step "), "{said}");
+    assert!(said.contains(", a.c:11: the walk begins there.\n"), "{said}");
+    assert!(said.contains("1. step ") && said.contains("      sum += numbers[i];\n"), "{said}");
+}
+
+#[test]
+fn values_that_are_as_expected_are_marked() {
+    let place = recorded();
+    let (said, _) = walked(place.path(), "", &["--from", "line:a.c:3", "--expect", "one <= other at a.c:3"]);
+    assert!(said.contains("`one <= other` holds before 3 steps of a.c:3.\n"), "{said}");
+    assert!(said.contains("uses one = 0  (as expected)\n"), "{said}");
+}
+
+#[test]
+fn an_expectation_that_says_nothing_is_an_error() {
+    let place = recorded();
+    let (said, code) = walked(place.path(), "", &["--expect", "nothing > 0 at a.c:13"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("cannot be evaluated before any step of a.c:13: no variable `nothing` is visible"), "{said}");
+    assert!(said.contains(" are: ") && said.contains("most"), "{said}");
+    let (said, code) = walked(place.path(), "", &["--expect", "most > 0 at a.c:900"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no statement of a.c:900 ran up to the failure"), "{said}");
+    let (said, code) = walked(place.path(), "", &["--expect", "most > 0"]);
+    assert_eq!(code, Some(129), "{said}");
+    assert!(said.contains("an expectation has the form"), "{said}");
+}
+
+#[test]
+fn the_reports_of_a_hunt_show_the_walk_over_its_version() {
+    let place = repository(GOOD, &bad());
+    let place = place.path();
+    let build = ["--build", "cc -g -o a a.c", "--", "./a"];
+    idd(place, &[&["--quiet"][..], &build].concat());
+    let (said, code) = walked(place, "w both\nh\n", &[&["--from", "line:a.c:15"][..], &build].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (said, complaint, code) = idd(place, &["report", "--html", "page.html"]);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(page.contains("found with 2 answers"), "{page}");
+    assert!(page.contains("<code>a.c:15</code> in <code>main</code>"), "{page}");
+    let (said, complaint, _) = idd(place, &["report", "--format", "markdown"]);
+    assert!(said.contains("**The first wrong step**"), "{said}{complaint}");
+}
+
+#[test]
 fn the_kind_of_fault_is_printed() {
     let place = recorded();
     let (said, _) = walked(place.path(), "w both\nw most\nm\n", &["--from", "line:a.c:15"]);
@@ -195,7 +294,7 @@ fn programs_are_asked_by_lines_of_json() {
     assert_eq!(lines[0]["line"], 15);
     assert_eq!(
         lines[0]["uses"][0],
-        serde_json::json!({ "name": "both", "value": "16", "origin": null, "presumed": false })
+        serde_json::json!({ "name": "both", "value": "16", "origin": null, "presumed": false, "expected": false })
     );
     assert_eq!(lines[1]["error"], "the step uses no value nothing");
     assert_eq!(lines[3]["result"], "left");

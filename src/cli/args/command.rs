@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::session::debug::expect::Expectation;
 use crate::session::slice::criterion::Criterion;
 use clap::Arg;
 use clap::ArgAction;
@@ -226,12 +227,12 @@ pub struct ExplainCommand {
 /// A walk over a recorded run.
 #[derive(Debug, clap::Args)]
 pub struct DebugCommand {
-    /// The test, as in a hunt; with `--bad` and `--good`, in place of a recording.
-    #[arg(value_name = "TEST-CMD", last = true, requires_all = ["bad", "good"])]
+    /// The test, as in a hunt; it is recorded first, at HEAD or at `--bad` and `--good` (default: a recording is opened).
+    #[arg(value_name = "TEST-CMD", last = true)]
     pub words: Vec<OsString>,
 
     /// The recording (default: the last one).
-    #[arg(long, value_name = "ID", conflicts_with = "bad")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "words"])]
     pub recording: Option<String>,
 
     /// The process, by its number in the recording (default: the last one that ended as the test did).
@@ -243,6 +244,11 @@ pub struct DebugCommand {
     #[arg(long, value_name = "CRITERION", value_parser = criterion::parse, conflicts_with = "bad")]
     pub from: Option<Criterion>,
 
+    /// What holds each time that a line is about to run, in C: `n > 0 at a.c:13`. The walk begins where it does not; may
+    /// be given more than once.
+    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse, conflicts_with = "simulate")]
+    pub expect: Vec<Expectation>,
+
     /// Revision at which the test fails; it is recorded.
     #[arg(long, value_name = "REV", requires = "good")]
     pub bad: Option<String>,
@@ -252,7 +258,7 @@ pub struct DebugCommand {
     pub good: Option<String>,
 
     /// Shell line that is run before the test.
-    #[arg(long, value_name = "COMMAND", requires = "bad")]
+    #[arg(long, value_name = "COMMAND", requires = "words")]
     pub build: Option<OsString>,
 
     /// Read answers from this file first, a line each, and add those that are given then (default: a file beside the

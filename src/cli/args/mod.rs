@@ -38,6 +38,7 @@ use crate::session::order::ExplainOrder;
 use crate::session::order::History;
 use crate::session::order::Holding;
 use crate::session::order::HuntOrder;
+use crate::session::order::Keep;
 use crate::session::order::RecordOrder;
 use crate::session::order::Reduction;
 use crate::session::order::ShrinkOrder;
@@ -470,8 +471,22 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
 const DEFAULT_LIMITS: (u64, u64) = (4 << 30, 1 << 30);
 
 fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
-    let DebugCommand { words, recording, process, from, bad, good, build, answers, restart, plain, simulate, .. } =
-        command;
+    let DebugCommand {
+        words,
+        recording,
+        process,
+        from,
+        expect: expected,
+        bad,
+        good,
+        build,
+        answers,
+        restart,
+        plain,
+        simulate,
+        ..
+    } = command;
+    let mut record = None;
     let versions = match (bad, good) {
         (Some(bad), Some(good)) => Some(ExplainOrder {
             command: Some(TestCommand::from_words(words).ok_or((
@@ -496,10 +511,27 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
             max_output: DEFAULT_LIMITS.1,
             timeout: None,
         }),
-        _ => None,
+        _ if words.is_empty() => None,
+        _ => {
+            record = Some(RecordOrder {
+                command: TestCommand::from_words(words)
+                    .ok_or(("the test command is empty", "give the command that fails: git idd debug -- ./test.sh"))?,
+                at: "HEAD".to_owned(),
+                build,
+                holding: Holding::default(),
+                program: None,
+                once: false,
+                max_trace: DEFAULT_LIMITS.0,
+                max_output: DEFAULT_LIMITS.1,
+                keep: Keep::Last,
+                timeout: None,
+            });
+            None
+        }
     };
     let which = Which { recording, process };
-    Ok(DebugOrder { which, from, answers, is_restarted: restart, is_plain: plain, versions, simulated: simulate })
+    let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
+    Ok(DebugOrder { which, record, expected, from, answers, is_restarted, is_plain, versions, simulated })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {

@@ -10,9 +10,9 @@ use ratatui::crossterm::event::EnableMouseCapture;
 use ratatui::crossterm::execute;
 
 use crate::cli::debug::Line;
-use crate::cli::debug::PRESUMED;
 use crate::cli::debug::at;
 use crate::cli::debug::does;
+use crate::cli::debug::presumed;
 use crate::cli::debug::reply;
 use crate::cli::debug::safe;
 use crate::cli::debug::screen::Action;
@@ -110,10 +110,7 @@ impl<'a> Panes<'a> {
             line: place.map_or(0, |place| place.line),
             used: (0..)
                 .zip(used)
-                .map(|(index, used)| {
-                    let presumed = if question.presumed.contains(&index) { PRESUMED } else { "" };
-                    (short(&used.name), value(used) + presumed, maker(&used.makers))
-                })
+                .map(|(index, used)| (short(&used.name), value(used) + presumed(question, index), maker(&used.makers)))
                 .collect(),
             does: does(question.facts),
             calls: calls.chain([safe(&detail.standing.function)]).collect(),

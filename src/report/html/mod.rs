@@ -11,6 +11,7 @@ mod chop;
 mod diff;
 mod history;
 mod markup;
+mod walk;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -157,6 +158,9 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
             }
             Explanation::Chop(found) => {
                 section("chop", "What leads to the failure", &mut |out| chop::write(found, out));
+            }
+            Explanation::Walk(found) => {
+                section("walk", "The first wrong step", &mut |out| walk::write(found, out));
             }
         }
     }
@@ -321,7 +325,7 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     let targets = of_culprit
         .flat_map(|explained| match &explained.explanation {
             Explanation::Chain(chain) => chain::targets(chain, culprit),
-            Explanation::Chop(_) => BTreeSet::new(),
+            Explanation::Chop(_) | Explanation::Walk(_) => BTreeSet::new(),
         })
         .collect();
     diff::write(culprit, CULPRIT, &targets, out);

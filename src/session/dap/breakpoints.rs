@@ -1,8 +1,6 @@
 //! Breakpoints on lines and on data.
 
-use crate::session::dap::condition::Condition;
-use crate::session::dap::condition::Count;
-use crate::session::dap::expression;
+use crate::session::dap::count::Count;
 use crate::session::dap::lists::FIRST_NODE;
 use crate::session::dap::lists::LOCALS;
 use crate::session::dap::lists::READ;
@@ -12,6 +10,8 @@ use crate::session::dap::recordings::of_trace;
 use crate::session::dap::stand::Stand;
 use crate::session::dap::tape;
 use crate::session::dap::tape::Target;
+use crate::session::expression;
+use crate::session::expression::condition::Condition;
 use crate::session::failure::Failure;
 use crate::trace::place::Place;
 use crate::trace::step::Step;

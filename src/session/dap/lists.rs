@@ -1,10 +1,10 @@
 //! Lists of variables, and what is in them: structures, arrays and targets of pointers have lists of their own.
 
-use crate::session::dap::expression;
 use crate::session::dap::recordings::complaint;
 use crate::session::dap::recordings::of_trace;
 use crate::session::dap::stand::Stand;
 use crate::session::dap::tape::Shown;
+use crate::session::expression;
 use crate::session::failure::Failure;
 use crate::trace::native::parts::Division;
 use serde_json::Value;

@@ -2,14 +2,12 @@
 //!
 //! [`wire`] is the form of the messages, and [`Session`] answers the requests. The state is a [`stand`]: one step, and all
 //! that is shown is the process right before that step runs. Nothing runs: a walk is a look into a table, and what is shown
-//! is played from the last checkpoint. [`tape`] answers questions about the run, [`expression`] computes what is typed
-//! (numbers by [`arithmetic`], variables by [`state`]), [`feedback`] recommends steps to a person who judges them, and
+//! is played from the last checkpoint. [`tape`] answers questions about the run, [`expression`](crate::session::expression) computes
+//! what is typed, [`feedback`] recommends steps to a person who judges them, and
 //! [`launch`] reads what a client wants to open or to record.
 
-pub mod arithmetic;
 mod breakpoints;
-pub mod condition;
-pub mod expression;
+mod count;
 pub mod feedback;
 pub mod launch;
 mod lists;
@@ -17,7 +15,6 @@ mod order;
 pub mod recordings;
 mod session;
 mod stand;
-pub mod state;
 pub mod tape;
 #[cfg(test)]
 mod tests;

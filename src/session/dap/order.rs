@@ -59,6 +59,8 @@ impl Recordings for Stored<'_> {
         let from = from.map(|text| (self.criterion)(text).map_err(complaint)).transpose()?;
         let order = DebugOrder {
             which: which.clone(),
+            record: None,
+            expected: Vec::new(),
             from,
             answers: None,
             is_restarted: false,

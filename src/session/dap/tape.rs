@@ -1,11 +1,11 @@
 //! A recorded run as a debugger sees it: the stack and the variables before a step, the hits of breakpoints, the writers of
 //! a variable.
 
-use crate::session::dap::condition::Condition;
-use crate::session::dap::expression;
-use crate::session::dap::expression::Expression;
-use crate::session::dap::expression::Value;
-use crate::session::dap::state::State;
+use crate::session::expression;
+use crate::session::expression::Expression;
+use crate::session::expression::Value;
+use crate::session::expression::condition::Condition;
+use crate::session::expression::state::State;
 use crate::trace::TraceError;
 use crate::trace::native::detail;
 use crate::trace::native::detail::Access;
@@ -139,29 +139,6 @@ impl Watch for Table {
         if let Some(frame) = machine.frame() {
             self.crash = Some((frame.step, crash.signal));
         }
-    }
-}
-
-/// Examines the process at given steps.
-struct Tests<'t> {
-    player: (&'t Globals, &'t [u8]),
-    /// Ascending.
-    steps: &'t [Step],
-    condition: &'t Condition,
-    found: Vec<Result<bool, String>>,
-}
-
-impl Watch for Tests<'_> {
-    fn step(&mut self, machine: &Machine) {
-        if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
-            let view = View { machine, globals: self.player.0, words: self.player.1 };
-            let holds = machine.frame().map(|frame| self.condition.holds(State { view, frame }));
-            self.found.push(holds.unwrap_or(Ok(false)));
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.found.len() == self.steps.len()
     }
 }
 
@@ -333,13 +310,7 @@ impl Tape {
     ///
     /// Cost: plays up to the last of them.
     pub fn test(&mut self, steps: &[Step], condition: &Condition) -> Result<Vec<Result<bool, String>>, TraceError> {
-        let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
-        let mut tests = Tests { player: (&globals, &words), steps, condition, found: Vec::new() };
-        self.player.seek(0)?;
-        self.player.play(&mut tests)?;
-        let mut found = tests.found;
-        found.resize(steps.len(), Ok(false));
-        Ok(found)
+        condition.test(&mut self.player, steps)
     }
 
     /// The steps that write a variable, ascending.

@@ -215,7 +215,7 @@ mod tests {
         drop(start(idd, "resumable", 99, false));
         let (_running, _) = start(idd, "running", 99, true);
         let keep = Keep { max_age: DAY * 30, max_bytes: u64::MAX };
-        assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: bytes + 10, segments: 1 });
+        assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: bytes + 15, segments: 1 });
         assert_eq!(hunts(idd), ["recent", "resumable", "running"]);
         for kind in ExplanationKind::ALL {
             let explanation = |hunt: &str| journal::explanation_of(&journal::segment_path(idd, hunt).unwrap(), kind);

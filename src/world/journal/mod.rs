@@ -125,11 +125,13 @@ pub enum ExplanationKind {
     Chain,
     /// A chop.
     Chop,
+    /// A walk to the first wrong step.
+    Walk,
 }
 
 impl ExplanationKind {
     /// All kinds, in the order of reports.
-    pub const ALL: [Self; 2] = [Self::Chain, Self::Chop];
+    pub const ALL: [Self; 3] = [Self::Chain, Self::Chop, Self::Walk];
 }
 
 /// The place of an explanation of a segment's hunt. It is removed together with the segment.
@@ -137,6 +139,7 @@ pub fn explanation_of(segment: &Path, kind: ExplanationKind) -> PathBuf {
     segment.with_extension(match kind {
         ExplanationKind::Chain => "explanation.json",
         ExplanationKind::Chop => "chop.json",
+        ExplanationKind::Walk => "walk.json",
     })
 }
 

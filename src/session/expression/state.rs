@@ -1,13 +1,13 @@
-//! The recorded process as [expressions](crate::session::dap::expression) see it.
+//! The recorded process as [expressions](crate::session::expression) see it.
 
 use crate::instrument::debug::SourceType;
-use crate::session::dap::arithmetic::Number;
-use crate::session::dap::arithmetic::Type;
-use crate::session::dap::expression;
-use crate::session::dap::expression::Expression;
-use crate::session::dap::expression::Held;
-use crate::session::dap::expression::Objects;
-use crate::session::dap::expression::Value;
+use crate::session::expression;
+use crate::session::expression::Expression;
+use crate::session::expression::Held;
+use crate::session::expression::Objects;
+use crate::session::expression::Value;
+use crate::session::expression::arithmetic::Number;
+use crate::session::expression::arithmetic::Type;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::object::Place;
 use crate::trace::native::object::View;

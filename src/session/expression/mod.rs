@@ -1,19 +1,22 @@
 //! Expressions of C on a recorded state, without calls and assignments.
 //!
 //! [`parse`] reads an expression, [`evaluate`] computes it. What a name means, and what is in a variable, comes from
-//! [`Objects`]; so this file knows nothing of a run.
+//! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] is a process of a
+//! recording as expressions see it, and a [`condition`] is tested before many steps.
 
-use crate::session::dap::arithmetic;
-use crate::session::dap::arithmetic::Binary;
-use crate::session::dap::arithmetic::Number;
-use crate::session::dap::arithmetic::Type;
-use crate::session::dap::arithmetic::Unary;
+use crate::session::expression::arithmetic::Binary;
+use crate::session::expression::arithmetic::Number;
+use crate::session::expression::arithmetic::Type;
+use crate::session::expression::arithmetic::Unary;
 
+pub mod arithmetic;
+pub mod condition;
 mod read;
+pub mod state;
 #[cfg(test)]
 mod tests;
 
-pub use crate::session::dap::expression::read::parse;
+pub use crate::session::expression::read::parse;
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +45,36 @@ pub enum Expression {
     Cast(Cast, Box<Expression>),
     /// The bytes that an operand takes.
     SizeOf(Box<Expression>),
+}
+
+impl Expression {
+    /// The variables, or parts of them, whose values it uses; of `p->n` that as a whole. In the order of the text.
+    pub fn named(&self) -> Vec<&Self> {
+        match self {
+            Self::Number(_) | Self::Address(_) | Self::SizeOf(_) => Vec::new(),
+            Self::Name(_) | Self::Member(..) | Self::Target(_) => vec![self],
+            Self::Element(_, index) => [vec![self], index.named()].concat(),
+            Self::Unary(_, inner) | Self::Cast(_, inner) => inner.named(),
+            Self::Binary(_, one, other) | Self::Logic(_, one, other) => [one.named(), other.named()].concat(),
+            Self::Conditional(parts) => parts.iter().flat_map(Self::named).collect(),
+        }
+    }
+
+    /// A variable, or a part of one, as it is written; `None` if its place is computed.
+    pub fn written(&self) -> Option<String> {
+        match self {
+            Self::Name(name) => Some(name.clone()),
+            Self::Member(inner, is_pointer, name) => {
+                Some(format!("{}{}{name}", inner.written()?, if *is_pointer { "->" } else { "." }))
+            }
+            Self::Element(inner, index) => match **index {
+                Self::Number(Number::Integer(index, _)) => Some(format!("{}[{index}]", inner.written()?)),
+                _ => None,
+            },
+            Self::Target(inner) => Some(format!("*{}", inner.written()?)),
+            _ => None,
+        }
+    }
 }
 
 /// The type of a cast.

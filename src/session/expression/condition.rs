@@ -1,8 +1,16 @@
-//! Conditions of breakpoints, and counts of hits.
+//! Conditions on a recorded state: of breakpoints, and what must hold.
 
-use crate::session::dap::expression;
-use crate::session::dap::expression::Expression;
-use crate::session::dap::state::State;
+use crate::session::expression;
+use crate::session::expression::Expression;
+use crate::session::expression::state::State;
+use crate::trace::TraceError;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::object::View;
+use crate::trace::native::play::Player;
+use crate::trace::step::Step;
+use std::sync::Arc;
 
 /// A condition.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,42 +55,48 @@ impl Condition {
             }
         }
     }
-}
 
-/// A count of hits: `5` is the fifth one, `>= 5` and `> 5` all from there on, `% 5` each fifth one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
-    /// This one, from 1.
-    Only(usize),
-    /// This one and later ones.
-    From(usize),
-    /// Those whose number is a multiple.
-    Each(usize),
-}
-
-impl Count {
-    /// Reads a count; `None` if it has another form.
-    pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);
-        if let Some(rest) = text.strip_prefix(">=") {
-            number(rest).map(Self::From)
-        } else if let Some(rest) = text.strip_prefix('>') {
-            number(rest)?.checked_add(1).map(Self::From)
-        } else if let Some(rest) = text.strip_prefix('%') {
-            number(rest).map(Self::Each)
-        } else {
-            number(text.trim_start_matches('=')).map(Self::Only)
+    /// What it says something about.
+    pub fn subject(&self) -> &Expression {
+        match self {
+            Self::Expression(expression) | Self::Text(expression, ..) => expression,
         }
     }
 
-    /// Whether the hit of this number, from 1, counts.
-    pub fn takes(self, hit: usize) -> bool {
-        match self {
-            Self::Only(number) => hit == number,
-            Self::From(number) => hit >= number,
-            Self::Each(number) => hit.is_multiple_of(number),
+    /// Whether it holds right before some steps, ascending: an answer for each.
+    ///
+    /// Cost: plays up to the last of them.
+    pub fn test(&self, player: &mut Player, steps: &[Step]) -> Result<Vec<Result<bool, String>>, TraceError> {
+        let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+        let mut tests = Tests { process: (&globals, &words), steps, condition: self, found: Vec::new() };
+        player.seek(0)?;
+        player.play(&mut tests)?;
+        let mut found = tests.found;
+        found.resize(steps.len(), Ok(false));
+        Ok(found)
+    }
+}
+
+/// Examines the process at given steps.
+struct Tests<'t> {
+    process: (&'t Globals, &'t [u8]),
+    /// Ascending.
+    steps: &'t [Step],
+    condition: &'t Condition,
+    found: Vec<Result<bool, String>>,
+}
+
+impl Watch for Tests<'_> {
+    fn step(&mut self, machine: &Machine) {
+        if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
+            let view = View { machine, globals: self.process.0, words: self.process.1 };
+            let holds = machine.frame().map(|frame| self.condition.holds(State { view, frame }));
+            self.found.push(holds.unwrap_or(Ok(false)));
         }
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.len() == self.steps.len()
     }
 }
 
@@ -99,15 +113,5 @@ mod tests {
         for text in ["", "n ==", "== 3", "n < \"a\"", "\"a\"", "\"", "f(n) == \"a\""] {
             assert!(Condition::parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn hits_are_counted() {
-        let taken = |text: &str| -> Vec<usize> {
-            let count = Count::parse(text).unwrap();
-            (1..=6).filter(|hit| count.takes(*hit)).collect()
-        };
-        assert_eq!((taken("2"), taken(">= 5"), taken(">5"), taken("%3")), (vec![2], vec![5, 6], vec![6], vec![3, 6]));
-        assert!(["0", "x", "", "-1", "%0"].iter().all(|text| Count::parse(text).is_none()));
     }
 }

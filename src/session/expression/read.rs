@@ -1,11 +1,11 @@
 //! Reads expressions of C.
 
-use crate::session::dap::arithmetic::Binary;
-use crate::session::dap::arithmetic::Number;
-use crate::session::dap::arithmetic::Type;
-use crate::session::dap::arithmetic::Unary;
-use crate::session::dap::expression::Cast;
-use crate::session::dap::expression::Expression;
+use crate::session::expression::Cast;
+use crate::session::expression::Expression;
+use crate::session::expression::arithmetic::Binary;
+use crate::session::expression::arithmetic::Number;
+use crate::session::expression::arithmetic::Type;
+use crate::session::expression::arithmetic::Unary;
 
 /// An expression is not longer, in bytes.
 const MAX_LENGTH: usize = 1000;

@@ -1,0 +1,125 @@
+//! The walk from a failure to the first wrong step that a person judged: an [explanation](crate::report::explanation) of
+//! a finding.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::plural::count;
+use crate::report::Untrusted;
+use crate::report::chain::MAX_TEXT;
+
+/// The maximum number of steps that are shown.
+const MAX_STEPS: usize = 400;
+
+/// The maximum number of values of a step that are shown.
+const MAX_VALUES: usize = 20;
+
+/// A walk that ended with the first wrong step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Walk {
+    /// What is wrong at the first wrong step.
+    pub fault: Fault,
+    /// The number of answers that led there.
+    pub n_answers: usize,
+    /// The first wrong step, and the steps from there to the failure that were judged to be wrong; in the order of the run.
+    pub steps: Vec<Step>,
+}
+
+/// What is wrong at the first wrong step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fault {
+    /// It computes a wrong value from right ones.
+    #[serde(rename = "wrong value")]
+    Value,
+    /// It decides wrongly.
+    #[serde(rename = "wrong decision")]
+    Decision,
+    /// Code is missing before it.
+    #[serde(rename = "missing code")]
+    Missing,
+    /// A value that it uses was wrong before the program began.
+    #[serde(rename = "wrong before the run")]
+    Given,
+}
+
+/// A wrong step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number.
+    pub step: u32,
+    /// The file, as the compiler was given it.
+    pub file: Option<Untrusted>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The function.
+    pub function: Untrusted,
+    /// The text of the line without the space around it, if it is known.
+    pub source: Option<Untrusted>,
+    /// What is wrong, in words.
+    pub wrong: Untrusted,
+    /// The values that it uses and gives, such as `n = 3`.
+    pub values: Vec<Untrusted>,
+}
+
+impl Fault {
+    /// The fault in short.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Value => "wrong value",
+            Self::Decision => "wrong decision",
+            Self::Missing => "missing code",
+            Self::Given => "wrong before the run",
+        }
+    }
+}
+
+impl Walk {
+    /// The result in a sentence.
+    pub fn sentence(&self) -> String {
+        let what = match self.fault {
+            Fault::Value => "The first wrong step computes a wrong value from right ones",
+            Fault::Decision => "The first wrong step decides wrongly, and all that it uses is right",
+            Fault::Missing => "Code is missing before the first step",
+            Fault::Given => "The first step uses a value that was wrong before the program began",
+        };
+        format!("{what}; found with {}.", count(self.n_answers, "answer"))
+    }
+
+    /// The same with a limited number of steps, and with short texts.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        Self { steps: self.steps.iter().take(MAX_STEPS).map(Step::bounded).collect(), ..self }
+    }
+}
+
+impl Step {
+    fn bounded(&self) -> Self {
+        let cut = |text: &Option<Untrusted>| text.as_ref().map(|text| text.cut(MAX_TEXT));
+        Self {
+            file: cut(&self.file),
+            function: self.function.cut(MAX_TEXT),
+            source: cut(&self.source),
+            wrong: self.wrong.cut(MAX_TEXT),
+            values: self.values.iter().take(MAX_VALUES).map(|text| text.cut(MAX_TEXT)).collect(),
+            ..*self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn of_too_many_steps_the_first_are_shown_and_long_texts_are_cut() {
+        let mut walk = samples::walk();
+        walk.steps = vec![walk.steps[0].clone(); MAX_STEPS + 9];
+        walk.steps[0].wrong = "x".repeat(MAX_TEXT + 1).into();
+        walk.steps[0].values = vec!["n = 1".into(); 1000];
+        let walk = walk.bounded();
+        assert_eq!((walk.steps.len(), walk.steps[0].values.len()), (MAX_STEPS, MAX_VALUES));
+        assert_eq!(walk.steps[0].wrong, format!("{}…", "x".repeat(MAX_TEXT)).into());
+        assert_eq!(samples::walk().bounded(), samples::walk());
+    }
+}

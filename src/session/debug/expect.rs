@@ -1,0 +1,259 @@
+//! What the person expects of values at a line. The first step before which it does not hold is an answer.
+
+use crate::explain::feedback::Feedback;
+use crate::explain::native::facts::Facts;
+use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::session::debug::Walk;
+use crate::session::debug::given;
+use crate::session::expression::condition::Condition;
+use crate::session::expression::state::State;
+use crate::session::failure::Failure;
+use crate::session::recorded::failed;
+use crate::trace::native::object::View;
+use crate::trace::native::visit::before_step;
+use crate::trace::slice;
+use crate::trace::slice::Kinds;
+use crate::trace::step::Step;
+use std::sync::Arc;
+
+/// An expectation is examined before the first so many steps of its line.
+pub const MAX_EXAMINED: usize = 10_000;
+
+/// A condition that holds each time that a line is about to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectation {
+    /// The condition, as it was given.
+    pub text: String,
+    /// The same.
+    pub condition: Condition,
+    /// The file, or the end of its path.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl Expectation {
+    /// Reads `<expression> at <file>:<line>`.
+    ///
+    /// Errors: it has another form.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        const FORM: &str = "an expectation has the form `<expression> at <file>:<line>`";
+        let (condition, place) = text.rsplit_once(" at ").ok_or(FORM)?;
+        let (file, line) = place.trim().rsplit_once(':').filter(|(file, _)| !file.is_empty()).ok_or(FORM)?;
+        let line = line.parse().ok().filter(|line| *line > 0).ok_or(FORM)?;
+        let file = file.strip_prefix("./").unwrap_or(file).to_owned();
+        let text = condition.trim().to_owned();
+        Ok(Self { condition: Condition::parse(&text)?, text, file, line })
+    }
+
+    /// `a.c:13`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+}
+
+/// Where an expectation holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The expectation.
+    pub expectation: Expectation,
+    /// The steps before which it was examined and holds, ascending.
+    pub holds: Vec<Step>,
+    /// The first step before which it does not hold.
+    pub broken: Option<Step>,
+    /// The number of steps before which it was examined.
+    pub n_examined: usize,
+    /// The number of those before which a value is not known.
+    pub n_unknown: usize,
+    /// The number of all steps of the line up to the failure.
+    pub n_steps: usize,
+    /// If the walk begins at this step: the values that are wrong there, such as `n = 0`.
+    pub wrong: Vec<String>,
+}
+
+fn shown(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+impl Walk {
+    /// Examines expectations. The earliest step before which one does not hold takes the place of the failure: the values
+    /// that it uses and that the expectation names are wrong, which counts as the first answer. If it uses none of them,
+    /// or one was wrong before the run began, the person is asked about the step.
+    ///
+    /// Errors: no step of the line ran, or an expectation could be evaluated before none of them.
+    ///
+    /// Cost: a pass over the run for each expectation.
+    pub fn expect(&mut self, expectations: &[Expectation]) -> Result<(), Failure> {
+        for expectation in expectations {
+            let checked = self.check(expectation)?;
+            self.expected.push(checked);
+        }
+        let Some(first) = self.expected.iter().filter_map(|checked| checked.broken).min() else { return Ok(()) };
+        self.failure = first;
+        let begin: Vec<_> = self.table.members(first).into_iter().map(|step| (step, Step(u32::MAX))).collect();
+        self.wrong = slice::backward(&self.graph, &begin, Kinds::ALL);
+        let facts = self.facts(first)?;
+        let mut wrong = Vec::new();
+        for index in 0..self.expected.len() {
+            if self.expected[index].broken == Some(first) {
+                let condition = self.expected[index].expectation.condition.clone();
+                let named = self.named(&condition, first, &facts)?;
+                let text = |used: &usize| {
+                    let used = &facts.used[*used];
+                    format!("{} = {}", used.name, used.value.as_deref().unwrap_or("?"))
+                };
+                self.expected[index].wrong = named.iter().map(text).collect();
+                wrong.extend(named);
+            }
+        }
+        wrong.sort_unstable();
+        wrong.dedup();
+        let answer = Feedback::WrongValue(wrong.clone());
+        if !wrong.is_empty() && given(&facts, &answer).is_none() {
+            self.tell(&facts, answer);
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, expectation: &Expectation) -> Result<Checked, Failure> {
+        let is_here = |place: &crate::trace::place::Place| {
+            let before = place.file.strip_suffix(&*expectation.file);
+            place.line == expectation.line && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        let places: Vec<bool> =
+            self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
+        let steps = (1..=self.failure.0).map(Step).filter(|step| {
+            let at = step.0 as usize;
+            let statement = self.statements.of_steps.get(at).copied().unwrap_or(0);
+            places[statement as usize] && !self.run.run.entries[at] && self.table.shown(*step) == *step
+        });
+        let mut steps: Vec<Step> = steps.collect();
+        let n_steps = steps.len();
+        steps.truncate(MAX_EXAMINED);
+        let place = shown(&expectation.place());
+        let Some(first) = steps.first().copied() else {
+            return Err(Failure::new(Status::Error, format!("no statement of {place} ran up to the failure"))
+                .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
+        };
+        let found = expectation.condition.test(&mut self.run.player, &steps).map_err(|error| failed(&error))?;
+        if let Some(Err(why)) = found.first()
+            && found.iter().all(Result::is_err)
+        {
+            let text = shown(&expectation.text);
+            let message = format!("`{text}` cannot be evaluated before any step of {place}: {}", shown(why));
+            let names = self.state(first, |state| {
+                let names = state.view.variables(state.frame).into_iter().map(|place| shown(&place.name));
+                names.collect::<Vec<_>>().join(", ")
+            })?;
+            let failure = Failure::new(Status::Error, message);
+            return Err(match names.filter(|names| !names.is_empty()) {
+                Some(names) => failure.with_hint(format!("visible at step {} are: {names}", first.0)),
+                None => failure.with_hint("only global variables are visible there"),
+            });
+        }
+        let with = |answer: bool| steps.iter().zip(&found).filter(move |(_, found)| **found == Ok(answer));
+        Ok(Checked {
+            expectation: expectation.clone(),
+            holds: with(true).map(|(step, _)| *step).collect(),
+            broken: with(false).map(|(step, _)| *step).next(),
+            n_examined: steps.len(),
+            n_unknown: found.iter().filter(|found| found.is_err()).count(),
+            n_steps,
+            wrong: Vec::new(),
+        })
+    }
+
+    /// Looks at the process right before a step.
+    fn state<T>(&mut self, step: Step, look: impl FnOnce(State<'_>) -> T) -> Result<Option<T>, Failure> {
+        let player = &mut self.run.player;
+        let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+        let mut found = None;
+        let looked = before_step(player, step, |machine| {
+            let view = View { machine, globals: &globals, words: &words };
+            found = machine.frame().map(|frame| look(State { view, frame }));
+        });
+        looked.map_err(|error| failed(&error))?;
+        Ok(found)
+    }
+
+    /// Of the values that a step uses, those that a condition names: their indices, ascending.
+    fn named(&mut self, condition: &Condition, step: Step, facts: &Facts) -> Result<Vec<usize>, Failure> {
+        let named = condition.subject().named();
+        let texts: Vec<String> = named.iter().filter_map(|named| named.written()).collect();
+        // A computed element is known by its address.
+        let extents = self.state(step, |state| {
+            let places = named.iter().filter_map(|named| state.place(named));
+            let in_memory = places.filter(|place| place.held.is_none());
+            in_memory.map(|place| place.address..place.address.saturating_add(place.size)).collect::<Vec<_>>()
+        })?;
+        let extents = extents.unwrap_or_default();
+        let is_read = |name: &str| {
+            facts.detail.reads.iter().filter(|access| access.named.name == name).any(|access| {
+                let end = access.address.saturating_add(access.size);
+                extents.iter().any(|extent| extent.start < end && access.address < extent.end)
+            })
+        };
+        let is_named = |name: &String| texts.contains(name) || is_read(name);
+        let indices = facts.used.iter().enumerate().filter(|(_, used)| is_named(&used.name));
+        Ok(indices.map(|(index, _)| index).collect())
+    }
+
+    /// Of the values that a step uses, those that an expectation names that holds before it: their indices, ascending.
+    pub fn as_expected(&mut self, step: Step, facts: &Facts) -> Result<Vec<usize>, Failure> {
+        let here = self.expected.iter().filter(|checked| checked.holds.binary_search(&step).is_ok());
+        let conditions: Vec<Condition> = here.map(|checked| checked.expectation.condition.clone()).collect();
+        let mut found = Vec::new();
+        for condition in conditions {
+            found.extend(self.named(&condition, step, facts)?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The values that an expectation answered for, as a part of the name of the file with the later answers.
+    pub fn answered(&self) -> String {
+        let is_broken = self.expected.iter().any(|checked| checked.broken.is_some());
+        match self.judged.first().filter(|_| is_broken).map(|first| &first.feedback) {
+            Some(Feedback::WrongValue(wrong)) => {
+                let numbers: Vec<String> = wrong.iter().map(|index| (index + 1).to_string()).collect();
+                format!("-{}", numbers.join("-"))
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expectation_is_a_condition_at_a_line() {
+        let read = Expectation::parse(" p->n > 0 at ./src/a.c:13").unwrap();
+        assert_eq!((&*read.text, &*read.file, read.line), ("p->n > 0", "src/a.c", 13));
+        assert_eq!(read.place(), "src/a.c:13");
+        let text = Expectation::parse("s == \"look at me\" at a.c:1").unwrap();
+        assert_eq!(text.text, "s == \"look at me\"");
+        for text in ["", "n > 0", "n > 0 at a.c", "n > 0 at a.c:0", "n > 0 at :3", "n > at a.c:3", " at a.c:3"] {
+            assert!(Expectation::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_names_variables_and_their_parts() {
+        let names = |text: &str| -> Vec<Option<String>> {
+            let condition = Condition::parse(text).unwrap();
+            condition.subject().named().iter().map(|named| named.written()).collect()
+        };
+        let some =
+            |names: &[&str]| -> Vec<Option<String>> { names.iter().map(|name| Some((*name).to_owned())).collect() };
+        assert_eq!(names("p->n + -x > 3 && *q"), some(&["p->n", "x", "*q"]));
+        assert_eq!(names("a[2].b ? c : (long)d"), some(&["a[2].b", "c", "d"]));
+        assert_eq!(names("a[i] > sizeof n"), [None, Some("i".to_owned())]);
+        assert_eq!(names("&x != p"), some(&["p"]));
+        assert_eq!(names("s == \"t\""), some(&["s"]));
+    }
+}

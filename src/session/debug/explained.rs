@@ -1,0 +1,95 @@
+//! The end of a walk as an explanation, which is kept for the reports of the hunt that found the same version.
+
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::Judged;
+use crate::explain::native::facts::Facts;
+use crate::explain::native::facts::Used;
+use crate::report;
+use crate::report::certificate::proven;
+use crate::report::explanation::Explanation;
+use crate::report::walk::Fault;
+use crate::session::debug::Bug;
+use crate::session::debug::Walk;
+use crate::session::explain;
+use crate::session::failure::Failure;
+use crate::session::kept;
+use crate::session::talk::Talk;
+use crate::trace::step::Step;
+use crate::world::repo::locate::Location;
+
+/// Values are cut after so many characters.
+const MAX_VALUE: usize = 200;
+
+/// A line of a file, if it is known.
+type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
+
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(MAX_VALUE).collect();
+    if cut.len() < text.len() { cut + "..." } else { cut }
+}
+
+fn named(name: &str, value: Option<&str>) -> String {
+    format!("{} = {}", short(name), value.map_or_else(|| "?".to_owned(), short))
+}
+
+/// What a walk says that ended with the first wrong step.
+pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> Result<report::walk::Walk, Failure> {
+    let mut judged: Vec<Judged> = walk.judged.clone();
+    judged.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
+    judged.sort_by_key(|judged| judged.step);
+    judged.dedup_by_key(|judged| judged.step);
+    let mut steps = Vec::new();
+    for judged in judged.iter().filter(|judged| judged.step >= step) {
+        let facts = walk.facts(judged.step)?;
+        let standing = &facts.detail.standing;
+        let place = standing.place.as_ref().filter(|place| place.line > 0);
+        let used = facts.used.iter().map(|used| named(&used.name, used.value.as_deref()));
+        let gives = facts.detail.writes.iter().map(|write| named(&write.named.name, write.named.value.as_deref()));
+        steps.push(report::walk::Step {
+            step: judged.step.0,
+            file: place.map(|place| (&*place.file).into()),
+            line: place.map(|place| place.line),
+            function: (&*standing.function).into(),
+            source: place.and_then(|place| line(&place.file, place.line)).map(|line| line.trim_start().into()),
+            wrong: wrong_there(judged, &facts, bug).into(),
+            values: used.chain(gives).map(Into::into).collect(),
+        });
+    }
+    let fault = match bug {
+        Bug::Value => Fault::Value,
+        Bug::Decision => Fault::Decision,
+        Bug::Missing => Fault::Missing,
+        Bug::Given(_) => Fault::Given,
+    };
+    Ok(report::walk::Walk { fault, n_answers: walk.judged.len(), steps })
+}
+
+/// What is wrong at a step that was judged.
+fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
+    match &judged.feedback {
+        Feedback::WrongResult if bug == Bug::Missing => "a value is wrong before it, and no step changed it".to_owned(),
+        Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
+        Feedback::WrongResult => "computes a wrong value".to_owned(),
+        Feedback::WrongPath => "should not run".to_owned(),
+        Feedback::WrongValue(wrong) => {
+            let names = wrong.iter().filter_map(|index| facts.used.get(*index));
+            let told = |used: &Used| {
+                let origin = used.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
+                named(&used.name, used.value.as_deref()) + &origin
+            };
+            format!("uses the wrong {}", names.map(told).collect::<Vec<_>>().join(", "))
+        }
+        Feedback::Correct | Feedback::Unclear => String::new(),
+    }
+}
+
+/// Keeps what a walk says for the reports of the newest finding, if its failing version is the one that was walked over.
+pub fn keep(walk: &Walk, location: &Location, talk: &mut dyn Talk) {
+    let (Some(explanation), Some(tree)) = (&walk.explanation, walk.tree) else { return };
+    let finding = kept::newest_finding(location, None).ok();
+    let Some(report) = finding.and_then(|(finding, _)| finding.report().ok()) else { return };
+    let same = proven(&report).into_iter().find(|(role, _, tested)| role.is_failure() && *tested == tree);
+    if let Some((_, commit, _)) = same {
+        explain::keep(report.hunt, (tree, commit), || Explanation::Walk(explanation.clone()), (location, talk));
+    }
+}

@@ -1,0 +1,31 @@
+//! Records the test whose run is walked over.
+
+use crate::outcome::Ending;
+use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::record;
+use crate::session::talk::Talk;
+use crate::world::record::store::Recording;
+use crate::world::repo::locate::Location;
+
+/// Records a test that fails; the result is the name of the recording, and its description.
+///
+/// Errors: as for [`record::run`], and if the test passes.
+pub fn make(
+    order: &RecordOrder,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+) -> Result<(String, Recording), Failure> {
+    let (name, recording) = record::run(order, location, context, talk)?;
+    if recording.ending == Ending::Exit(0).to_string() {
+        return Err(Failure::new(Status::Error, "the test passes at HEAD, so there is no failure to debug").with_hint(
+            format!(
+                "give a test that fails there; `git idd debug --recording {name} --from <criterion>` examines the passing run"
+            ),
+        ));
+    }
+    Ok((name, recording))
+}
