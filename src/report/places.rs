@@ -177,7 +177,7 @@ impl Reader {
 }
 
 /// A file name of a header without `a/` or `b/`.
-pub(super) fn strip(name: &[u8]) -> Vec<u8> {
+pub fn strip(name: &[u8]) -> Vec<u8> {
     let name = unquote(name);
     match name.as_slice() {
         [b'a' | b'b', b'/', rest @ ..] => rest.to_vec(),

@@ -1,9 +1,12 @@
 //! What explanations say: names, values, instances, where they begin.
 
+use std::fs;
+
 use crate::explain::explained;
 use crate::explain::link;
 use crate::explain::links;
 use crate::explain::repository;
+use crate::plain::git;
 use crate::plain::idd;
 
 /// What is printed for people about the difference of the two versions.
@@ -356,4 +359,30 @@ fn a_chain_begins_where_the_runs_part_if_a_check_is_taken_away() {
 #[test]
 fn a_chain_begins_in_a_call_whose_value_an_and_uses() {
     assert_eq!(first(PARTED, &PARTED.replace("n / 2", "n / 3")), (12, "return".to_owned(), true));
+}
+
+#[test]
+fn a_signal_that_the_program_sends_to_itself_is_explained() {
+    for send in ["raise(SIGUSR1)", "kill(getpid(), SIGKILL)"] {
+        let good = "#define _GNU_SOURCE\n#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n    int limit = 1;\n    int value = 2 * limit;\n    if (value > 2)\n        SEND;\n    return 0;\n}\n".replace("SEND", send);
+        let place = repository(&good, &good.replace("limit = 1", "limit = 3"));
+        let found = links(&explained(place.path(), "./a", &[]));
+        let expected = [link(6, "limit", "3", "1"), link(7, "value", "6", "2"), link(8, "", "true", "false")];
+        assert_eq!(found, expected, "{send}");
+    }
+}
+
+#[test]
+fn changed_lines_are_found_in_files_with_unusual_names() {
+    let place = repository("int n;\n", "int m;\n");
+    for limit in [1, 3] {
+        let text = format!("int main(void)\n{{\n    int limit = {limit};\n    return limit > 2;\n}}\n");
+        fs::write(place.path().join("sp ace\n.c"), text).unwrap();
+        git(place.path(), &["add", "."]);
+        git(place.path(), &["commit", "--quiet", "-m", "Another version"]);
+    }
+    let words = ["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", "cc -o a sp*.c", "--", "./a"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    assert!(!said.contains("no changed line runs") && said.contains("limit = 3"), "{said}{complaint}");
 }

@@ -167,6 +167,19 @@ fn no_decision_that_makes_the_test_pass_is_an_error() {
 }
 
 #[test]
+fn a_failure_that_comes_with_the_instrumentation_is_told_apart_from_one_that_no_decision_avoids() {
+    let program = CONSTANT.replace(
+        "    int factor = 3;\n",
+        "#ifdef __clang__\n    int factor = 3;\n#else\n    int factor = 4;\n#endif\n",
+    );
+    let output = explained(&fixture(&program), &["--build", "${CC:-cc} -o a a.c", "--", "test $(./a) = 4"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("as it is, and fails only under instrumentation"), "{said}");
+    assert!(said.contains("clang -O0") && !said.contains("--good"), "{said}");
+}
+
+#[test]
 fn a_switch_goes_by_another_value_and_input_from_a_pipe_is_seen() {
     let program = "#include <stdio.h>
 int main(void) {

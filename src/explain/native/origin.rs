@@ -231,14 +231,14 @@ mod tests {
     use crate::explain::failure::Ending;
     use crate::explain::native::stored::causality;
     use crate::explain::native::stored::chain;
-    use crate::explain::native::story::tell;
+    use crate::explain::native::stored::links;
 
     #[test]
     fn what_a_function_of_the_library_read_comes_from_outside() {
         let mut causality = causality("input", Ending::Exit(0));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| true);
-        let links = tell(&mut causality, &chain, None).unwrap();
+        let links = links(&mut causality, &chain);
         let found = outside(&mut causality, &links, 1).unwrap();
         assert_eq!(found, Some(Origin::Input("__isoc99_fscanf".into())));
         let told = |causality: &mut _, in_change, from_outside| {
@@ -254,7 +254,7 @@ mod tests {
         let mut causality = causality("list", Ending::Exit(0));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| true);
-        let links = tell(&mut causality, &chain, None).unwrap();
+        let links = links(&mut causality, &chain);
         assert_eq!(outside(&mut causality, &links, 1).unwrap(), None);
         assert_eq!(origin(&mut causality, (&links, End::Start), (Some(true), None), None).unwrap(), Origin::Initial);
         assert_eq!(origin(&mut causality, (&links, End::Start), (Some(false), None), None).unwrap(), Origin::Start);

@@ -13,6 +13,9 @@ use crate::explain::native::causality::Forks;
 use crate::explain::native::causality::Order;
 use crate::explain::native::causality::Ran;
 use crate::explain::native::recorded::Recorded;
+use crate::explain::native::story::Extent;
+use crate::explain::native::story::Link;
+use crate::explain::native::story::tell;
 use crate::trace::native::stored::player;
 use crate::trace::native::stored::records;
 use crate::trace::run::Run;
@@ -59,4 +62,11 @@ pub(crate) fn chain(
     let cells = state.cells.iter().filter(|(_, cell)| is_wanted(&cell.path, &cell.shown));
     let set: Vec<Definition> = cells.map(|(definition, _)| *definition).collect();
     Chain { definitions: set.clone(), sets: vec![(point, set)], end: End::Benign, n_tests: 0 }
+}
+
+/// The links of a chain, all told in full.
+pub(crate) fn links(causality: &mut Causality<Same>, chain: &Chain) -> Vec<Link> {
+    let told = tell(causality, chain, None, Extent { n_kept: usize::MAX / 2, is_over: &mut |_| false }).unwrap();
+    assert_eq!(told.n_left, None);
+    told.links
 }

@@ -8,6 +8,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::explain::chain::Chain;
@@ -213,15 +215,38 @@ fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
     Ok(look.standing)
 }
 
-/// The links of a chain in the order of time.
+/// How much of a chain is told.
+pub struct Extent<'e, F: Forks> {
+    /// Of a longer chain, so many definitions from its beginning and so many from its end are told in full; those between them without
+    /// the decisions and calls behind them, and by the paths of their variables.
+    pub n_kept: usize,
+    /// Whether nothing more is to be told; asked between links.
+    pub is_over: &'e mut dyn FnMut(&Causality<F>) -> bool,
+}
+
+/// What was told of a chain.
+#[derive(Debug)]
+pub struct Told {
+    /// The links in the order of time.
+    pub links: Vec<Link>,
+    /// The sets of the chain, from its end, that were told; the first one perhaps in part.
+    pub n_sets: usize,
+    /// The definitions without a link, if it was stopped.
+    pub n_left: Option<usize>,
+}
+
+/// The links of a chain in the order of time; told from the last one on, so that the end of the chain is told if it is stopped.
 ///
 /// - `switched`: the decision that makes the reference, if it is a switched run: all that differs begins with it, so it
 ///   is a link.
+///
+/// Cost: plays some stretches of both runs for each link.
 pub fn tell<F: Forks>(
     causality: &mut Causality<F>,
     chain: &Chain,
     switched: Option<Step>,
-) -> Result<Vec<Link>, CausalityError<F::Error>> {
+    Extent { n_kept, is_over }: Extent<'_, F>,
+) -> Result<Told, CausalityError<F::Error>> {
     let mut links = Links::new();
     let (last, time) = (causality.failure().step, causality.failure().time);
     add_decision(causality, last, &mut links)?;
@@ -232,17 +257,41 @@ pub fn tell<F: Forks>(
     if let Some(decision) = switched {
         add_outcome(causality, decision, &mut links)?;
     }
-    for (point, set) in &chain.sets {
+    let places = Places::new(chain, n_kept);
+    let mut behind = HashSet::new();
+    let mut n_links = 0;
+    for (index, (point, set)) in chain.sets.iter().enumerate() {
+        // Something is told in any case.
+        let mut is_over = |causality: &Causality<F>, n_links: usize| n_links > 0 && is_over(causality);
+        let stopped = |links: Links, n_links| Told {
+            links: links.into_values().collect(),
+            n_sets: index.max(1),
+            n_left: Some(chain.definitions.len().saturating_sub(n_links)),
+        };
+        if is_over(causality, n_links) {
+            return Ok(stopped(links, n_links));
+        }
         let state = causality.state(*point)?;
         let spans = texts::spans(&state, set);
-        for definition in set {
+        for definition in set.iter().rev() {
             let Some((_, cell)) = state.cells.iter().find(|(other, _)| other == definition) else { continue };
+            // What only the reference overwrote is faulty from there on.
+            let omitted = causality.omission(*definition, cell);
+            let is_new = omitted.is_some() || behind.insert((cell.writer, definition.time));
+            // The set nearest to the definition tells the value as it was there.
+            let is_nearest = places.nearest.get(definition) == Some(&index);
+            if !is_new && !is_nearest {
+                continue;
+            }
+            if is_over(causality, n_links) {
+                return Ok(stopped(links, n_links));
+            }
+            let span = spans.iter().find(|span| span.holds(definition));
+            let is_between = omitted.is_none() && span.is_none() && places.between.contains(definition);
             let mut found = standing(causality.failing(), cell.writer)?;
             if cell.writer == Step::START {
                 found.place.clone_from(&cell.declared);
             }
-            // What only the reference overwrote is faulty from there on.
-            let omitted = causality.omission(*definition, cell);
             let mut step = cell.writer;
             let is_decided = match omitted {
                 Some(gap) => add_outcome(causality, gap.decision, &mut links)?,
@@ -255,21 +304,25 @@ pub fn tell<F: Forks>(
                 // Not a decision, but the program itself leaves it out: it is missing there.
                 (step, found) = (place, standing(causality.failing(), place)?);
             }
-            let reference = causality.alignment().reference(step);
-            let mut shown = values(causality, cell)?;
-            let mut variable = variable(causality, cell, (step, *point), omitted.is_some())?;
-            name_member(causality, cell, &mut variable, &mut shown)?;
-            let (value, other) = shown;
-            let span = spans.iter().find(|span| span.holds(definition));
-            let text = span.and_then(|span| span.told(&variable, cell.address));
-            let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
-            // The set nearest to the definition tells the value as it was there.
-            let link =
-                Link { step, time, reference, function: found.function, place: found.place, instance: None, did, text };
-            links.retain(|moment, _| moment.definition != Some(*definition));
-            let writer = if omitted.is_some() { Step::START } else { cell.writer };
-            links.insert(Moment::new(time, writer, Rank::Written, Some(*definition)), link);
-            if omitted.is_some() {
+            if is_nearest {
+                let reference = causality.alignment().reference(step);
+                let (variable, (value, other)) = if is_between {
+                    (cell.path.clone(), cell.shown.clone())
+                } else {
+                    let mut shown = values(causality, cell)?;
+                    let mut variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+                    name_member(causality, cell, &mut variable, &mut shown)?;
+                    (variable, shown)
+                };
+                let text = span.and_then(|span| span.told(&variable, cell.address));
+                let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
+                let (function, place) = (found.function, found.place);
+                let link = Link { step, time, reference, function, place, instance: None, did, text };
+                let writer = if omitted.is_some() { Step::START } else { cell.writer };
+                links.insert(Moment::new(time, writer, Rank::Written, Some(*definition)), link);
+                n_links += 1;
+            }
+            if omitted.is_some() || is_between || !is_new {
                 continue;
             }
             add_decision(causality, step, &mut links)?;
@@ -288,7 +341,26 @@ pub fn tell<F: Forks>(
             value.push_str(", never written");
         }
     }
-    Ok(links)
+    Ok(Told { links, n_sets: chain.sets.len(), n_left: None })
+}
+
+/// Where the definitions of a chain are told, and how.
+struct Places {
+    /// The set that is nearest to each.
+    nearest: HashMap<Definition, usize>,
+    /// Those that are neither near the beginning nor near the end of the chain.
+    between: HashSet<Definition>,
+}
+
+impl Places {
+    fn new(chain: &Chain, n_kept: usize) -> Self {
+        let sets = chain.sets.iter().enumerate();
+        let nearest =
+            sets.flat_map(|(index, (_, set))| set.iter().map(move |definition| (*definition, index))).collect();
+        let n_between = chain.definitions.len().saturating_sub(2 * n_kept);
+        let between = chain.definitions.iter().skip(n_kept).take(n_between).copied().collect();
+        Self { nearest, between }
+    }
 }
 
 /// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
@@ -549,6 +621,7 @@ mod tests {
     use crate::explain::failure::Ending;
     use crate::explain::native::stored::causality;
     use crate::explain::native::stored::chain;
+    use crate::explain::native::stored::links;
 
     #[test]
     fn links_stand_in_the_order_in_which_values_came_to_be() {
@@ -593,26 +666,55 @@ mod tests {
         let mut causality = causality(program, Ending::Exit(0));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| true);
-        let links = tell(&mut causality, &chain, None).unwrap();
         let text = |did: Did| match did {
             Did::Gave { variable, value, reference, .. } => format!("{variable} = {value} ({reference})"),
             Did::Returned { function, value, reference } => format!("{function} returned {value} ({reference})"),
             Did::Decided { outcome, reference } => format!("{outcome} ({reference})"),
             Did::Differs(_) | Did::Used(_) | Did::Replaced { .. } => String::new(),
         };
-        links.into_iter().map(|link| (link.place.map_or(0, |place| place.line), text(link.did))).collect()
+        links(&mut causality, &chain)
+            .into_iter()
+            .map(|link| (link.place.map_or(0, |place| place.line), text(link.did)))
+            .collect()
+    }
+
+    /// The variables of the links of a chain with a set for each faulty variable before the failure, of which `n_told` are told; and how many are left.
+    fn told_in_part(n_kept: usize, n_told: usize) -> (Vec<String>, Option<usize>) {
+        let mut causality = causality("list", Ending::Exit(0));
+        let last = causality.failure().step;
+        let mut chain = chain(&mut causality, last, |_, _| true);
+        let (point, set) = chain.sets.remove(0);
+        chain.sets = set.iter().map(|definition| (point, vec![*definition])).collect();
+        let mut n_asked = 0;
+        // It is asked before each set, and before each link.
+        let mut is_over = |_: &Causality<_>| {
+            n_asked += 1;
+            n_asked > 2 * (n_told - 1)
+        };
+        let told = tell(&mut causality, &chain, None, Extent { n_kept, is_over: &mut is_over }).unwrap();
+        assert_eq!(told.n_sets, n_told.min(set.len()));
+        let variable = |link: Link| match link.did {
+            Did::Gave { variable, .. } => Some(variable),
+            _ => None,
+        };
+        (told.links.into_iter().filter_map(variable).collect(), told.n_left)
     }
 
     #[test]
-    fn a_function_returns_after_those_that_it_calls_and_before_what_is_decided_by_it() {
-        let expected = [
-            (24, "both = 0 (1)"),
-            (14, "may_climb returned 0 (1)"),
-            (18, "answer returned 10 (11)"),
-            (25, "true (false)"),
-            (26, "chosen = 2 (1)"),
-        ];
-        assert_eq!(told("returns"), expected.map(|(line, text)| (line, text.to_owned())));
+    fn a_chain_that_is_not_told_to_its_beginning_has_its_last_links() {
+        let (all, n_left) = told_in_part(200, 1000);
+        assert!(all.len() > 1 && n_left.is_none(), "{all:?}");
+        for n_told in 1..all.len() {
+            let n_left = all.len() - n_told;
+            assert_eq!(told_in_part(200, n_told), (all[n_left..].to_vec(), Some(n_left)));
+        }
+    }
+
+    #[test]
+    fn links_between_those_that_are_kept_are_told_without_a_search_for_their_names() {
+        let ((all, _), (plain, n_left)) = (told_in_part(200, 1000), told_in_part(0, 1000));
+        assert_eq!((plain.len(), n_left), (all.len(), None));
+        assert_ne!(plain, all);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::report::chain::Part;
 use crate::report::chain::Was;
+use crate::report::places;
 use crate::revision::TreeId;
 use crate::session::certificate;
 use crate::session::explain::expanded;
@@ -84,7 +85,7 @@ impl Replaced {
                 at = at.saturating_add(n_new);
             }
             if let Some(file) = line.strip_prefix("+++ ") {
-                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
+                name = path(file);
             } else if line.starts_with("@@ -") {
                 let begin = line.split('+').nth(1).and_then(|range| range.split([',', ' ']).next());
                 at = begin.and_then(|begin| begin.parse().ok()).unwrap_or(0);
@@ -131,6 +132,11 @@ impl Replaced {
     }
 }
 
+/// The path in the header of a file of a patch; what is no UTF-8 has replacement characters.
+fn path(header: &str) -> String {
+    String::from_utf8_lossy(&places::strip(header.as_bytes())).into_owned()
+}
+
 /// The lines of the newer version that a patch touches; beside a gap, the lines around it.
 pub fn of_patch(patch: &str) -> Lines {
     let mut lines = Lines::new();
@@ -140,7 +146,7 @@ pub fn of_patch(patch: &str) -> Lines {
     for line in patch.lines() {
         if left == (0, 0) {
             if let Some(file) = line.strip_prefix("+++ ") {
-                file.strip_prefix("b/").unwrap_or(file).trim_end_matches('\t').clone_into(&mut name);
+                name = path(file);
             } else if let Some(ranges) = line.strip_prefix("@@ -") {
                 let range = |text: &str| {
                     let (begin, n) = text.split_once(',').unwrap_or((text, "1"));
@@ -309,6 +315,16 @@ mod tests {
         let patch =
             "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n first();\n \n-gone();\n }\n \n second();\n third();\n end\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+    }
+
+    #[test]
+    fn names_of_files_are_unquoted() {
+        let patch = "--- \"a/nl\\nx.c\"\n+++ \"b/nl\\nx.c\"\n@@ -3,2 +3 @@\n-a;\n-b;\n+c;\n--- a/sp ace.c\t\n+++ b/sp ace.c\t\n@@ -7 +7 @@\n-a;\n+b;\n--- /dev/null\n+++ \"b/caf\\351.c\"\n@@ -0,0 +1 @@\n+a;\n";
+        let lines = of_patch(patch);
+        let expected = [("caf\u{fffd}.c", 1), ("nl\nx.c", 3), ("sp ace.c", 7)];
+        let expected = expected.map(|(path, line)| (path.to_owned(), BTreeSet::from([line])));
+        assert_eq!(lines, BTreeMap::from(expected));
+        assert_eq!(Replaced::of_patch(patch).thinned()["nl\nx.c"], BTreeSet::from([3]));
     }
 
     #[test]

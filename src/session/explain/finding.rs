@@ -4,6 +4,7 @@ use crate::explain;
 use crate::explain::align::Alignment;
 use crate::explain::chain;
 use crate::explain::chain::Chain;
+use crate::explain::chain::Definition;
 use crate::explain::chain::End;
 use crate::explain::chain::Executions as _;
 use crate::explain::chain::Method;
@@ -23,8 +24,11 @@ use crate::explain::native::recorded::Recorded;
 use crate::explain::native::roots;
 use crate::explain::native::roots::Missing;
 use crate::explain::native::story;
+use crate::explain::native::story::Extent;
 use crate::explain::native::story::Link;
 use crate::explain::native::story::Standing;
+use crate::explain::native::story::Told;
+use crate::plural::count;
 use crate::report::Status;
 use crate::session::explain::change;
 use crate::session::explain::forks;
@@ -47,9 +51,17 @@ use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::process::Watch as _;
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use std::time::Instant;
+
+/// When the search was stopped, what was found is told for so long.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Links of a long chain that the report shows, from its beginning and from its end.
+const N_KEPT: usize = 200;
 
 impl Explainer<'_> {
     /// Aligns the runs and finds the chain.
@@ -57,7 +69,7 @@ impl Explainer<'_> {
         &self,
         sides: Sides,
         pair: Pair,
-        changed: change::Lines,
+        mut changed: change::Lines,
         before: f64,
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
@@ -97,13 +109,12 @@ impl Explainer<'_> {
         let options = Options { method: self.order.method, max_tests };
         let mut found = chain::compute(&mut Progress::new(&mut causality, talk), options).map_err(told)?;
         remarks.extend(self.verify(&found, &mut causality, talk)?);
-        let mut links =
-            story::tell(&mut causality, &found, switched.as_ref().map(|switched| switched.step)).map_err(told)?;
+        let mut is_over = after_grace();
+        let (mut links, is_whole) = tell(&mut causality, &mut found, switched.as_ref(), &mut is_over, &mut remarks)?;
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
-        let mut changed = changed;
         let is_value = self.order.method != Method::Global;
         let mut missing = None;
-        if switched.is_none() && is_value {
+        if switched.is_none() && is_value && is_whole {
             missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
         let is_apart = missing.is_some();
@@ -114,7 +125,7 @@ impl Explainer<'_> {
             remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed, &pair)?);
             missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
-        let sets = sets(&mut causality, &found).map_err(told)?;
+        let sets = sets(&mut causality, &found, &mut is_over).map_err(told)?;
         let failure = causality.failure().clone();
         let target = match failure.wrong {
             Wrong::Said(..) => target(&mut causality.failing().player, failure.step)?,
@@ -237,13 +248,45 @@ impl Explainer<'_> {
     }
 }
 
-/// The sets of a chain: the step of the failing run before which each one is, and its variables as they are called there.
+/// Whether the search was stopped at least [`GRACE`] ago; that begins when it is first asked.
+fn after_grace() -> impl FnMut(&Causality<Server>) -> bool {
+    let mut stopped = None;
+    move |causality| causality.is_stopped() && stopped.get_or_insert_with(Instant::now).elapsed() >= GRACE
+}
+
+/// The links of a chain, and whether these are all. The chain is reduced to what is told, and a remark says so.
+fn tell(
+    causality: &mut Causality<Server>,
+    found: &mut Chain,
+    switched: Option<&Switched>,
+    is_over: &mut dyn FnMut(&Causality<Server>) -> bool,
+    remarks: &mut Vec<String>,
+) -> Result<(Vec<Link>, bool), Failure> {
+    let extent = Extent { n_kept: N_KEPT, is_over };
+    let decision = switched.map(|switched| switched.step);
+    let Told { links, n_sets, n_left } = story::tell(causality, found, decision, extent).map_err(told)?;
+    if let Some(n_left) = n_left {
+        found.sets.truncate(n_sets);
+        let kept: HashSet<Definition> = found.sets.iter().flat_map(|(_, set)| set).copied().collect();
+        found.definitions.retain(|definition| kept.contains(definition));
+        found.end = End::Unfinished;
+        let values = count(n_left, "more faulty value");
+        remarks.push(format!("{values} found, but not shown: the explanation was stopped"));
+    }
+    Ok((links, n_left.is_none()))
+}
+
+/// The sets of a chain, as many as can be named in time: the step of the failing run before which each one is, and its variables as they are called there.
 fn sets(
     causality: &mut Causality<Server>,
     found: &Chain,
+    is_over: &mut dyn FnMut(&Causality<Server>) -> bool,
 ) -> Result<Vec<(Step, Vec<String>)>, CausalityError<io::Error>> {
     let mut sets = Vec::new();
     for (point, set) in &found.sets {
+        if !sets.is_empty() && is_over(causality) {
+            break;
+        }
         let state = causality.state(*point)?;
         let held = state.cells.iter().filter(|(definition, _)| set.contains(definition));
         let cells: Vec<_> = held.map(|(_, cell)| cell).collect();

@@ -9,7 +9,7 @@
 //! not come to where it crashes, and an early decision that makes it do nothing explains nothing. So runs come first that still make the decision, or the call, because of which the
 //! statement runs that crashes; of the others that one in which the switched decision was made last, nearest to the crash.
 
-mod search;
+pub(super) mod search;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -318,7 +318,7 @@ impl Explainer<'_> {
         talk.say(&format!("Running the test with up to {} of them switched.", groups.len()));
         let passing = subject.passing(groups, &mut search.n_tried.1)?;
         if passing.is_empty() {
-            return Err(none_passes(&search));
+            return Err(self.none_passes(&search, &pair, subject.sandbox, talk));
         }
         let n_passing = passing.iter().map(|group| group.tries.len()).sum();
         let mut found = subject.measured(&passing, &search)?;

@@ -8,11 +8,15 @@ use crate::revision::TreeId;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::FIRST_TRACE;
 use crate::session::explain::model::Pair;
+use crate::session::explain::model::interrupted;
 use crate::session::explain::sides::Side;
 use crate::session::explain::sides::job;
+use crate::session::explain::switching::search::Search;
+use crate::session::explain::switching::search::none_passes;
 use crate::session::failure::Failure;
 use crate::session::record;
 use crate::session::talk::Talk;
+use crate::world::process::Watch as _;
 use crate::world::run::sandbox::Sandbox;
 
 /// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
@@ -57,15 +61,37 @@ impl Explainer<'_> {
             .with_hint(format!("{runs}; {advice}"))
     }
 
+    /// What is said if no decision makes the test pass: perhaps it fails only under instrumentation.
+    pub(super) fn none_passes(
+        &self,
+        search: &Search,
+        pair: &Pair,
+        sandbox: &mut Sandbox,
+        talk: &mut dyn Talk,
+    ) -> Failure {
+        talk.say("Running the failing version without instrumentation, to compare.");
+        let ending = self.as_it_is(pair.failing.0, sandbox);
+        if self.interrupt.is_interrupted() {
+            return interrupted();
+        }
+        if ending != Some(Ending::Exit(0)) {
+            return none_passes(search);
+        }
+        let name = Terminal.line(&Untrusted::from(&*pair.names.0));
+        Failure::new(Status::Error, format!("the test passes on {name} as it is, and fails only under instrumentation"))
+            .with_hint("the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0")
+    }
+
     /// How the reference and the failing version end without instrumentation.
     fn as_they_are(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Endings {
         talk.say("Running both versions without instrumentation, to compare.");
+        (self.as_it_is(pair.reference, sandbox), self.as_it_is(pair.failing.0, sandbox))
+    }
+
+    fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {
         let commands = record::plain_commands(&self.record_args(), self.location, self.context);
-        let mut run = |tree: TreeId| {
-            let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
-            seen.ok().flatten().map(|seen| seen.ending)
-        };
-        (run(pair.reference), run(pair.failing.0))
+        let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
+        seen.ok().flatten().map(|seen| seen.ending)
     }
 }
 

@@ -68,7 +68,7 @@ const HEADER: &str = "#if __has_include(<bits/c++config.h>)
 ";
 
 /// Functions of the C library that the runtime wraps.
-pub const WRAPPED: [&str; 46] = [
+pub const WRAPPED: [&str; 47] = [
     "_exit",
     "_Exit",
     "execve",
@@ -86,6 +86,7 @@ pub const WRAPPED: [&str; 46] = [
     "clock",
     "getpid",
     "kill",
+    "raise",
     "fork",
     "_Fork",
     "clone",

@@ -49,10 +49,11 @@ fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(Strin
         let found = found.or_else(|| {
             let mut found = Vec::new();
             let walked = tree.walk(TreeWalkMode::PreOrder, |directory, entry| {
-                let whole = [directory.as_bytes(), entry.name_bytes()].concat();
-                let is_end = whole.strip_suffix(path.as_bytes()).is_some_and(|before| before.ends_with(b"/"));
+                // What is no UTF-8 has replacement characters in the name, too.
+                let whole = String::from_utf8_lossy(&[directory.as_bytes(), entry.name_bytes()].concat()).into_owned();
+                let is_end = whole.strip_suffix(&path).is_some_and(|before| before.is_empty() || before.ends_with('/'));
                 if is_end && entry.kind() == Some(ObjectType::Blob) {
-                    found.push((String::from_utf8_lossy(&whole).into_owned(), entry.id()));
+                    found.push((whole, entry.id()));
                 }
                 TreeWalkResult::Ok
             });

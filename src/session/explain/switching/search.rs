@@ -73,7 +73,7 @@ impl Group {
 }
 
 /// The search for a decision.
-pub(super) struct Search {
+pub(in crate::session::explain) struct Search {
     /// What is switched, in this order.
     pub(super) queue: Vec<Try>,
     pub(super) n_decisions: usize,
@@ -157,7 +157,7 @@ impl Search {
     }
 }
 
-pub(super) fn none_passes(search: &Search) -> Failure {
+pub(in crate::session::explain) fn none_passes(search: &Search) -> Failure {
     let (n_forks, n_runs) = search.n_tried;
     let message = format!(
         "no decision makes the test pass when it is switched (switched: {n_forks}, runs of the test: {n_runs})"

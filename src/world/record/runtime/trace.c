@@ -292,7 +292,7 @@ static void on_fatal_signal(int number, siginfo_t *info, void *context) {
 
 static void watch_signals(void) {
     static char stack[64 << 10];
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ, SIGPIPE, SIGHUP, SIGINT};
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ, SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPROF, SIGIO};
     stack_t other = {.ss_sp = stack, .ss_size = sizeof stack}, before;
     if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
         sigaltstack(&other, NULL);
