@@ -363,7 +363,7 @@ fn a_chain_begins_in_a_call_whose_value_an_and_uses() {
 
 #[test]
 fn a_signal_that_the_program_sends_to_itself_is_explained() {
-    for send in ["raise(SIGUSR1)", "kill(getpid(), SIGKILL)"] {
+    for send in ["raise(SIGUSR1)", "kill(getpid(), SIGUSR2)"] {
         let good = "#define _GNU_SOURCE\n#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n    int limit = 1;\n    int value = 2 * limit;\n    if (value > 2)\n        SEND;\n    return 0;\n}\n".replace("SEND", send);
         let place = repository(&good, &good.replace("limit = 1", "limit = 3"));
         let found = links(&explained(place.path(), "./a", &[]));

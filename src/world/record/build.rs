@@ -68,7 +68,7 @@ const HEADER: &str = "#if __has_include(<bits/c++config.h>)
 ";
 
 /// Functions of the C library that the runtime wraps.
-pub const WRAPPED: [&str; 47] = [
+pub const WRAPPED: [&str; 46] = [
     "_exit",
     "_Exit",
     "execve",
@@ -86,7 +86,6 @@ pub const WRAPPED: [&str; 47] = [
     "clock",
     "getpid",
     "kill",
-    "raise",
     "fork",
     "_Fork",
     "clone",
