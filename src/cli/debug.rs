@@ -497,7 +497,7 @@ fn simulate(
             };
             let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));
             let value = json!({
-                "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear, "silent": found.n_silent,
+                "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear,
                 "steps": found.n_steps, "longest_recommendation": found.longest.as_secs_f64(),
                 "judged": steps.collect::<Vec<_>>(),
             });

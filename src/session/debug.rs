@@ -369,7 +369,7 @@ impl Walk {
             _ => Vec::new(),
         };
         // What is not known of either run is not known to be the same.
-        found.retain(|index| used[*index].value.as_ref().is_some_and(|value| !value.contains('?')));
+        found.retain(|index| used[*index].value.as_ref().is_some_and(|value| !value.ends_with('?')));
         Ok(found)
     }
 

@@ -26,8 +26,6 @@ pub struct Simulated {
     pub n_answers: usize,
     /// Those that were unclear.
     pub n_unclear: usize,
-    /// Answers that the passing version gave.
-    pub n_silent: usize,
     /// Steps of the run.
     pub n_steps: u32,
     /// The longest time of a recommendation.
