@@ -42,6 +42,7 @@ use crate::trace::step::Step;
 use crate::world::answers::Answers;
 use crate::world::repo::locate::Location;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io;
 use std::io::BufRead as _;
 use std::io::IsTerminal as _;
@@ -310,6 +311,7 @@ impl Asked<'_> {
             "uses": used.iter().enumerate().map(|(index, used)| json!({
                 "name": used.name, "value": used.value, "origin": used.origin, "presumed": question.presumed.contains(&index),
                 "expected": question.expected.contains(&index),
+                "makers": used.makers.iter().map(|maker| maker.0).collect::<BTreeSet<_>>(),
             })).collect::<Vec<_>>(),
             "gives": detail.writes.iter().map(|write| json!({ "name": write.named.name, "value": write.named.value })).collect::<Vec<_>>(),
             "decides": outcome.as_ref().map(|outcome| outcome.told.clone()),

@@ -148,6 +148,17 @@ impl Instruction {
             _ => None,
         }
     }
+
+    /// The pointer that the called function is taken from.
+    pub fn pointer(&self) -> Option<ValueId> {
+        match &self.op {
+            Op::Call(callee, ..) => match &**callee {
+                Callee::Value(Value::Local(id)) => Some(*id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// Names of the function that is being read.

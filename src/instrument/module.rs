@@ -1,5 +1,6 @@
 //! A unit as a whole: what stands at the top level of its text.
 
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -69,6 +70,8 @@ pub struct Module {
     pub functions: Vec<FunctionHeader>,
     /// Functions that are declared only.
     pub declared: HashSet<Arc<str>>,
+    /// Those of them whose addresses it uses as values, in the order of their names: they may be called through pointers.
+    pub pointed: Vec<Arc<str>>,
     /// The places of the numbered metadata nodes; index is the number, empty where there is none.
     pub metadata: Vec<Range<usize>>,
     /// Types that were read from the metadata, which takes long.
@@ -99,7 +102,18 @@ impl Module {
         if module.source.is_empty() {
             return Err(Unsupported::new("a text that names no source"));
         }
+        module.pointed = module.pointed_in(text);
         Ok(module)
+    }
+
+    fn pointed_in(&self, text: &str) -> Vec<Arc<str>> {
+        let names = text.match_indices(" @").filter_map(|(at, found)| {
+            let mut cursor = Cursor::new(&text[at + found.len() - 1..]);
+            let name = cursor.name('@').ok()?;
+            // What `(` follows is called or declared.
+            self.declared.get(name).filter(|name| cursor.peek() != b'(' && !name.starts_with("llvm.")).cloned()
+        });
+        names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// The layout of its types.

@@ -154,16 +154,16 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
     Ok(Rewritten { text: out, n_segments })
 }
 
-/// The addresses of the global variables, in the order of [`Module::globals`] and then of [`Module::streams`], for the
-/// runtime to send; null for what has none.
+/// The addresses of the global variables, of the streams and of the functions of others, in the order of [`Module::globals`],
+/// [`Module::streams`] and [`Module::pointed`], for the runtime to send; null for what has none.
 fn table(module: &Module, unit: u32) -> String {
-    let n = module.globals.len() + module.streams.len();
+    let n = module.globals.len() + module.streams.len() + module.pointed.len();
     let address = |global: &Global| {
         let is_left = global.is_thread_local || global.name.starts_with("llvm.");
         if is_left { "ptr null".to_owned() } else { format!("ptr {}", written('@', &global.name)) }
     };
-    let streams = module.streams.iter().map(|name| format!("ptr @{name}"));
-    let addresses: Vec<String> = module.globals.iter().map(address).chain(streams).collect();
+    let others = module.streams.iter().chain(&module.pointed).map(|name| format!("ptr {}", written('@', name)));
+    let addresses: Vec<String> = module.globals.iter().map(address).chain(others).collect();
     let addresses = addresses.join(", ");
     format!(
         "@__idd.addresses = private constant [{n} x ptr] [{addresses}]\n\

@@ -134,6 +134,60 @@ fn recording(program: &str) -> tempfile::TempDir {
     place
 }
 
+/// A program that reads and allocates by functions in a table, and reverses a line.
+const HOOKS: &str = "#include <stdio.h>
+#include <stdlib.h>
+struct hooks { void *(*allocate)(size_t); char *(*read)(char *, int, FILE *); };
+static struct hooks hooks = {malloc, fgets};
+static char *copy(const char *from) {
+    char *to = hooks.allocate(16);
+    for (int i = 0; i < 4; i++)
+        to[i] = from[3 - i];
+    to[4] = 0;
+    return to;
+}
+int main(void) {
+    char line[16];
+    if (!hooks.read(line, 16, stdin))
+        return 2;
+    char *shown = copy(line);
+    puts(shown);
+    return shown[0] != line[0];
+}
+";
+
+#[test]
+fn a_function_of_the_library_is_known_when_it_is_called_through_a_pointer() {
+    let place = repository(GOOD, HOOKS);
+    let words = ["record", "--build", "cc -g -o a a.c", "--", "sh", "-c", "echo abcd | ./a"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let (said, _) = walked(place.path(), "", &["--from", "line:a.c:14"]);
+    assert!(said.contains("uses hooks.read = fgets  (initial value of hooks)"), "{said}");
+    assert!(said.contains("gives line = ") && said.contains("calls fgets("), "{said}");
+    let (said, _) = walked(place.path(), "", &["--from", "line:a.c:6"]);
+    assert!(said.contains("calls malloc(16) = "), "{said}");
+}
+
+#[test]
+fn a_wrong_text_comes_from_the_pointer_and_from_what_wrote_the_text() {
+    let place = repository(GOOD, HOOKS);
+    let words = ["record", "--build", "cc -g -o a a.c", "--", "sh", "-c", "echo abcd | ./a"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let uses = |line: &str| -> Value {
+        let (said, _) = walked(place.path(), "", &["--from", line, "--json"]);
+        serde_json::from_str::<Value>(said.lines().next().unwrap()).unwrap()["uses"].clone()
+    };
+    // The pointer itself, four characters, and the end of the text; a call gives the value of its `return`.
+    for line in ["line:a.c:17", "line:a.c:16"] {
+        let uses = uses(line);
+        let text = |used: &&Value| used["value"].as_str().is_some_and(|value| value.ends_with("\"dcba\""));
+        let makers = uses.as_array().unwrap().iter().find(text).unwrap_or_else(|| panic!("{uses}"))["makers"].clone();
+        assert_eq!(makers.as_array().unwrap().len(), 6, "{line}: {uses}");
+    }
+}
+
 #[test]
 fn the_return_of_a_variable_is_a_line_of_its_own() {
     let place = recording(
@@ -292,10 +346,13 @@ fn programs_are_asked_by_lines_of_json() {
         ["git-idd debug question 1", "git-idd debug error 1", "git-idd debug question 1", "git-idd debug result 1"]
     );
     assert_eq!(lines[0]["line"], 15);
+    let mut used = lines[0]["uses"][0].clone();
+    let makers = used.as_object_mut().unwrap().remove("makers").unwrap();
     assert_eq!(
-        lines[0]["uses"][0],
+        used,
         serde_json::json!({ "name": "both", "value": "16", "origin": null, "presumed": false, "expected": false })
     );
+    assert_eq!(makers.as_array().map(Vec::len), Some(1), "{makers}");
     assert_eq!(lines[1]["error"], "the step uses no value nothing");
     assert_eq!(lines[3]["result"], "left");
 }

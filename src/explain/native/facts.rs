@@ -58,7 +58,8 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
         let mut used: Vec<Used> = Vec::new();
         let is_inside = |maker: &Step| members.contains(maker);
         for access in detail.reads.iter().filter(|access| !access.makers.iter().any(is_inside)) {
-            add(&mut used, &access.named.name, access.named.value.as_ref(), access.makers.iter().copied());
+            let makers = access.makers.iter().chain(&access.text_makers).copied();
+            add(&mut used, &access.named.name, access.named.value.as_ref(), makers);
             if let Some(known) = used.iter_mut().find(|known| known.name == access.named.name) {
                 // What only a part of has no step is named by the steps of the other part.
                 let is_given = known.makers.iter().all(|maker| *maker == Step::START);
@@ -69,7 +70,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
             used.push(Used {
                 name: format!("{}()", back.function),
                 value: Some(back.text),
-                makers: vec![back.step],
+                makers: std::iter::once(back.step).chain(back.makers).collect(),
                 origin: None,
             });
         }
@@ -166,10 +167,12 @@ impl Values<'_> {
         wrote.chain(called).collect()
     }
 
-    /// With the numbers of the failing run's steps as those of the reference, and without addresses.
+    /// With the numbers of the failing run's steps as those of the reference, and without addresses: blocks lie elsewhere
+    /// in another run.
     fn text(&self, text: &str, is_failing: bool) -> String {
+        let text = &without_addresses(text);
         let mut out = String::new();
-        let mut rest = text;
+        let mut rest = text.as_str();
         while let Some(at) = rest.find("step ") {
             let (before, after) = rest.split_at(at + "step ".len());
             out.push_str(before);
@@ -184,6 +187,18 @@ impl Values<'_> {
         }
         out + rest
     }
+}
+
+/// A text with `0x` for each address in it.
+fn without_addresses(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("0x") {
+        let (before, after) = rest.split_at(at + 2);
+        out.push_str(before);
+        rest = after.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+    }
+    out + rest
 }
 
 /// The statement of each step of a run, by a number from 1; and where each statement is.

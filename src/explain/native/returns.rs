@@ -4,6 +4,7 @@
 //! differ are where values may be pending ([`Executions::around`](crate::explain::chain::Executions::around)), and what
 //! a [story](crate::explain::native::story) tells between them and the variable.
 
+use std::collections::BTreeSet;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -23,6 +24,9 @@ use crate::trace::step::Step;
 /// Calls in calls are looked at so deep, and so many of them.
 const MAX_FOUND: usize = 64;
 
+/// Bytes behind a pointer whose writers are looked for.
+const MAX_BEHIND: u64 = 256;
+
 /// A call that came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Returned {
@@ -34,6 +38,21 @@ pub struct Returned {
     pub bits: u64,
     /// How that is written.
     pub text: String,
+    /// For a pointer: the steps that wrote what it points to, as far as the text shows that.
+    pub makers: BTreeSet<Step>,
+}
+
+/// The steps that wrote the text, or the beginning of the block of the heap, that a pointer points to.
+fn behind(machine: &Machine, pointer: u64, text: &str) -> BTreeSet<Step> {
+    let is_text = text.starts_with('"');
+    let length = match machine.heap.find(pointer) {
+        _ if is_text => machine.memory.string(pointer, MAX_BEHIND).map(|text| text.len() as u64 + 1),
+        Some(block) => Some(block.address + block.size - pointer),
+        None => None,
+    };
+    let mut found = BTreeSet::new();
+    machine.memory.writers(pointer, length.unwrap_or(0).min(MAX_BEHIND), |maker| _ = found.insert(maker));
+    found
 }
 
 /// The calls of one step that came back before so many steps had begun, without those that return nothing; and the steps whose temporary values it used.
@@ -117,8 +136,9 @@ impl Watch for Calls<'_> {
         let Some((text, is_pointer)) = side.view().result(frame, bits) else { return };
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
         let text = ty.map_or(text, |ty| shown::given(side, bits, shape.debug(), ty));
+        let makers = if is_pointer { behind(machine, bits, &text) } else { BTreeSet::new() };
         let bits = if is_pointer { u64::from(bits != 0) } else { bits };
-        self.found.push(Returned { step, function: shape.name(), bits, text });
+        self.found.push(Returned { step, function: shape.name(), bits, text, makers });
     }
 
     fn is_done(&self) -> bool {

@@ -45,6 +45,9 @@ impl Content for Shown<'_> {
         if let Some(text) = self.side.view().text(pointer, to.as_ref()) {
             return text;
         }
+        if let Some(function) = self.side.view().globals.functions().get(&pointer) {
+            return function.to_string();
+        }
         let size = to.as_ref().and_then(|(ty, _)| value::size_of(self.debug, *ty, 0)).unwrap_or(0);
         if let Some(block) = self.side.machine.heap.find(pointer) {
             let freed = if block.freed.is_some() { "freed " } else { "" };

@@ -13,6 +13,7 @@ use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
+use crate::trace::native::object;
 use crate::trace::native::object::Named;
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
@@ -56,6 +57,8 @@ pub struct Access {
     pub size: u64,
     /// The step that wrote the value; [`Step::START`] for a value from before the run.
     pub makers: BTreeSet<Step>,
+    /// For a pointer whose value shows the text that it points to: the steps that wrote the text, as for `makers`.
+    pub text_makers: BTreeSet<Step>,
     /// For a value from before the run, or from an [input](crate::trace::native::input::name): its source.
     pub origin: Option<String>,
 }
@@ -174,8 +177,23 @@ impl Open {
     fn access(&mut self, view: View<'_>, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
         let makers = std::mem::take(&mut self.makers);
         let origin = makers.contains(&Step::START).then(|| origin(view, address));
-        Access { named: view.named(address, size, bytes), address, size, makers, origin }
+        let named = view.named(address, size, bytes);
+        let text_makers = text_makers(view, &named, bytes);
+        Access { named, address, size, makers, text_makers, origin }
     }
+}
+
+/// The steps that wrote the text that a pointer points to, if its value shows it.
+fn text_makers(view: View<'_>, named: &Named, bytes: Option<&[u8]>) -> BTreeSet<Step> {
+    let pointer = bytes.and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
+    let is_text = named.value.as_ref().is_some_and(|value| value.starts_with("0x") && value.contains('"'));
+    let mut found = BTreeSet::new();
+    if let Some(pointer) = pointer.filter(|_| is_text) {
+        let (memory, longest) = (&view.machine.memory, object::MAX_STRING);
+        let length = memory.string(pointer, longest).map_or(longest, |text| text.len() as u64 + 1);
+        memory.writers(pointer, length, |maker| _ = found.insert(maker));
+    }
+    found
 }
 
 /// The source of a byte that no step wrote.
@@ -460,7 +478,7 @@ fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     }
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
     let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
-    Some(Access { named, address: place.address, size: place.size, makers, origin })
+    Some(Access { named, address: place.address, size: place.size, makers, text_makers: BTreeSet::new(), origin })
 }
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.

@@ -27,6 +27,8 @@ pub struct External {
     pub unknown: u8,
     /// Whether the function called back.
     pub is_entered: bool,
+    /// The call with the function that the pointer led to, if it is a call through one and the function is known.
+    pub found: Option<Arc<Call>>,
 }
 
 impl External {
@@ -189,7 +191,12 @@ impl Frame {
     /// A call of a function that is not instrumented, which has not come back, and its arguments.
     pub fn pending(&self) -> Option<(&Call, [Option<u64>; 8])> {
         let external = self.external.as_ref()?;
-        Some((self.call(external.call), external.given()))
+        Some((self.external_call(external), external.given()))
+    }
+
+    /// The call that a function of others was called by.
+    pub fn external_call<'c>(&'c self, external: &'c External) -> &'c Call {
+        external.found.as_deref().unwrap_or_else(|| self.call(external.call))
     }
 
     /// The step that decided that the current statement runs.

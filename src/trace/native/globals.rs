@@ -48,6 +48,8 @@ pub struct Globals {
     contents: Vec<(u64, Vec<u8>)>,
     /// The standard streams of the C library: names, and addresses of the pointers to them.
     streams: Vec<(Arc<str>, u64)>,
+    /// The functions that no unit defines, by address, as far as their addresses are used as values.
+    functions: Arc<HashMap<u64, Arc<str>>>,
     /// The units of the program.
     maps: Vec<Arc<Map>>,
 }
@@ -64,8 +66,9 @@ impl Globals {
             let address = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
             let addresses: Vec<u64> = bytes.chunks_exact(8).map(address).collect();
             let (n_globals, n_streams) = (map.module.globals.len(), map.module.streams.len());
-            // Older recordings have no streams.
-            if ![n_globals, n_globals + n_streams].contains(&addresses.len()) {
+            let n_all = n_globals + n_streams + map.module.pointed.len();
+            // Older recordings have no streams, or no functions.
+            if ![n_globals, n_globals + n_streams, n_all].contains(&addresses.len()) {
                 return Err(TraceError::Damaged("a unit has other global variables than it had"));
             }
             found.push((map, addresses));
@@ -77,11 +80,21 @@ impl Globals {
             }
         }
         let mut globals = Self::default();
+        let mut functions = HashMap::new();
         for (map, addresses) in &found {
-            globals.unit(map, addresses, &mut by_name);
-            let streams = map.module.streams.iter().zip(&addresses[map.module.globals.len()..]);
+            let (streams, pointed) =
+                addresses[map.module.globals.len()..].split_at_checked(map.module.streams.len()).unwrap_or_default();
+            for (name, address) in map.module.pointed.iter().zip(pointed).filter(|(_, address)| **address != 0) {
+                by_name.insert(Arc::clone(name), *address);
+                functions.insert(*address, Arc::clone(name));
+            }
+            let streams = map.module.streams.iter().zip(streams);
             globals.streams.extend(streams.map(|(name, address)| (Arc::clone(name), *address)));
         }
+        for (map, addresses) in &found {
+            globals.unit(map, addresses, &mut by_name);
+        }
+        globals.functions = Arc::new(functions);
         globals.maps = found.iter().map(|(map, _)| Arc::clone(map)).collect();
         globals.all.sort_by_key(|global| global.address);
         Ok(globals)
@@ -148,6 +161,11 @@ impl Globals {
         let behind = self.all.partition_point(|global| global.address <= address);
         // Several may have the same address if some are empty.
         self.all[..behind].iter().rev().take(4).find(|global| address - global.address < global.size)
+    }
+
+    /// The functions that no unit defines, by address, as far as their addresses are used as values.
+    pub fn functions(&self) -> &Arc<HashMap<u64, Arc<str>>> {
+        &self.functions
     }
 
     /// The units of the program.

@@ -181,6 +181,8 @@ pub struct Machine {
     left: Option<(u64, Arc<str>, Step)>,
     /// The arguments of the program, each ended by a zero byte; `None` once a read has shown where they are in memory.
     arguments: Option<Arc<[u8]>>,
+    /// The functions that may be called through pointers and are not instrumented, by address.
+    pub functions: Arc<HashMap<u64, Arc<str>>>,
 }
 
 impl Machine {
@@ -291,14 +293,14 @@ impl Machine {
             caller = frame.step;
             frame.returned = Step::START;
             if let Some(mut external) = frame.external.take() {
-                let name = frame.call(external.call).name.as_deref();
+                let name = frame.external_call(&external).name.as_deref();
                 if name.is_some_and(|name| name != &*shape.body.function.name) {
                     // An unknown function calls back, and goes on later.
                     external.is_entered = true;
                     frame.external = Some(external);
                     frame.passed.clear();
                 } else {
-                    unnamed = external.unnamed(frame.call(external.call));
+                    unnamed = external.unnamed(frame.external_call(&external));
                 }
             }
         }
@@ -633,7 +635,9 @@ impl Machine {
                         unknown |= u8::from(frame.is_partial && found.is_none()) << bit;
                         *number = found.unwrap_or(0);
                     }
-                    External { call: index, arguments, unknown, is_entered: false }
+                    let found = frame.number_at(call.pointer, bytes, 8).and_then(|at| self.functions.get(&at));
+                    let found = found.map(|name| Arc::new(call.of(name)));
+                    External { call: index, arguments, unknown, is_entered: false, found }
                 });
                 if !frame.passed.is_empty() {
                     for (argument, from) in frame.passed.clone() {
@@ -764,7 +768,7 @@ impl Machine {
     }
 
     fn come_back<W: Watch>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
-        let call = &shape.calls[external.call as usize];
+        let call = external.found.as_deref().unwrap_or(&shape.calls[external.call as usize]);
         match call.model {
             Some(model) if external.unknown == 0 || !model.changes_anything() => {
                 self.check.n_modelled += 1;

@@ -20,7 +20,7 @@ use crate::trace::native::value::Part;
 use crate::trace::step::Step;
 
 /// Bytes of a string that a pointer points to.
-const MAX_STRING: u64 = 80;
+pub const MAX_STRING: u64 = 80;
 
 /// A process and what is needed to read it.
 #[derive(Clone, Copy)]
@@ -96,6 +96,9 @@ impl Content for Held<'_> {
     }
 
     fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
+        if let Some(function) = self.view.globals.functions().get(&pointer) {
+            return function.to_string();
+        }
         let target = match &to {
             Some((_, SourceType::Function)) => None,
             _ => self.view.text(pointer, to.as_ref()).or_else(|| Some(format!("-> {}", self.view.name(pointer, 0)?))),

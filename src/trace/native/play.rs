@@ -59,6 +59,7 @@ impl Player {
         let globals = Globals::read(&mut trace, &mut units)?;
         let mut machine = Machine::new(&trace.process.words);
         machine.ostreams = (globals.stream("_ZSt4cout"), ["_ZSt4cerr", "_ZSt4clog"].map(|name| globals.stream(name)));
+        machine.functions = Arc::clone(globals.functions());
         if trace.is_window() {
             machine.is_window = true;
         } else {

@@ -170,6 +170,8 @@ pub struct Argument {
 pub struct Call {
     /// The function; `None` through a pointer.
     pub name: Option<Arc<str>>,
+    /// Where the pointer is taken from.
+    pub pointer: Source,
     /// Its arguments.
     pub arguments: Vec<Argument>,
     /// Those of them that are structures passed in memory, by their index: the argument is the address. With the bytes.
@@ -184,6 +186,13 @@ pub struct Call {
     pub result_size: u32,
     /// What the function does, if that is known.
     pub model: Option<&'static Model>,
+}
+
+impl Call {
+    /// The same, of a function that was found behind the pointer.
+    pub fn of(&self, name: &Arc<str>) -> Self {
+        Self { name: Some(Arc::clone(name)), model: model::find(name), ..self.clone() }
+    }
 }
 
 /// A slot of a function.
@@ -421,6 +430,9 @@ impl Maker<'_> {
                     Op::Binary(name) => is_division(name),
                     _ => false,
                 };
+                if let Some(id) = instruction.pointer().filter(|id| segments.is_known(&Value::Local(*id))) {
+                    self.register(id);
+                }
                 for operand in &instruction.operands {
                     let Value::Local(id) = operand.value else { continue };
                     if self.is_shared(id, *statement) {
@@ -760,7 +772,9 @@ impl Maker<'_> {
             }
         }
         let copied = copied.into();
-        Ok(Call { name: name.map(Into::into), arguments, copied, n_named, is_external, result, result_size, model })
+        let pointer = instruction.pointer().map_or(Source::Nowhere, |id| self.source(&Value::Local(id), None));
+        let name = name.map(Into::into);
+        Ok(Call { name, pointer, arguments, copied, n_named, is_external, result, result_size, model })
     }
 }
 
