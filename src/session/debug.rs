@@ -381,7 +381,7 @@ impl Walk {
     /// The latest value that was right after the steps that computed it, and wrong where it was used: these two steps.
     /// What should have changed it between them is missing.
     pub fn gap(&self) -> Option<(Step, Step)> {
-        suspects::gap(&self.table, &self.judged)
+        suspects::gap(&self.table, &self.judged).map(|gap| (gap.right, gap.wrong))
     }
 
     /// How many calls and loops are around a step.

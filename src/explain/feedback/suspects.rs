@@ -7,6 +7,7 @@
 //! wrong value, were tried; both need more answers.
 
 use std::collections::HashMap;
+use std::collections::HashSet;
 
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
@@ -62,22 +63,38 @@ impl Default for Weights {
 /// The steps of a gap that are suspected, at most.
 const MAX_GAP: usize = 2000;
 
-/// The latest gap: a value that was right after all steps that computed it, and wrong where it was used. So the step that
-/// should have changed it between them is missing.
-pub fn gap(table: &Table, judged: &[Judged]) -> Option<(Step, Step)> {
+/// A value that was right after a step and wrong at a later one. What should have changed it between them is missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// The last step that is known to be right of those that computed the value, or a part of it.
+    pub right: Step,
+    /// The step that uses it.
+    pub wrong: Step,
+    /// How many of the statements that computed it are known to be right: a part of 1.
+    pub known: f64,
+}
+
+/// The latest gap: steps that computed a value were right, and the value wrong where it was used. A call that passed the
+/// value on, and is still open, does not count.
+pub fn gap(table: &Table, judged: &[Judged]) -> Option<Gap> {
     let is_right = |maker: &Step| {
         let step = table.shown(*maker);
         judged.iter().any(|answer| answer.step == step && answer.feedback == Feedback::Correct)
     };
     let of_answer = |answer: &Judged| {
         let Feedback::WrongValue(wrong) = &answer.feedback else { return None };
-        let makers = wrong.iter().filter_map(|index| answer.makers.get(*index));
-        let makers = makers.filter(|makers| {
-            let known = makers.iter().filter(|maker| **maker != Step::START).collect::<Vec<_>>();
-            !known.is_empty() && known.into_iter().all(is_right)
+        let around: Vec<Step> = std::iter::successors(table.parent(answer.step), |step| table.parent(*step)).collect();
+        let gaps = wrong.iter().filter_map(|index| answer.makers.get(*index)).filter_map(|makers| {
+            let is_over = |maker: &&Step| !around.contains(&table.shown(**maker)) && **maker != Step::START;
+            let makers: Vec<Step> = makers.iter().filter(is_over).copied().collect();
+            let right: Vec<Step> = makers.iter().filter(|maker| is_right(maker)).copied().collect();
+            let last = table.shown(*right.iter().max()?);
+            let statements = |of: &[Step]| of.iter().map(|step| table.statement(*step)).collect::<HashSet<u32>>().len();
+            #[expect(clippy::cast_precision_loss, reason = "a value has few makers")]
+            let known = statements(&right) as f64 / statements(&makers) as f64;
+            Some(Gap { right: last, wrong: answer.step, known }).filter(|gap| gap.right < gap.wrong)
         });
-        let last = makers.filter_map(|makers| makers.iter().max()).max()?;
-        Some((table.shown(*last), answer.step)).filter(|(right, wrong)| right < wrong)
+        gaps.max_by(|one, other| one.known.total_cmp(&other.known).then(one.right.cmp(&other.right)))
     };
     judged.iter().rev().find_map(of_answer)
 }
@@ -189,10 +206,11 @@ impl Suspects {
     }
 
     /// Suspects the steps of a gap, also those on which the failure does not depend: something may be missing beside them.
-    fn fill(&mut self, table: &Table, (right, wrong): (Step, Step), judged: &[Judged]) {
+    fn fill(&mut self, table: &Table, gap: Gap, judged: &[Judged]) {
         let is_judged =
             |step: &Step| judged.iter().any(|answer| answer.step == *step && answer.feedback != Feedback::Unclear);
-        let inside = (right.0 + 1..wrong.0).map(Step).filter(|step| table.shown(*step) == *step && !is_judged(step));
+        let inside =
+            (gap.right.0 + 1..gap.wrong.0).map(Step).filter(|step| table.shown(*step) == *step && !is_judged(step));
         let inside: Vec<Step> = inside.take(MAX_GAP).collect();
         let Some(outer) = inside.iter().map(|step| table.level(*step)).min() else { return };
         let shares: Vec<f64> = inside.iter().map(|step| 0.5_f64.powi(i32::from(table.level(*step) - outer))).collect();
@@ -200,7 +218,7 @@ impl Suspects {
         let mut merged: std::collections::BTreeMap<Step, f64> =
             self.steps.iter().copied().zip(self.weights.iter().copied()).collect();
         for (step, share) in inside.into_iter().zip(shares) {
-            *merged.entry(step).or_insert(0.0) += self.by.missing * share / all;
+            *merged.entry(step).or_insert(0.0) += self.by.missing * gap.known * share / all;
         }
         (self.steps, self.weights) = merged.into_iter().unzip();
     }
@@ -263,7 +281,7 @@ mod tests {
         let all = [judged(4, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
         let (_, table) = run(makers);
         assert_eq!(gap(&table, &all[..1]), None);
-        assert_eq!(gap(&table, &all), Some((Step(1), Step(4))));
+        assert_eq!(gap(&table, &all), Some(Gap { right: Step(1), wrong: Step(4), known: 1.0 }));
         let weights = suspects(makers, &all);
         assert!(weights[1] + weights[2] > 0.8, "{weights:?}");
     }
