@@ -12,11 +12,8 @@ use crate::explain::feedback::control;
 use crate::explain::feedback::microbat;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
-use crate::explain::feedback::recommend::recommend;
 use crate::explain::feedback::simple;
 use crate::explain::feedback::suspects;
-use crate::explain::feedback::suspects::Suspects;
-use crate::explain::feedback::suspects::Weights;
 use crate::explain::feedback::table::Table;
 use crate::explain::native::divergence;
 use crate::explain::native::divergence::Candidate;
@@ -31,6 +28,8 @@ use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::expect::Expectation;
+use crate::session::debug::grounds::Building;
+use crate::session::debug::grounds::Grounds;
 use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
 use crate::session::failure::Failure;
@@ -43,13 +42,9 @@ use crate::session::slice::Direction;
 use crate::session::slice::criterion::Criterion;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
-use crate::trace::dependence::Dependences;
-use crate::trace::native::relevant;
+use crate::trace::native::run::Reader;
 use crate::trace::run::Run;
-use crate::trace::slice;
-use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
-use crate::trace::step::Steps;
 use crate::world::record::store;
 use crate::world::repo::locate::Location;
 use std::collections::BTreeSet;
@@ -61,6 +56,7 @@ use std::time::Instant;
 
 pub mod expect;
 pub mod explained;
+mod grounds;
 mod recent;
 pub mod recording;
 pub mod simulated;
@@ -191,17 +187,26 @@ const MAX_SILENT: usize = 100;
 /// A statement in a line that was changed lately is so much more suspicious.
 const RECENT: f64 = 3.0;
 
+/// The last of the steps at which a failure is seen, and the last step before it that printed.
+fn last_output(run: &Run, criteria: &[(Step, Step)]) -> (Step, Step) {
+    let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
+    let before = run.said.iter().rev().map(|said| said.step).find(|step| *step < failure);
+    (failure, before.unwrap_or(Step::START))
+}
+
 /// A walk over a run.
 pub struct Walk {
     /// The failing run.
     pub run: Recorded,
     /// The run of the passing version, and which steps correspond.
     pub passing: Option<(Recorded, Alignment)>,
-    graph: Dependences,
     table: Table,
     /// The statements of the run.
     pub statements: Statements,
-    wrong: Steps,
+    /// What was wrong, in the form of [slices](slice::backward).
+    criteria: Vec<(Step, Step)>,
+    building: Option<Building>,
+    grounds: Option<Grounds>,
     /// The step at which the failure is seen.
     pub failure: Step,
     /// What was said, in order.
@@ -224,28 +229,34 @@ pub struct Walk {
 impl Walk {
     /// Of a run that fails at some steps.
     ///
-    /// Cost: three passes over the run.
+    /// Cost: two passes over the run.
     pub fn new(
         mut run: Recorded,
         passing: Option<(Recorded, Alignment)>,
         criteria: &[(Step, Step)],
     ) -> Result<Self, Failure> {
-        let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
-        let before = run.run.said.iter().rev().map(|said| said.step).find(|step| *step < failure);
-        let wrong = (failure, before.unwrap_or(Step::START));
-        let relevant = relevant::dependences(&mut run.player, wrong).map_err(|error| failed(&error))?;
-        let (graph, _skipped) = relevant;
         let statements = Statements::read(&mut run.player).map_err(|error| failed(&error))?;
+        let building = Building::here(&mut run.player, last_output(&run.run, criteria))?;
+        Ok(Self::of((run, statements), building, passing, criteria))
+    }
+
+    fn of(
+        (run, statements): (Recorded, Statements),
+        building: Building,
+        passing: Option<(Recorded, Alignment)>,
+        criteria: &[(Step, Step)],
+    ) -> Self {
+        let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
         let table = Table::new(&run.run, statements.of_steps.clone(), &statements.lines);
-        let wrong = slice::backward(&graph, criteria, Kinds::ALL);
         let failure = table.shown(failure);
-        Ok(Self {
+        Self {
             run,
             passing,
-            graph,
             table,
             statements,
-            wrong,
+            criteria: criteria.to_vec(),
+            building: Some(building),
+            grounds: None,
             failure,
             judged: Vec::new(),
             method: Method::default(),
@@ -255,33 +266,41 @@ impl Walk {
             expected: Vec::new(),
             silent: HashMap::new(),
             divergences: None,
-        })
+        }
+    }
+
+    /// What recommendations are based on.
+    fn grounds(&mut self) -> Result<&mut Grounds, Failure> {
+        if let Some(building) = self.building.take() {
+            let prior = |statement: u32| self.prior.get(&statement).copied().unwrap_or(1.0);
+            self.grounds = Some(Grounds::new(building.end()?, &self.table, &self.criteria, &prior));
+        }
+        let missing = || Failure::new(Status::Error, "the dependences of the run could not be read");
+        self.grounds.as_mut().ok_or_else(missing)
     }
 
     /// The next step; `None` if nothing is left.
-    pub fn next(&self) -> Option<Recommendation> {
+    ///
+    /// Cost: two passes over the graph after a new answer, more of a short run; and what [`Grounds`] cost the first time.
+    pub fn next(&mut self) -> Result<Option<Recommendation>, Failure> {
         if self.judged.is_empty() {
-            return Some(Recommendation { step: self.failure, state: State::SimpleInference, n_suspects: 0 });
+            return Ok(Some(Recommendation { step: self.failure, state: State::SimpleInference, n_suspects: 0 }));
         }
-        let both = (&self.graph, &self.table);
-        let judged = &self.judged[..];
-        let plain =
-            |step: Option<Step>| step.map(|step| Recommendation { step, state: State::SimpleInference, n_suspects: 0 });
+        self.grounds()?;
+        let Some(grounds) = &mut self.grounds else { return Ok(None) };
+        let (table, judged) = (&self.table, &self.judged[..]);
+        let both = (&grounds.graph, table);
+        let plain = |step: Option<Step>| {
+            Ok(step.map(|step| Recommendation { step, state: State::SimpleInference, n_suspects: 0 }))
+        };
         match self.method {
             Method::Expected => {}
             Method::Microbat => return plain(microbat::next(both, judged)),
             Method::Dominators => return plain(simple::next(both, judged)),
-            Method::Slicing => return plain(baselines::slicing(both, &self.wrong, self.failure, judged)),
-            Method::Divide => return plain(baselines::divide(both, &self.wrong, judged)),
+            Method::Slicing => return plain(baselines::slicing(both, &grounds.wrong, self.failure, judged)),
+            Method::Divide => return plain(baselines::divide(both, &grounds.wrong, judged)),
         }
-        let suspects = Suspects::new(
-            both,
-            &self.wrong,
-            &self.judged,
-            &|statement| self.prior.get(&statement).copied().unwrap_or(1.0),
-            Weights::default(),
-        );
-        recommend(both, &suspects, &self.judged)
+        Ok(grounds.recommend(table, judged))
     }
 
     /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
@@ -308,7 +327,8 @@ impl Walk {
                 Some(Feedback::WrongResult) => true,
                 Some(Feedback::Correct) => self.table.members(step).iter().any(|member| gaps.contains(member)),
                 Some(Feedback::WrongPath) => {
-                    open.extend(control((&self.graph, &self.table), step));
+                    self.grounds()?;
+                    open.extend(self.grounds.as_ref().and_then(|known| control((&known.graph, &self.table), step)));
                     false
                 }
                 Some(feedback) => {
@@ -325,7 +345,7 @@ impl Walk {
                 return Ok(Some(Recommendation { step, state: State::FirstDifference, n_suspects: 0 }));
             }
         }
-        Ok(self.next())
+        self.next()
     }
 
     fn is_clear(&self, step: Step) -> bool {
@@ -334,9 +354,12 @@ impl Walk {
 
     /// Where the failing run may begin to differ from the passing one.
     fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
-        let Some((reference, alignment)) = &mut self.passing else { return Ok(Vec::new()) };
+        self.grounds()?;
+        let (Some((reference, alignment)), Some(grounds)) = (&mut self.passing, &self.grounds) else {
+            return Ok(Vec::new());
+        };
         if self.divergences.is_none() {
-            let found = divergence::candidates((&mut self.run, reference), alignment, &self.wrong);
+            let found = divergence::candidates((&mut self.run, reference), alignment, &grounds.wrong);
             self.divergences = Some(found.map_err(|error| failed(&error))?);
         }
         Ok(self.divergences.clone().unwrap_or_default())
@@ -399,7 +422,7 @@ impl Walk {
             let recommendation = match jump {
                 Some(_) => None,
                 None if is_helped => self.next_helped()?,
-                None => self.next(),
+                None => self.next()?,
             };
             let Some(step) = jump.take().or(recommendation.map(|found| found.step)) else {
                 return Ok(End::Exhausted);
@@ -452,18 +475,25 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let player = &mut recorded.player;
+    let mut read = (Reader::outline(), Statements::new());
+    player.seek(0).and_then(|()| player.play(&mut read)).map_err(|error| failed(&error))?;
+    let (run, statements) = (read.0.end(&player.machine), read.1);
     let find = |criterion: &Criterion, player: &mut _| criterion.find(player, ended, Direction::Backward, &sources);
     let found = match &order.from {
         Some(criterion) => find(criterion, player)?,
         None => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?,
     };
     let mut steps = found.steps;
-    let run = Run::read(player).map_err(|error| failed(&error))?;
     if let (None, Some(0), Some(said)) = (&order.from, ended, run.said.last()) {
         // The program is content with itself, so what it printed is wrong.
         steps = vec![(said.step, Step(u32::MAX))];
     }
-    let mut walk = Walk::new(Recorded { player: recorded.player, run }, None, &steps)?;
+    let run = Recorded { player: recorded.player, run };
+    let place = store::directory(&location.session_directory()).join(&recorded.name);
+    let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
+    let open = move || recorded::player(&at, &recording, process);
+    let building = Building::begin(open, last_output(&run.run, &steps));
+    let mut walk = Walk::of((run, statements), building, None, &steps);
     let recent = recent::lines(location, &recorded.recording);
     let mut paths: HashMap<&str, Option<String>> = HashMap::new();
     for (number, place) in (0_u32..).zip(&walk.statements.places) {
@@ -476,7 +506,6 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     }
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;
-    let place = store::directory(&location.session_directory()).join(&recorded.name);
     let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
     Ok((walk, sources, kept))
 }

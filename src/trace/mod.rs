@@ -15,6 +15,7 @@ pub mod flow;
 pub mod index;
 pub mod native;
 pub mod place;
+pub mod reach;
 pub mod regions;
 pub mod rows;
 pub mod run;

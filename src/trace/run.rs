@@ -1,6 +1,5 @@
 //! A run in the form in which two runs are compared: the index of each step, and its output.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::step::Step;
@@ -71,9 +70,9 @@ pub struct Revealed {
 /// A whole run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// For each step from [`Step::START`]: its index; 0 if it has none.
+    /// For each step from [`Step::START`]: its index; 0 if it has none. Empty in an outline.
     pub indices: Vec<u64>,
-    /// For each step: the number of records before its first one.
+    /// For each step: the number of records before its first one. Empty in an outline.
     pub records: Vec<u64>,
     /// For each step: the head of the innermost region around it; 0 for the root. The head of an iteration is its decision;
     /// the decisions of all iterations have the head of the first one.
@@ -85,10 +84,10 @@ pub struct Run {
     pub callers: Vec<u32>,
     /// For each step: whether it is the entry of a function.
     pub entries: Vec<bool>,
-    /// For steps that continued after later steps had begun: the number of steps at that point.
-    pub returns: HashMap<u32, u32>,
-    /// The writes of these steps after that point, in order.
-    pub late: HashMap<u32, Vec<Late>>,
+    /// For each step: the number of steps at the point where it continued after later steps had begun; 0 if it did not.
+    pub returns: Vec<u32>,
+    /// The writes of these steps after that point: by step, then in order.
+    pub late: Vec<(u32, Late)>,
     /// The observable calls, in order.
     pub said: Vec<Said>,
     /// The last step of `main`, if that returned; in C++ the program goes on after it.
@@ -105,22 +104,26 @@ pub struct Run {
 impl Run {
     /// The number of steps that had begun when a step decided or returned; the steps of its callees come before that.
     pub fn falls(&self, step: Step) -> u64 {
-        u64::from(self.returns.get(&step.0).copied().unwrap_or(step.0))
+        u64::from(self.returned(step).unwrap_or(step.0))
+    }
+
+    /// The number of steps at the point where a step continued after later steps had begun; `None` if it did not.
+    pub fn returned(&self, step: Step) -> Option<u32> {
+        self.returns.get(step.0 as usize).copied().filter(|time| *time != 0)
     }
 
     /// The number of steps that had begun when `writer` last wrote to `address`. Only writes within the first `n_records`
     /// records count.
     pub fn time(&self, writer: Step, address: u64, n_records: u64) -> u64 {
-        let late = self
-            .late
-            .get(&writer.0)
-            .map_or(&[][..], |late| &late[..late.partition_point(|late| late.n_records <= n_records)]);
-        let found = late.iter().rev().find(|late| address >= late.address && address - late.address < late.length);
+        let first = self.late.partition_point(|(step, _)| *step < writer.0);
+        let end = self.late.partition_point(|(step, late)| (*step, late.n_records) <= (writer.0, n_records));
+        let late = self.late.get(first..end).unwrap_or_default().iter().map(|(_, late)| late);
+        let found = late.rev().find(|late| address >= late.address && address - late.address < late.length);
         u64::from(found.map_or(writer.0, |late| late.time))
     }
 
     /// The number of steps.
     pub fn n_steps(&self) -> u32 {
-        u32::try_from(self.indices.len() - 1).expect("steps are numbered by u32")
+        u32::try_from(self.indices.len().max(self.leaders.len()).saturating_sub(1)).expect("steps are numbered by u32")
     }
 }

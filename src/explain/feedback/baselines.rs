@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
 use crate::explain::feedback::behind;
-use crate::explain::feedback::behind_line;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
 use crate::trace::step::Step;
@@ -61,7 +60,7 @@ pub fn divide(both: (&Dependences, &Table), wrong: &Steps, judged: &[Judged]) ->
                 open.retain(|step| of.contains(*step));
             }
             Feedback::Correct => {
-                let of = behind_line(both, answer.step);
+                let of = behind(both, &table.members(answer.step), Step(u32::MAX));
                 open.retain(|step| !of.contains(*step));
             }
             Feedback::WrongResult | Feedback::Unclear => {}

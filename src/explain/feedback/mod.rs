@@ -24,6 +24,7 @@ mod samples;
 
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
+use crate::trace::reach::Reached;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
@@ -86,13 +87,17 @@ pub fn control((graph, table): (&Dependences, &Table), step: Step) -> Option<Ste
     found.map(|(maker, _)| table.shown(maker)).filter(|control| *control != step)
 }
 
-/// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
-fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
-    let before = |step: &Step| (*step, if *step > until { Step(u32::MAX) } else { until });
-    table.shown_of(&slice::backward(graph, &steps.iter().map(before).collect::<Vec<_>>(), Kinds::ALL))
+/// The criteria of the slice of what some steps computed before `until`.
+fn criteria(steps: &[Step], until: Step) -> Vec<(Step, Step)> {
+    steps.iter().map(|step| (*step, if *step > until { Step(u32::MAX) } else { until })).collect()
 }
 
-/// The same for all that a line did.
-fn behind_line((graph, table): (&Dependences, &Table), step: Step) -> Steps {
-    behind((graph, table), &table.members(step), Step(u32::MAX))
+/// The slices that a line is in.
+fn reached_line(reached: &Reached, table: &Table, line: Step) -> u64 {
+    table.chain(line).fold(0, |all, step| all | reached.of(step))
+}
+
+/// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
+fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
+    table.shown_of(&slice::backward(graph, &criteria(steps, until), Kinds::ALL))
 }

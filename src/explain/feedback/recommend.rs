@@ -7,18 +7,22 @@
 use std::collections::HashMap;
 
 use crate::explain::feedback::Judged;
-use crate::explain::feedback::behind;
-use crate::explain::feedback::behind_line;
+use crate::explain::feedback::criteria;
 use crate::explain::feedback::suspects::Suspects;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
+use crate::trace::reach;
+use crate::trace::reach::MAX_SLICES;
 use crate::trace::step::Step;
 
 /// Steps that are compared with each other, of a short run.
 const N_COMPARED: usize = 40;
 
-/// Steps of slices that are followed for one recommendation.
-const MAX_FOLLOWED: usize = 40_000_000;
+/// Values that a step uses, of which slices are compared.
+const MAX_VALUES: usize = 4;
+
+/// Passes over a long run for one recommendation are as many as have together so many steps; at least one.
+const MAX_FOLLOWED: usize = 4_000_000;
 
 /// Why a step is recommended; the names of the paper, and what is beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +68,7 @@ fn visits(level: u16, nth: u32) -> f64 {
 
 /// Recommends a step; none if nothing is left.
 ///
-/// Cost: at most [`N_COMPARED`] slices for each value that a step uses, fewer of a long run.
+/// Cost: at most five passes over the graph of a short run, one over that of a long one.
 pub fn recommend(
     (graph, table): (&Dependences, &Table),
     suspects: &Suspects,
@@ -76,27 +80,22 @@ pub fn recommend(
     }
     let last_unclear = judged.last().filter(|answer| answer.feedback == super::Feedback::Unclear);
     let candidates = candidates((graph, table), suspects, judged);
+    let is_open = |step: &Step| {
+        let is_clear = judged.iter().any(|answer| answer.step == *step && answer.feedback != super::Feedback::Unclear);
+        !is_clear && last_unclear.is_none_or(|answer| answer.step != *step)
+    };
+    let open: Vec<Step> = candidates.into_iter().filter(is_open).collect();
+    let n_passes = (MAX_FOLLOWED / (graph.n_steps() as usize + 1)).max(1);
     let mut best: Option<(f64, Step)> = None;
-    let n_most = (MAX_FOLLOWED / (graph.n_steps() as usize + 1)).clamp(12, usize::MAX);
-    let mut n_followed = 0;
-    for step in candidates {
-        let is_clear = judged.iter().any(|answer| answer.step == step && answer.feedback != super::Feedback::Unclear);
-        if is_clear || last_unclear.is_some_and(|answer| answer.step == step) || n_followed >= n_most {
-            continue;
-        }
-        let members = table.members(step);
-        let of_member = |member: &Step| graph.makers(*member).map(|(maker, _)| maker).collect::<Vec<_>>();
-        let mut makers: Vec<Step> = members.iter().flat_map(of_member).collect();
-        makers.retain(|maker| *maker != Step::START && table.shown(*maker) != step);
-        makers.sort_unstable();
-        makers.dedup();
-        n_followed += makers.len().min(4);
-        let here = suspects.weight(step);
-        let line = suspects.statements.get(&table.statement(step)).copied().unwrap_or(0.0);
-        let clear = 1.0 / visits(table.level(step), seen.get(&step).copied().unwrap_or(0) + 1);
-        let score = information((graph, table), suspects, step, &makers, here) * clear + line * suspects.by.found;
-        if best.is_none_or(|(other, _)| score > other) {
-            best = Some((score, step));
+    for some in open.chunks(MAX_SLICES / (MAX_VALUES + 1)).take(n_passes) {
+        for (step, masses) in some.iter().zip(masses((graph, table), suspects, some)) {
+            let here = suspects.weight(*step);
+            let line = suspects.statements.get(&table.statement(*step)).copied().unwrap_or(0.0);
+            let clear = 1.0 / visits(table.level(*step), seen.get(step).copied().unwrap_or(0) + 1);
+            let score = information(here, &masses) * clear + line * suspects.by.found;
+            if best.is_none_or(|(other, _)| score > other) {
+                best = Some((score, *step));
+            }
         }
     }
     let (_, step) = best?;
@@ -112,13 +111,30 @@ pub fn recommend(
     Some(Recommendation { step, state: state((graph, table), judged, step), n_suspects })
 }
 
+/// How suspicious the steps behind each of some lines are, and those behind each of the first values that it uses.
+fn masses((graph, table): (&Dependences, &Table), suspects: &Suspects, lines: &[Step]) -> Vec<(f64, Vec<f64>)> {
+    let (mut slices, mut n_values) = (Vec::new(), Vec::new());
+    for line in lines {
+        let members = table.members(*line);
+        let of_member = |member: &Step| graph.makers(*member).map(|(maker, _)| maker).collect::<Vec<_>>();
+        let mut makers: Vec<Step> = members.iter().flat_map(of_member).collect();
+        makers.retain(|maker| *maker != Step::START && table.shown(*maker) != *line);
+        makers.sort_unstable();
+        makers.dedup();
+        makers.truncate(MAX_VALUES);
+        slices.push(criteria(&members, Step(u32::MAX)));
+        slices.extend(makers.iter().map(|maker| criteria(&[*maker], Step(line.0 + 1))));
+        n_values.push(makers.len());
+    }
+    let mut all = suspects.masses(table, &reach::backward(graph, &slices)).into_iter();
+    n_values.into_iter().map(|n| (all.next().unwrap_or(0.0), all.by_ref().take(n).collect())).collect()
+}
+
 /// The entropy of what may be said of a step, in bits: it is the ringleader, one of the values that it uses is wrong, or it is right.
-fn information(both: (&Dependences, &Table), suspects: &Suspects, step: Step, makers: &[Step], here: f64) -> f64 {
+fn information(here: f64, (whole, of_values): &(f64, Vec<f64>)) -> f64 {
     let mut parts = vec![here];
     let mut told = 0.0;
-    let whole = suspects.mass(&behind_line(both, step));
-    for maker in makers.iter().take(4) {
-        let mass = suspects.mass(&behind(both, &[*maker], Step(step.0 + 1)));
+    for mass in of_values {
         // Values that share what they depend on are wrong together.
         parts.push((mass).min((whole - here - told).max(0.0)));
         told += mass;
@@ -135,6 +151,10 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
     let mut found = Vec::new();
     if let Some(last) = judged.last() {
         let mut direct = last.makers_of(true);
+        // A text has many makers; of each statement the latest is enough.
+        direct.sort_unstable_by(|one, other| other.cmp(one));
+        let mut known = std::collections::HashSet::new();
+        direct.retain(|step| known.insert(table.statement(table.shown(*step))));
         direct.extend(super::control((graph, table), last.step));
         found.extend(direct.into_iter().map(|step| table.shown(step)));
         let mut around = table.parent(last.step);
@@ -209,7 +229,11 @@ mod tests {
     fn next(makers: &[&[u32]], all: &[Judged]) -> Option<Recommendation> {
         let (graph, table) = run(makers);
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
-        let suspects = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0, Weights::default());
+        let mut suspects = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
+        for answer in all {
+            suspects.hear((&graph, &table), answer);
+        }
+        let suspects = suspects.with_gap(&table, all).unwrap_or(suspects);
         recommend((&graph, &table), &suspects, all)
     }
 

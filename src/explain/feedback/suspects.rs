@@ -11,11 +11,14 @@ use std::collections::HashSet;
 
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
-use crate::explain::feedback::behind;
-use crate::explain::feedback::behind_line;
 use crate::explain::feedback::control;
+use crate::explain::feedback::criteria;
+use crate::explain::feedback::reached_line;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
+use crate::trace::reach;
+use crate::trace::reach::MAX_SLICES;
+use crate::trace::reach::Reached;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
 
@@ -113,19 +116,13 @@ pub struct Suspects {
 }
 
 impl Suspects {
-    /// After some answers.
+    /// Before the first answer.
     ///
-    /// - `wrong`: steps, and for each the step before which its value was wrong: the failure.
+    /// - `wrong`: the steps on which the failure depends.
     /// - `prior`: how suspicious a statement is at first.
     ///
-    /// Cost: a backward slice for the failure, and at most three for each answer.
-    pub fn new(
-        (graph, table): (&Dependences, &Table),
-        wrong: &Steps,
-        judged: &[Judged],
-        prior: &dyn Fn(u32) -> f64,
-        by: Weights,
-    ) -> Self {
+    /// Cost: 12 bytes for each of the steps.
+    pub fn new(table: &Table, wrong: &Steps, prior: &dyn Fn(u32) -> f64, by: Weights) -> Self {
         let steps: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
         let n_statements = table.n_statements();
         let mut n_steps = vec![0.0; n_statements];
@@ -142,54 +139,55 @@ impl Suspects {
         };
         let weights = steps.iter().map(share).collect();
         let mut suspects = Self { steps, weights, statements: HashMap::new(), by };
-        for answer in judged.iter().filter(|answer| answer.feedback != Feedback::Unclear) {
-            suspects.hear((graph, table), answer);
-        }
-        suspects.normalise();
-        if let Some(gap) = gap(table, judged) {
-            suspects.fill(table, gap, judged);
-            suspects.normalise();
-        }
-        let mut shares = vec![0.0; n_statements];
-        for (step, weight) in suspects.steps.iter().zip(&suspects.weights) {
-            shares[table.statement(*step) as usize] += weight;
-        }
-        suspects.statements = (0..).zip(shares).filter(|(_, share)| *share > 0.0).collect();
+        suspects.normalise(table);
         suspects
     }
 
-    fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
+    /// With what a gap between right and wrong values adds; `None` if there is none.
+    pub fn with_gap(&self, table: &Table, judged: &[Judged]) -> Option<Self> {
+        let gap = gap(table, judged)?;
+        let mut suspects = self.clone();
+        suspects.fill(table, gap, judged);
+        suspects.normalise(table);
+        Some(suspects)
+    }
+
+    /// Takes one more answer.
+    ///
+    /// Cost: one pass over the graph.
+    pub fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
         let by = self.by;
         let step = answer.step;
-        let of = |steps: &[Step]| behind((graph, table), steps, Step(step.0 + 1));
+        let of = |steps: Vec<Step>| criteria(&steps, Step(step.0 + 1));
         let around: Vec<Step> =
             control((graph, table), step).into_iter().flat_map(|step| table.members(step)).collect();
         match &answer.feedback {
             Feedback::WrongValue(_) => {
-                let (wrong, right) = (of(&answer.makers_of(true)), of(&answer.makers_of(false)));
-                let ran = of(&around);
-                self.scale(|step| match () {
-                    () if !wrong.contains(step) => by.apart,
-                    () if right.contains(step) || ran.contains(step) => by.beside,
-                    () => 1.0,
+                let slices = [of(answer.makers_of(true)), of(answer.makers_of(false)), of(around)];
+                let reached = reach::backward(graph, &slices);
+                self.scale(|step| match reached_line(&reached, table, step) {
+                    slices if slices & 1 == 0 => by.apart,
+                    1 => 1.0,
+                    _ => by.beside,
                 });
             }
             Feedback::WrongPath => {
-                let wrong = of(&around);
-                self.scale(|step| if wrong.contains(step) { 1.0 } else { by.apart });
+                let reached = reach::backward(graph, &[of(around)]);
+                self.scale(|step| if reached_line(&reached, table, step) == 0 { by.apart } else { 1.0 });
             }
             Feedback::Correct => {
-                let right = behind_line((graph, table), step);
-                self.scale(|step| if right.contains(step) { by.acquitted } else { 1.0 });
+                let reached = reach::backward(graph, &[criteria(&table.members(step), Step(u32::MAX))]);
+                self.scale(|step| if reached_line(&reached, table, step) == 0 { 1.0 } else { by.acquitted });
                 let statement = table.statement(step);
                 self.scale(|step| if table.statement(step) == statement { by.same_line } else { 1.0 });
             }
             Feedback::WrongResult => self.scale(|other| if other == step { 1.0 } else { by.apart }),
             Feedback::Unclear => {}
         }
-        if answer.feedback != Feedback::WrongResult {
+        if !matches!(answer.feedback, Feedback::WrongResult | Feedback::Unclear) {
             self.scale(|other| if other == step { by.judged } else { 1.0 });
         }
+        self.normalise(table);
     }
 
     fn scale(&mut self, factor: impl Fn(Step) -> f64) {
@@ -198,11 +196,16 @@ impl Suspects {
         }
     }
 
-    fn normalise(&mut self) {
+    fn normalise(&mut self, table: &Table) {
         let all: f64 = self.weights.iter().sum();
         if all > 0.0 {
             self.weights.iter_mut().for_each(|weight| *weight /= all);
         }
+        let mut shares = vec![0.0; table.n_statements()];
+        for (step, weight) in self.steps.iter().zip(&self.weights) {
+            shares[table.statement(*step) as usize] += weight;
+        }
+        self.statements = (0..).zip(shares).filter(|(_, share)| *share > 0.0).collect();
     }
 
     /// Suspects the steps of a gap, also those on which the failure does not depend: something may be missing beside them.
@@ -223,9 +226,22 @@ impl Suspects {
         (self.steps, self.weights) = merged.into_iter().unzip();
     }
 
-    /// How suspicious some steps are together.
-    pub fn mass(&self, of: &Steps) -> f64 {
-        self.steps.iter().zip(&self.weights).filter(|(step, _)| of.contains(**step)).map(|(_, weight)| weight).sum()
+    /// How suspicious the steps of each slice are together, in the order of the slices.
+    pub fn masses(&self, table: &Table, reached: &Reached) -> Vec<f64> {
+        // Steps near each other are in the same slices.
+        let mut sums: HashMap<u64, f64> = HashMap::new();
+        let (mut last, mut sum) = (0, 0.0);
+        for (step, weight) in self.steps.iter().zip(&self.weights) {
+            let slices = reached_line(reached, table, *step);
+            if slices != last {
+                *sums.entry(last).or_insert(0.0) += sum;
+                (last, sum) = (slices, 0.0);
+            }
+            sum += weight;
+        }
+        *sums.entry(last).or_insert(0.0) += sum;
+        let of_slice = |bit: usize| sums.iter().filter(|(slices, _)| *slices >> bit & 1 == 1).map(|(_, sum)| sum).sum();
+        (0..MAX_SLICES).map(of_slice).collect()
     }
 
     /// How suspicious a step is.
@@ -246,7 +262,11 @@ mod tests {
     fn suspects(makers: &[&[u32]], all: &[Judged]) -> Vec<f64> {
         let (graph, table) = run(makers);
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
-        let found = Suspects::new((&graph, &table), &wrong, all, &|_| 1.0, Weights::default());
+        let mut found = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
+        for answer in all {
+            found.hear((&graph, &table), answer);
+        }
+        let found = found.with_gap(&table, all).unwrap_or(found);
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         (1..=graph.n_steps()).map(|step| found.weight(Step(step))).collect()
     }

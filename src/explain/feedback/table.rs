@@ -89,7 +89,7 @@ impl Table {
     }
 
     /// A step and those after it in its line.
-    fn chain(&self, first: Step) -> impl Iterator<Item = Step> + '_ {
+    pub(super) fn chain(&self, first: Step) -> impl Iterator<Item = Step> + '_ {
         let next = |step: &Step| Some(Step(self.next[step.0 as usize])).filter(|next| *next != Step::START);
         std::iter::successors(Some(first), next)
     }

@@ -210,7 +210,8 @@ pub struct Statements {
     pub places: Vec<Option<Place>>,
     /// By number: the number of its line; 0 for none.
     pub lines: Vec<u32>,
-    known: HashMap<(u32, u32), u32>,
+    /// By the number of the function, and by statement in it: the number of the statement; 0 if it has none yet.
+    known: Vec<Vec<u32>>,
     known_lines: HashMap<Place, u32>,
 }
 
@@ -219,19 +220,28 @@ impl Statements {
     ///
     /// Cost: one pass over the run.
     pub fn read(player: &mut Player) -> Result<Self, TraceError> {
-        let mut found = Self { of_steps: vec![0], places: vec![None], lines: vec![0], ..Self::default() };
+        let mut found = Self::new();
         player.seek(0)?;
         player.play(&mut found)?;
         Ok(found)
     }
-}
 
-impl Watch for Statements {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        let next = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        let number = *self.known.entry((frame.shape.index, frame.statement)).or_insert(next);
-        if number == next {
+    /// Before the first step; it watches the run.
+    pub fn new() -> Self {
+        Self { of_steps: vec![0], places: vec![None], lines: vec![0], ..Self::default() }
+    }
+
+    fn number(&mut self, frame: &Frame) -> u32 {
+        let (function, statement) = (frame.shape.index as usize, frame.statement as usize);
+        if self.known.len() <= function {
+            self.known.resize(function + 1, Vec::new());
+        }
+        let of = &mut self.known[function];
+        if of.is_empty() {
+            of.resize(frame.shape.statements.len(), 0);
+        }
+        if of[statement] == 0 {
+            of[statement] = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
             let place = frame.place().cloned();
             let next = u32::try_from(self.known_lines.len() + 1).unwrap_or(u32::MAX);
             let line = place.clone().filter(|place| place.line > 0 && !is_bare_return(frame));
@@ -239,6 +249,14 @@ impl Watch for Statements {
             self.lines.push(line.map_or(0, |line| *self.known_lines.entry(line).or_insert(next)));
             self.places.push(place);
         }
+        self.known[function][statement]
+    }
+}
+
+impl Watch for Statements {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let number = self.number(frame);
         self.of_steps.push(number);
     }
 }

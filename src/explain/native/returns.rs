@@ -89,7 +89,7 @@ pub fn differing(
         let Some(other) = alignment.reference(step).filter(|_| seen.insert(step)) else { continue };
         let (ours, makers) = of_step(failing, step, before)?;
         open.extend(makers.into_iter().map(|maker| (maker, u64::MAX)));
-        if !failing.run.returns.contains_key(&step.0) {
+        if failing.run.returned(step).is_none() {
             continue;
         }
         let (theirs, _) = of_step(reference, other, u64::MAX)?;

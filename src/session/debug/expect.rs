@@ -13,8 +13,6 @@ use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::native::object::View;
 use crate::trace::native::visit::before_step;
-use crate::trace::slice;
-use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 use std::sync::Arc;
 
@@ -92,8 +90,9 @@ impl Walk {
         }
         let Some(first) = self.expected.iter().filter_map(|checked| checked.broken).min() else { return Ok(()) };
         self.failure = first;
-        let begin: Vec<_> = self.table.members(first).into_iter().map(|step| (step, Step(u32::MAX))).collect();
-        self.wrong = slice::backward(&self.graph, &begin, Kinds::ALL);
+        let begin = self.table.members(first).into_iter().map(|step| (step, Step(u32::MAX))).collect();
+        self.criteria = begin;
+        self.grounds = None;
         let facts = self.facts(first)?;
         let mut wrong = Vec::new();
         for index in 0..self.expected.len() {

@@ -29,6 +29,7 @@ pub mod nodes;
 pub mod object;
 pub mod ostream;
 pub mod output;
+mod pair;
 pub mod parts;
 pub mod play;
 pub mod printed;

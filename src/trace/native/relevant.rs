@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::instrument::instruction::ValueId;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::dependence::Kind;
@@ -53,16 +54,36 @@ fn written_by(shapes: &[Arc<Shape>]) -> WrittenBy {
     }
 }
 
+/// A variable by its number: of the function, or of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Local(u32),
+    Other(u32),
+}
+
+/// The numbers of some variables, in the order in which they are met.
+#[derive(Default)]
+struct Numbers(HashMap<Variable, u32>);
+
+impl Numbers {
+    fn of(&mut self, variable: Variable) -> u32 {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        *self.0.entry(variable).or_insert(next)
+    }
+}
+
 /// What is known of a function.
 struct Facts {
     /// By statement: the variables that it reads.
-    reads: Vec<Vec<Variable>>,
-    /// By block that decides, and by its successor: the variables that are written only if it is chosen.
-    chosen: HashMap<BlockId, Vec<(BlockId, Vec<Variable>)>>,
+    reads: Vec<Vec<Number>>,
+    /// By block; of one that decides by its successor: the variables that are written only if it is chosen.
+    chosen: Vec<Vec<(BlockId, Vec<Number>)>>,
+    /// The numbers of the local variables.
+    locals: HashMap<ValueId, u32>,
 }
 
 impl Facts {
-    fn of(shape: &Shape, written_by: &WrittenBy) -> Self {
+    fn of(shape: &Shape, written_by: &WrittenBy, others: &mut Numbers) -> Self {
         let finder = Finder::new(shape);
         let reads = |statement: &crate::instrument::statement::Statement| {
             let instructions = &shape.body.function.block(statement.block).instructions[statement.first..statement.end];
@@ -70,7 +91,7 @@ impl Facts {
             for instruction in instructions {
                 finder.read(instruction, &mut all);
             }
-            all.into_iter().collect()
+            all.into_iter().collect::<Vec<_>>()
         };
         let blocks: Vec<BTreeSet<Variable>> = shape
             .body
@@ -85,14 +106,26 @@ impl Facts {
                 all
             })
             .collect();
-        let mut chosen: HashMap<BlockId, Vec<(BlockId, Vec<Variable>)>> = HashMap::new();
-        for (block, successors) in
-            (0..).map(BlockId).zip(&shape.flow.successors).filter(|(_, successors)| successors.len() > 1)
-        {
-            let of = |successor: &BlockId| (*successor, governed(shape, block, *successor, &blocks));
-            chosen.insert(block, successors.iter().map(of).collect());
+        let mut locals = HashMap::new();
+        let mut number = |variable: Variable| {
+            let next = u32::try_from(locals.len()).unwrap_or(u32::MAX);
+            match variable {
+                Variable::Local(id) => Number::Local(*locals.entry(id).or_insert(next)),
+                other => Number::Other(others.of(other)),
+            }
+        };
+        let reads = shape.statements.iter().map(|statement| reads(statement).into_iter().map(&mut number).collect());
+        let reads = reads.collect();
+        let mut chosen = Vec::new();
+        for (block, successors) in (0..).map(BlockId).zip(&shape.flow.successors) {
+            let successors = if successors.len() > 1 { &successors[..] } else { &[] };
+            let mut of = |successor: &BlockId| {
+                let governed = governed(shape, block, *successor, &blocks);
+                (*successor, governed.into_iter().map(&mut number).collect())
+            };
+            chosen.push(successors.iter().map(&mut of).collect());
         }
-        Self { reads: shape.statements.iter().map(reads).collect(), chosen }
+        Self { reads, chosen, locals }
     }
 }
 
@@ -121,14 +154,36 @@ fn governed(shape: &Shape, decision: BlockId, successor: BlockId, written: &[BTr
 /// Decisions that could have led to another value, by decision.
 type Pending = BTreeMap<(u32, BlockId), Step>;
 
+/// The decisions that could have led to other values of the variables with these numbers.
+#[derive(Default)]
+struct Waiting(Vec<Pending>);
+
+impl Waiting {
+    fn of(&mut self, variable: u32) -> &mut Pending {
+        let at = variable as usize;
+        if self.0.len() <= at {
+            self.0.resize_with(at + 1, Pending::new);
+        }
+        &mut self.0[at]
+    }
+
+    fn get(&self, variable: u32) -> impl Iterator<Item = Step> + '_ {
+        self.0.get(variable as usize).into_iter().flat_map(BTreeMap::values).copied()
+    }
+}
+
 /// Builds the dependence graph of a run with its potential dependences.
 struct Relevant {
     notes: Notes,
     written_by: WrittenBy,
-    facts: HashMap<u32, Facts>,
-    /// By frame.
-    locals: HashMap<u64, HashMap<Variable, Pending>>,
-    others: HashMap<Variable, Pending>,
+    /// By function, of those that were met.
+    facts: Vec<Option<Facts>>,
+    numbers: Numbers,
+    /// By frame, without the current one.
+    frames: HashMap<u64, Waiting>,
+    /// The number of the current frame, and its local variables.
+    locals: (u64, Waiting),
+    others: Waiting,
     /// A step, and the last step before it that printed.
     wrong: (Step, Step),
     /// The decisions between them that could have led to other output.
@@ -137,8 +192,23 @@ struct Relevant {
 
 impl Relevant {
     fn facts(&mut self, shape: &Shape) {
-        if !self.facts.contains_key(&shape.index) {
-            self.facts.insert(shape.index, Facts::of(shape, &self.written_by));
+        let index = shape.index as usize;
+        if self.facts.len() <= index {
+            self.facts.resize_with(index + 1, || None);
+        }
+        if self.facts[index].is_none() {
+            self.facts[index] = Some(Facts::of(shape, &self.written_by, &mut self.numbers));
+        }
+    }
+
+    /// Makes a frame the current one.
+    fn turn_to(&mut self, frame: u64) {
+        if self.locals.0 != frame {
+            let locals = (frame, self.frames.remove(&frame).unwrap_or_default());
+            let (before, waiting) = std::mem::replace(&mut self.locals, locals);
+            if !waiting.0.is_empty() {
+                self.frames.insert(before, waiting);
+            }
         }
     }
 }
@@ -148,17 +218,19 @@ impl Watch for Relevant {
         let Some(frame) = machine.frame() else { return };
         self.notes.step(frame.decider());
         if frame.step == self.wrong.0 {
-            let decisions = self.others.get(&Variable::Output).into_iter().flat_map(BTreeMap::values);
-            self.skipped = decisions.copied().filter(|decision| *decision > self.wrong.1).collect();
+            let output = self.numbers.of(Variable::Output);
+            self.skipped = self.others.get(output).filter(|decision| *decision > self.wrong.1).collect();
         }
         self.facts(&frame.shape);
-        let Some(facts) = self.facts.get(&frame.shape.index) else { return };
-        let none = HashMap::new();
-        let locals = self.locals.get(&frame.number).unwrap_or(&none);
+        self.turn_to(frame.number);
+        let Some(Some(facts)) = self.facts.get(frame.shape.index as usize) else { return };
         for variable in &facts.reads[frame.statement as usize] {
-            let pending = if variable.is_local() { locals.get(variable) } else { self.others.get(variable) };
-            for decision in pending.into_iter().flat_map(BTreeMap::values) {
-                self.notes.uses(frame.step, *decision, Kind::Potential);
+            let (waiting, number) = match variable {
+                Number::Local(number) => (&self.locals.1, number),
+                Number::Other(number) => (&self.others, number),
+            };
+            for decision in waiting.get(*number) {
+                self.notes.uses(frame.step, decision, Kind::Potential);
             }
         }
     }
@@ -171,20 +243,19 @@ impl Watch for Relevant {
         let Some(frame) = machine.frame() else { return };
         self.facts(&frame.shape);
         let (from, to) = (frame.block_before, frame.block);
-        let Some(choices) = self.facts.get(&frame.shape.index).and_then(|facts| facts.chosen.get(&from)) else {
-            return;
-        };
+        self.turn_to(frame.number);
+        let Some(Some(facts)) = self.facts.get(frame.shape.index as usize) else { return };
         let decision = (frame.shape.index, from);
-        for (successor, variables) in choices {
+        for (successor, variables) in facts.chosen.get(from.0 as usize).into_iter().flatten() {
             for variable in variables {
-                let all =
-                    if variable.is_local() { self.locals.entry(frame.number).or_default() } else { &mut self.others };
+                let pending = match variable {
+                    Number::Local(number) => self.locals.1.of(*number),
+                    Number::Other(number) => self.others.of(*number),
+                };
                 if *successor == to {
-                    if let Some(pending) = all.get_mut(variable) {
-                        pending.remove(&decision);
-                    }
+                    pending.remove(&decision);
                 } else {
-                    all.entry(variable.clone()).or_default().insert(decision, frame.step);
+                    pending.insert(decision, frame.step);
                 }
             }
         }
@@ -194,17 +265,19 @@ impl Watch for Relevant {
         // A variable of the frame is written as a whole: earlier decisions do not matter any more.
         let Action::StorePlain { slot, .. } = action else { return };
         let Some(frame) = machine.frame() else { return };
-        if let Some(locals) = self.locals.get_mut(&frame.number)
-            && let Some(slot) = frame.shape.slots.iter().find(|other| other.register == *slot)
-            && let Some(pending) = locals.get_mut(&Variable::Local(slot.id))
+        let Some(Some(facts)) = self.facts.get(frame.shape.index as usize) else { return };
+        if let Some(slot) = frame.shape.slots.iter().find(|other| other.register == *slot)
+            && let Some(number) = facts.locals.get(&slot.id).copied()
         {
-            pending.clear();
+            self.turn_to(frame.number);
+            self.locals.1.of(number).clear();
         }
     }
 
     fn leaves(&mut self, machine: &Machine, _is_return: bool) {
         if let Some(frame) = machine.frame() {
-            self.locals.remove(&frame.number);
+            self.turn_to(frame.number);
+            self.locals.1.0.clear();
         }
     }
 }
@@ -222,9 +295,11 @@ pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependen
     let mut relevant = Relevant {
         notes: Notes::new(player.spool.clone()),
         written_by: written_by(&shapes),
-        facts: HashMap::new(),
-        locals: HashMap::new(),
-        others: HashMap::new(),
+        facts: Vec::new(),
+        numbers: Numbers::default(),
+        frames: HashMap::new(),
+        locals: (u64::MAX, Waiting::default()),
+        others: Waiting::default(),
         wrong,
         skipped: Vec::new(),
     };
