@@ -29,6 +29,7 @@ use crate::session::context::Context;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::expect::Expectation;
 use crate::session::debug::grounds::Building;
+use crate::session::debug::grounds::Failing;
 use crate::session::debug::grounds::Grounds;
 use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
@@ -51,6 +52,7 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -200,11 +202,9 @@ pub struct Walk {
     pub run: Recorded,
     /// The run of the passing version, and which steps correspond.
     pub passing: Option<(Recorded, Alignment)>,
-    table: Table,
+    table: Arc<Table>,
     /// The statements of the run.
     pub statements: Statements,
-    /// What was wrong, in the form of [slices](slice::backward).
-    criteria: Vec<(Step, Step)>,
     building: Option<Building>,
     grounds: Option<Grounds>,
     /// The step at which the failure is seen.
@@ -213,8 +213,6 @@ pub struct Walk {
     pub judged: Vec<Judged>,
     /// How the next step is chosen.
     pub method: Method,
-    /// How suspicious a statement is before the first answer, where that is not 1.
-    prior: HashMap<u32, f64>,
     /// The version that was recorded, if it is known.
     pub tree: Option<TreeId>,
     /// What was found at last.
@@ -236,31 +234,30 @@ impl Walk {
         criteria: &[(Step, Step)],
     ) -> Result<Self, Failure> {
         let statements = Statements::read(&mut run.player).map_err(|error| failed(&error))?;
-        let building = Building::here(&mut run.player, last_output(&run.run, criteria))?;
-        Ok(Self::of((run, statements), building, passing, criteria))
+        let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
+        let output = last_output(&run.run, criteria);
+        let failing = Failing { criteria: criteria.to_vec(), output, prior: HashMap::new() };
+        let grounds = Grounds::new(&mut run.player, &table, &failing).map_err(|error| failed(&error))?;
+        Ok(Self::of((run, statements, table), Building::Built(grounds), passing, output.0))
     }
 
     fn of(
-        (run, statements): (Recorded, Statements),
+        (run, statements, table): (Recorded, Statements, Arc<Table>),
         building: Building,
         passing: Option<(Recorded, Alignment)>,
-        criteria: &[(Step, Step)],
+        failure: Step,
     ) -> Self {
-        let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
-        let table = Table::new(&run.run, statements.of_steps.clone(), &statements.lines);
         let failure = table.shown(failure);
         Self {
             run,
             passing,
             table,
             statements,
-            criteria: criteria.to_vec(),
             building: Some(building),
             grounds: None,
             failure,
             judged: Vec::new(),
             method: Method::default(),
-            prior: HashMap::new(),
             tree: None,
             explanation: None,
             expected: Vec::new(),
@@ -272,8 +269,7 @@ impl Walk {
     /// What recommendations are based on.
     fn grounds(&mut self) -> Result<&mut Grounds, Failure> {
         if let Some(building) = self.building.take() {
-            let prior = |statement: u32| self.prior.get(&statement).copied().unwrap_or(1.0);
-            self.grounds = Some(Grounds::new(building.end()?, &self.table, &self.criteria, &prior));
+            self.grounds = Some(building.end()?);
         }
         let missing = || Failure::new(Status::Error, "the dependences of the run could not be read");
         self.grounds.as_mut().ok_or_else(missing)
@@ -288,7 +284,7 @@ impl Walk {
         }
         self.grounds()?;
         let Some(grounds) = &mut self.grounds else { return Ok(None) };
-        let (table, judged) = (&self.table, &self.judged[..]);
+        let (table, judged): (&Table, _) = (&self.table, &self.judged[..]);
         let both = (&grounds.graph, table);
         let plain = |step: Option<Step>| {
             Ok(step.map(|step| Recommendation { step, state: State::SimpleInference, n_suspects: 0 }))
@@ -328,7 +324,7 @@ impl Walk {
                 Some(Feedback::Correct) => self.table.members(step).iter().any(|member| gaps.contains(member)),
                 Some(Feedback::WrongPath) => {
                     self.grounds()?;
-                    open.extend(self.grounds.as_ref().and_then(|known| control((&known.graph, &self.table), step)));
+                    open.extend(self.grounds.as_ref().and_then(|known| control((&known.graph, &*self.table), step)));
                     false
                 }
                 Some(feedback) => {
@@ -492,18 +488,21 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let place = store::directory(&location.session_directory()).join(&recorded.name);
     let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
     let open = move || recorded::player(&at, &recording, process);
-    let building = Building::begin(open, last_output(&run.run, &steps));
-    let mut walk = Walk::of((run, statements), building, None, &steps);
+    let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
+    let mut prior = HashMap::new();
     let recent = recent::lines(location, &recorded.recording);
     let mut paths: HashMap<&str, Option<String>> = HashMap::new();
-    for (number, place) in (0_u32..).zip(&walk.statements.places) {
+    for (number, place) in (0_u32..).zip(&statements.places) {
         let Some(place) = place.as_ref().filter(|_| !recent.is_empty()) else { continue };
         let path = paths.entry(&place.file).or_insert_with(|| sources.find(&place.file).map(|(path, _)| path));
         let lines = path.as_ref().and_then(|path| recent.get(path));
         if lines.is_some_and(|lines| lines.contains(&place.line)) {
-            walk.prior.insert(number, RECENT);
+            prior.insert(number, RECENT);
         }
     }
+    let output = last_output(&run.run, &steps);
+    let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior });
+    let mut walk = Walk::of((run, statements, table), building, None, output.0);
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;
     let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));

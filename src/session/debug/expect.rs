@@ -90,9 +90,9 @@ impl Walk {
         }
         let Some(first) = self.expected.iter().filter_map(|checked| checked.broken).min() else { return Ok(()) };
         self.failure = first;
-        let begin = self.table.members(first).into_iter().map(|step| (step, Step(u32::MAX))).collect();
-        self.criteria = begin;
-        self.grounds = None;
+        let begin: Vec<_> = self.table.members(first).into_iter().map(|step| (step, Step(u32::MAX))).collect();
+        self.grounds()?;
+        self.grounds = self.grounds.take().map(|grounds| grounds.with(&self.table, &begin));
         let facts = self.facts(first)?;
         let mut wrong = Vec::new();
         for index in 0..self.expected.len() {

@@ -20,42 +20,50 @@ use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A graph that may still be built.
+/// Grounds that may still be built.
 pub enum Building {
     /// In a thread.
-    There(JoinHandle<Result<Dependences, TraceError>>),
-    /// It is built.
-    Built(Dependences),
+    There(JoinHandle<Result<Grounds, TraceError>>),
+    /// They are built.
+    Built(Grounds),
 }
 
 impl Building {
-    /// Begins to build the graph of a run.
+    /// Begins to build them.
     ///
     /// - `open`: opens the run once more.
-    /// - `wrong`: see [`relevant::dependences`].
-    pub fn begin(open: impl FnOnce() -> Result<Player, TraceError> + Send + 'static, wrong: (Step, Step)) -> Self {
-        let build = move || relevant::dependences(&mut open()?, wrong).map(|(graph, _)| graph);
-        Self::There(std::thread::spawn(build))
+    pub fn begin(
+        open: impl FnOnce() -> Result<Player, TraceError> + Send + 'static,
+        table: Arc<Table>,
+        failure: Failing,
+    ) -> Self {
+        Self::There(std::thread::spawn(move || Grounds::new(&mut open()?, &table, &failure)))
     }
 
-    /// Builds the graph at once.
-    pub fn here(player: &mut Player, wrong: (Step, Step)) -> Result<Self, Failure> {
-        let (graph, _) = relevant::dependences(player, wrong).map_err(|error| failed(&error))?;
-        Ok(Self::Built(graph))
-    }
-
-    /// Waits for it.
-    pub fn end(self) -> Result<Dependences, Failure> {
+    /// Waits for them.
+    pub fn end(self) -> Result<Grounds, Failure> {
         match self {
             Self::There(thread) => match thread.join() {
                 Ok(built) => built.map_err(|error| failed(&error)),
                 Err(_) => Err(Failure::new(Status::Error, "the dependences of the run could not be read")),
             },
-            Self::Built(graph) => Ok(graph),
+            Self::Built(grounds) => Ok(grounds),
         }
     }
+}
+
+/// Where a run fails.
+pub struct Failing {
+    /// What was wrong, in the form of [slices](slice::backward).
+    pub criteria: Vec<(Step, Step)>,
+    /// See [`relevant::dependences`].
+    pub output: (Step, Step),
+    /// How suspicious a statement is at first, where that is not 1.
+    pub prior: HashMap<u32, f64>,
 }
 
 /// See the module.
@@ -66,36 +74,64 @@ pub struct Grounds {
     pub wrong: Steps,
     /// After the answers that were heard.
     suspects: Suspects,
-    /// Before the first answer.
-    unheard: Suspects,
+    /// Before the last of them.
+    before: Option<Suspects>,
     heard: Vec<Judged>,
+    prior: HashMap<u32, f64>,
 }
 
 impl Grounds {
-    /// Of a failure.
+    /// Of a run and where it fails.
     ///
-    /// - `prior`: how suspicious a statement is at first.
-    ///
-    /// Cost: one pass over the graph.
-    pub fn new(graph: Dependences, table: &Table, criteria: &[(Step, Step)], prior: &dyn Fn(u32) -> f64) -> Self {
-        let wrong = slice::backward(&graph, criteria, Kinds::ALL);
-        let unheard = Suspects::new(table, &wrong, prior, Weights::default());
-        Self { graph, wrong, suspects: unheard.clone(), unheard, heard: Vec::new() }
+    /// Cost: one pass over the run, and one over the graph.
+    pub fn new(player: &mut Player, table: &Table, failing: &Failing) -> Result<Self, TraceError> {
+        let (graph, _) = relevant::dependences(player, failing.output)?;
+        let prior = failing.prior.clone();
+        let (wrong, suspects) = unheard(&graph, table, &failing.criteria, &prior);
+        Ok(Self { graph, wrong, suspects, before: None, heard: Vec::new(), prior })
+    }
+
+    /// Of the same run, if something else is wrong.
+    #[must_use]
+    pub fn with(self, table: &Table, criteria: &[(Step, Step)]) -> Self {
+        let (wrong, suspects) = unheard(&self.graph, table, criteria, &self.prior);
+        Self { wrong, suspects, before: None, heard: Vec::new(), ..self }
     }
 
     /// The next step after some answers; `None` if nothing is left.
     ///
-    /// Cost: one pass over the graph for each answer that is new, for all if one was taken back; and a [recommendation](recommend).
+    /// Cost: one pass over the graph for each answer that is new, for all if two were taken back; and a [recommendation](recommend).
     pub fn recommend(&mut self, table: &Table, judged: &[Judged]) -> Option<Recommendation> {
         if !judged.starts_with(&self.heard) {
-            self.suspects = self.unheard.clone();
-            self.heard.clear();
+            self.heard.pop();
+            match self.before.take().filter(|_| judged.starts_with(&self.heard)) {
+                Some(before) => self.suspects = before,
+                None => {
+                    let prior = |statement: u32| self.prior.get(&statement).copied().unwrap_or(1.0);
+                    self.suspects = Suspects::new(table, &self.wrong, &prior, Weights::default());
+                    self.heard.clear();
+                }
+            }
         }
         for answer in &judged[self.heard.len()..] {
+            self.before = Some(self.suspects.clone());
             self.suspects.hear((&self.graph, table), answer);
             self.heard.push(answer.clone());
         }
         let with_gap = self.suspects.with_gap(table, judged);
         recommend((&self.graph, table), with_gap.as_ref().unwrap_or(&self.suspects), judged)
     }
+}
+
+/// The steps on which a failure depends, and how suspicious they are before the first answer.
+fn unheard(
+    graph: &Dependences,
+    table: &Table,
+    criteria: &[(Step, Step)],
+    prior: &HashMap<u32, f64>,
+) -> (Steps, Suspects) {
+    let wrong = slice::backward(graph, criteria, Kinds::ALL);
+    let prior = |statement: u32| prior.get(&statement).copied().unwrap_or(1.0);
+    let suspects = Suspects::new(table, &wrong, &prior, Weights::default());
+    (wrong, suspects)
 }

@@ -9,7 +9,6 @@
 //! decision only the last counts, and variables in memory are told apart by name, by field of a structure, or by type,
 //! not by address.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -152,7 +151,9 @@ fn governed(shape: &Shape, decision: BlockId, successor: BlockId, written: &[BTr
 }
 
 /// Decisions that could have led to another value, by decision.
-type Pending = BTreeMap<(u32, BlockId), Step>;
+///
+/// Ordered by decision; there are few.
+type Pending = Vec<((u32, BlockId), Step)>;
 
 /// The decisions that could have led to other values of the variables with these numbers.
 #[derive(Default)]
@@ -168,7 +169,11 @@ impl Waiting {
     }
 
     fn get(&self, variable: u32) -> impl Iterator<Item = Step> + '_ {
-        self.0.get(variable as usize).into_iter().flat_map(BTreeMap::values).copied()
+        self.0.get(variable as usize).into_iter().flatten().map(|(_, step)| *step)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(Vec::is_empty)
     }
 }
 
@@ -183,6 +188,8 @@ struct Relevant {
     frames: HashMap<u64, Waiting>,
     /// The number of the current frame, and its local variables.
     locals: (u64, Waiting),
+    /// Of frames that were left, to be used again.
+    spare: Vec<Waiting>,
     others: Waiting,
     /// A step, and the last step before it that printed.
     wrong: (Step, Step),
@@ -204,9 +211,11 @@ impl Relevant {
     /// Makes a frame the current one.
     fn turn_to(&mut self, frame: u64) {
         if self.locals.0 != frame {
-            let locals = (frame, self.frames.remove(&frame).unwrap_or_default());
-            let (before, waiting) = std::mem::replace(&mut self.locals, locals);
-            if !waiting.0.is_empty() {
+            let locals = self.frames.remove(&frame).or_else(|| self.spare.pop()).unwrap_or_default();
+            let (before, waiting) = std::mem::replace(&mut self.locals, (frame, locals));
+            if waiting.is_empty() {
+                self.spare.push(waiting);
+            } else {
                 self.frames.insert(before, waiting);
             }
         }
@@ -252,10 +261,11 @@ impl Watch for Relevant {
                     Number::Local(number) => self.locals.1.of(*number),
                     Number::Other(number) => self.others.of(*number),
                 };
-                if *successor == to {
-                    pending.remove(&decision);
-                } else {
-                    pending.insert(decision, frame.step);
+                match pending.binary_search_by_key(&decision, |(decision, _)| *decision) {
+                    Ok(at) if *successor == to => _ = pending.remove(at),
+                    Ok(at) => pending[at].1 = frame.step,
+                    Err(_) if *successor == to => {}
+                    Err(at) => pending.insert(at, (decision, frame.step)),
                 }
             }
         }
@@ -277,7 +287,7 @@ impl Watch for Relevant {
     fn leaves(&mut self, machine: &Machine, _is_return: bool) {
         if let Some(frame) = machine.frame() {
             self.turn_to(frame.number);
-            self.locals.1.0.clear();
+            self.locals.1.0.iter_mut().for_each(Vec::clear);
         }
     }
 }
@@ -299,6 +309,7 @@ pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependen
         numbers: Numbers::default(),
         frames: HashMap::new(),
         locals: (u64::MAX, Waiting::default()),
+        spare: Vec::new(),
         others: Waiting::default(),
         wrong,
         skipped: Vec::new(),
