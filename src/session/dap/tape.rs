@@ -405,12 +405,13 @@ impl Tape {
         let (mut found, played) = match target {
             Target::Memory(address, size) => {
                 let listed = self.writes.listed(&range, *address, *size).collect();
-                (listed, self.writes.may_write(&range, *address, *size).then(|| vec![range.clone()]))
+                let is_played = self.writes.may_write(&range, *address, *size);
+                (listed, [if is_played { range.clone() } else { 0..0 }, 0..0])
             }
             Target::Register(frame, _) => (Vec::new(), self.seen(*frame, &range)),
         };
         let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
-        for played in played.into_iter().flatten() {
+        for played in played.into_iter().filter(|played| !played.is_empty()) {
             let mut writers = Writers {
                 player: (&globals, &words),
                 target,
@@ -434,19 +435,21 @@ impl Tape {
     }
 
     /// The steps to play to see what an activation writes in a range: the next step of a function shows what the last
-    /// one has written. `None` if it has no step there.
-    fn seen(&self, frame: u64, range: &Range<u32>) -> Option<Vec<Range<u32>>> {
-        let rows = &self.walk.rows;
-        let is_in = |row: &Row| u64::from(row.frame) == frame;
-        let index = |step: u32| (step as usize - 1).min(rows.len());
-        let first = rows[index(range.start)..index(range.end)].iter().position(is_in)?;
-        let first = range.start + u32::try_from(first).ok()?;
-        let after = rows[index(range.end)..].iter().position(is_in).and_then(|n| u32::try_from(n).ok());
-        let Some(after) = after else { return Some(vec![first..range.end]) };
-        if after < range.end - range.start {
-            return Some(vec![first..range.end + after + 1]);
+    /// one has written. Both are empty if it has no step there.
+    fn seen(&self, frame: u64, range: &Range<u32>) -> [Range<u32>; 2] {
+        let index = |step: u32| (step as usize - 1).min(self.walk.rows.len());
+        // Steps from the first row of a slice to one of the activation.
+        let distance = |rows: &[Row]| {
+            let index = rows.iter().position(|row| u64::from(row.frame) == frame);
+            index.and_then(|index| u32::try_from(index).ok())
+        };
+        let Some(first) = distance(&self.walk.rows[index(range.start)..index(range.end)]) else { return [0..0, 0..0] };
+        let first = range.start + first;
+        match distance(&self.walk.rows[index(range.end)..]).map(|after| range.end + after) {
+            None => [first..range.end, 0..0],
+            Some(after) if after - range.end < range.end - range.start => [first..after + 1, 0..0],
+            Some(after) => [first..range.end, after..after + 1],
         }
-        Some(vec![first..range.end, range.end + after..range.end + after + 1])
     }
 }
 
