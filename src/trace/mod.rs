@@ -23,6 +23,7 @@ pub mod slice;
 pub mod spool;
 pub mod step;
 pub mod walk;
+pub mod writes;
 
 use std::error::Error;
 use std::io;

@@ -93,7 +93,17 @@ assert.deepEqual(pair.map((one) => one.name), ["kind", "low", "whole", "inner", 
 assert.equal(pair[0].value, "RED");
 const target = await list(local("at").variablesReference);
 assert.deepEqual(target.map((one) => one.evaluateName), ["kind", "low", "whole", "inner", "narrow", "wide"].map((name) => `at->${name}`));
-for (const one of [...locals, ...row, ...cells, ...page, ...pair, ...target]) {
+// Arrays on the heap.
+const heap = await list(local("heap").variablesReference);
+assert.deepEqual(heap.slice(6).map((one) => one.evaluateName), ["heap[1]", "heap[2]"]);
+assert.deepEqual((await list(local("heap").variablesReference, { start: 7, count: 5 })).map((one) => one.name), ["[2]"]);
+const third = await list(heap[7].variablesReference);
+assert.deepEqual([third[2].evaluateName, third[2].value], ["heap[2].whole", "9"]);
+const flex = await list(local("flex").variablesReference);
+assert.deepEqual([flex.length, flex[1].name, flex[1].indexedVariables], [2, "data", 2]);
+assert.equal((await list(flex[1].variablesReference))[1].evaluateName, "flex->data[1]");
+assert.equal(local("four").indexedVariables, 4);
+for (const one of [...locals, ...row, ...cells, ...page, ...pair, ...target, ...heap, ...third, ...flex]) {
   const again = await client.evaluateRequest({ expression: one.evaluateName, frameId: main.id, context: "hover" });
   assert.equal(again.body.result, one.value, one.evaluateName);
 }

@@ -32,7 +32,7 @@ int main(void) {
 const RICH: &str = "#include <stdlib.h>
 enum kind { BLUE, RED };
 struct pair { enum kind kind; int low : 5; unsigned long whole; struct { int deep; } inner; union { int narrow; long wide; }; };
-static int many[5000];
+static int many[5000]; struct flex { int n; int data[]; };
 
 static int add(int n)
 {
@@ -47,7 +47,7 @@ int main(void)
     struct pair pair = {RED, 0, 1UL << 40, {7}};
     struct pair *at = &pair;
     int *none = &rows[0][0];
-
+    struct pair *heap = calloc(3, sizeof *heap); heap[2].whole = 9; struct flex *flex = calloc(1, sizeof *flex + 8); int *four = calloc(4, sizeof *four);
     if (at->inner.deep > 0)
     {
         /* The fault. */

@@ -1,5 +1,6 @@
 //! Breakpoints on lines and on data.
 
+use crate::session::dap::arguments;
 use crate::session::dap::count::Count;
 use crate::session::dap::lists::FIRST_NODE;
 use crate::session::dap::lists::LOCALS;
@@ -7,6 +8,10 @@ use crate::session::dap::lists::READ;
 use crate::session::dap::lists::STRIDE;
 use crate::session::dap::lists::WRITTEN;
 use crate::session::dap::recordings::of_trace;
+use crate::session::dap::search::Hits;
+use crate::session::dap::search::Search;
+use crate::session::dap::search::Subject;
+use crate::session::dap::stand::Breakpoint;
 use crate::session::dap::stand::Stand;
 use crate::session::dap::tape;
 use crate::session::dap::tape::Target;
@@ -14,78 +19,80 @@ use crate::session::expression;
 use crate::session::expression::condition::Condition;
 use crate::session::failure::Failure;
 use crate::trace::place::Place;
-use crate::trace::step::Step;
 use serde_json::Value;
 use serde_json::json;
+use std::mem;
 
 impl Stand {
-    /// Sets the breakpoints of a file.
+    /// Sets the breakpoints of a file. One that is set again keeps the hits that were found.
     pub fn set_breakpoints(&mut self, arguments: &Value, first_line: i64) -> Result<Value, Failure> {
         let source = &arguments["source"];
-        let (mut hits, mut shown) = (Vec::new(), Vec::new());
+        let name = source.to_string();
+        let index = self.lines.iter().position(|(other, _)| *other == name);
+        let mut before = index.map(|index| self.lines.swap_remove(index).1).unwrap_or_default();
+        let (mut set, mut shown) = (Vec::new(), Vec::new());
         for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
             let line = wanted["line"].as_i64().and_then(|line| u32::try_from(line.checked_add(first_line)?).ok());
-            match self.hits(source, line.unwrap_or(0), wanted)? {
-                Ok(found) => {
-                    hits.extend(found);
+            let hits = match kept(&mut before, wanted) {
+                Some(hits) => Ok(hits),
+                None => self.hits(source, line.unwrap_or(0), wanted)?,
+            };
+            match hits {
+                Ok(hits) => {
+                    set.push(Breakpoint { wanted: wanted.clone(), hits });
                     shown.push(json!({"verified": true, "line": wanted["line"]}));
                 }
                 Err(message) => shown.push(json!({"verified": false, "line": wanted["line"], "message": message})),
             }
         }
-        hits.sort_unstable();
-        let name = source.to_string();
-        self.lines.retain(|(other, _)| *other != name);
-        self.lines.push((name, hits));
+        self.lines.push((name, set));
         Ok(json!({ "breakpoints": shown }))
     }
 
     /// The hits of a breakpoint, or why it cannot have any.
-    fn hits(&mut self, source: &Value, line: u32, wanted: &Value) -> Result<Result<Vec<Step>, String>, Failure> {
+    fn hits(&mut self, source: &Value, line: u32, wanted: &Value) -> Result<Result<Hits, String>, Failure> {
         let is_here = |(number, place): (usize, &Place)| place.line == line && self.is_in(number, source);
         let places: Vec<bool> = self.tape.places.iter().enumerate().map(is_here).collect();
         let mut hits = self.tape.walk.at(|place| places.get(place as usize) == Some(&true));
         if hits.is_empty() {
             return Ok(Err("no statement of this line ran".to_owned()));
         }
-        if let Some(text) = wanted["condition"].as_str().filter(|text| !text.trim().is_empty()) {
+        let count = match count(wanted) {
+            Ok(count) => count,
+            Err(why) => return Ok(Err(why)),
+        };
+        let condition = match arguments::text(&wanted["condition"], "a condition") {
+            Ok(condition) => condition,
+            Err(why) => return Ok(Err(why)),
+        };
+        if let Some(text) = condition {
             let condition = match Condition::parse(text) {
                 Ok(condition) => condition,
                 Err(why) => return Ok(Err(why)),
             };
-            let found = self.tape.test(&hits, &condition).map_err(of_trace)?;
-            // A value may be unknown at some steps. If it is at all of them, the condition is wrong.
-            if let Some(Err(why)) = found.first()
-                && found.iter().all(Result::is_err)
-            {
-                return Ok(Err(why.clone()));
-            }
-            let mut found = found.into_iter();
-            hits.retain(|_| found.next() == Some(Ok(true)));
+            let mut search = Search::new(&self.tape, Subject::Condition(hits, condition), count);
+            let complaint = search.complaint(&mut self.tape).map_err(of_trace)?;
+            return Ok(complaint.map_or(Ok(Hits::Searched(search)), Err));
         }
-        if let Some(text) = wanted["hitCondition"].as_str().filter(|text| !text.trim().is_empty()) {
-            let Some(count) = Count::parse(text) else {
-                return Ok(Err("a hit count is a number, or `>= 5`, `> 5`, `% 5`".to_owned()));
-            };
+        if let Some(count) = count {
             let mut number = 0;
             hits.retain(|_| {
                 number += 1;
                 count.takes(number)
             });
         }
-        Ok(Ok(hits))
+        Ok(Ok(Hits::Known(hits)))
     }
 
     /// Where a variable of a list, or an expression, is.
     pub fn data_info(&mut self, arguments: &Value) -> Result<Value, Failure> {
         let name = arguments["name"].as_str().unwrap_or_default();
-        let reference = arguments["variablesReference"].as_u64().unwrap_or(0);
+        let reference = arguments::whole(arguments, "variablesReference")?.unwrap_or(0);
         let (level, text) = if let Some(node) = self.node(reference).cloned() {
             (node.level, self.part_of(&node, name)?.unwrap_or_default())
         } else {
-            let frame = arguments["frameId"].as_u64().unwrap_or(1).saturating_sub(1);
-            let level = if reference == 0 { frame } else { reference / STRIDE };
-            (usize::try_from(level).unwrap_or(usize::MAX), name.to_owned())
+            let of_list = usize::try_from(reference / STRIDE).unwrap_or(usize::MAX);
+            (if reference == 0 { arguments::level(arguments)? } else { of_list }, name.to_owned())
         };
         let kind = if reference < FIRST_NODE { reference % STRIDE } else { LOCALS };
         let target = if kind == READ || kind == WRITTEN {
@@ -108,22 +115,51 @@ impl Stand {
         Ok(json!({"dataId": id, "description": description, "accessTypes": ["write"], "canPersist": false}))
     }
 
-    /// Sets the data breakpoints.
-    pub fn set_data_breakpoints(&mut self, arguments: &Value) -> Result<Value, Failure> {
-        let (mut hits, mut shown) = (Vec::new(), Vec::new());
+    /// Sets the data breakpoints. One that is set again keeps the hits that were found.
+    pub fn set_data_breakpoints(&mut self, arguments: &Value) -> Value {
+        let mut before = mem::take(&mut self.data);
+        let mut shown = Vec::new();
         for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
-            let Some(target) = wanted["dataId"].as_str().and_then(target_of) else {
-                shown.push(json!({"verified": false, "message": "it is no place in the recorded run"}));
-                continue;
+            let hits = match kept(&mut before, wanted) {
+                Some(hits) => Ok(hits),
+                None => self.data_hits(wanted),
             };
-            hits.extend(self.tape.writers(&target).map_err(of_trace)?);
-            shown.push(json!({"verified": true}));
+            match hits {
+                Ok(hits) => {
+                    self.data.push(Breakpoint { wanted: wanted.clone(), hits });
+                    shown.push(json!({"verified": true}));
+                }
+                Err(message) => shown.push(json!({"verified": false, "message": message})),
+            }
         }
-        hits.sort_unstable();
-        // A step that has no place cannot be shown.
-        hits.retain(|hit| self.tape.place(*hit).is_some());
-        self.data = hits;
-        Ok(json!({ "breakpoints": shown }))
+        json!({ "breakpoints": shown })
+    }
+
+    /// The hits of a data breakpoint, or why it cannot have any.
+    fn data_hits(&self, wanted: &Value) -> Result<Hits, String> {
+        let target = wanted["dataId"].as_str().and_then(target_of).ok_or("it is no place in the recorded run")?;
+        if arguments::text(&wanted["condition"], "a condition")?.is_some() {
+            return Err("a data breakpoint has no condition".to_owned());
+        }
+        let count = count(wanted)?;
+        Ok(Hits::Searched(Search::new(&self.tape, Subject::Writes(target), count)))
+    }
+}
+
+/// The hits of a breakpoint that was set before in the same way; they are taken out.
+fn kept(before: &mut Vec<Breakpoint>, wanted: &Value) -> Option<Hits> {
+    let index = before.iter().position(|other| other.wanted == *wanted)?;
+    Some(before.swap_remove(index).hits)
+}
+
+/// Which hits of a breakpoint count; all of them if the client does not say.
+fn count(wanted: &Value) -> Result<Option<Count>, String> {
+    match arguments::text(&wanted["hitCondition"], "a hit count")? {
+        None => Ok(None),
+        Some(text) => {
+            let count = Count::parse(text).ok_or("a hit count is a number, or `>= 5`, `> 5`, `% 5`")?;
+            Ok(Some(count))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lists of variables, and what is in them: structures, arrays and targets of pointers have lists of their own.
 
+use crate::session::dap::arguments;
 use crate::session::dap::recordings::complaint;
 use crate::session::dap::recordings::of_trace;
 use crate::session::dap::stand::Stand;
@@ -86,9 +87,9 @@ impl Stand {
     /// The variables of a list.
     pub fn variables(&mut self, arguments: &Value) -> Result<Value, Failure> {
         let no_list = || complaint("there is no such list of variables");
-        let reference = arguments["variablesReference"].as_u64().unwrap_or(0);
-        let start = arguments["start"].as_u64().unwrap_or(0);
-        let wanted = arguments["count"].as_u64().filter(|count| *count > 0);
+        let reference = arguments::whole(arguments, "variablesReference")?.unwrap_or(0);
+        let start = arguments::whole(arguments, "start")?.unwrap_or(0);
+        let wanted = arguments::whole(arguments, "count")?.filter(|count| *count > 0);
         let end = start.saturating_add(wanted.unwrap_or(u64::MAX));
         if let Some(node) = self.node(reference).cloned() {
             return self.parts(&node, (start, wanted), arguments["filter"].as_str());
@@ -140,6 +141,7 @@ impl Stand {
     /// The expression for a part of a variable, by its name in the list of parts.
     pub fn part_of(&mut self, node: &Node, name: &str) -> Result<Option<String>, Failure> {
         let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse::<u64>().ok());
+        let index = index.filter(|_| matches!(node.division, Division::Elements(_)));
         let range = index.map_or((0, MAX_ELEMENTS), |index| (index, index.saturating_add(1)));
         let parts = self.listed(node, range)?;
         Ok(parts.into_iter().find(|part| part.name == name).map(|part| part.expression))
@@ -162,8 +164,7 @@ impl Stand {
     /// The value of an expression.
     pub fn evaluate(&mut self, arguments: &Value) -> Result<Value, Failure> {
         let text = arguments["expression"].as_str().unwrap_or_default().trim();
-        let level = arguments["frameId"].as_u64().unwrap_or(1).saturating_sub(1);
-        let level = usize::try_from(level).unwrap_or(usize::MAX);
+        let level = arguments::level(arguments)?;
         let expression = expression::parse(text).map_err(complaint)?;
         let meaning = self.tape.meaning((self.step, level), &expression).map_err(of_trace)?;
         let meaning = meaning.map_err(|why| complaint(format!("`{text}`: {why}")))?;

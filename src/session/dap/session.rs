@@ -1,10 +1,13 @@
 //! A conversation with a client.
 
 use crate::report::escape::Terminal;
+use crate::session::dap::arguments;
 use crate::session::dap::feedback::Asking;
 use crate::session::dap::feedback::Recommended;
 use crate::session::dap::launch;
 use crate::session::dap::launch::Launch;
+use crate::session::dap::progress::Progress;
+use crate::session::dap::progress::Tell;
 use crate::session::dap::recordings::Recordings;
 use crate::session::dap::recordings::complaint;
 use crate::session::dap::stand::Event;
@@ -17,6 +20,10 @@ use crate::trace::walk::Stride;
 use crate::trace::walk::Time;
 use serde_json::Value;
 use serde_json::json;
+use std::mem;
+
+/// The lists of deeper activations have no references of their own.
+const MAX_LEVEL: u64 = (1 << 21) - 1;
 
 /// Takes messages to the client.
 pub type Emit<'e> = &'e mut dyn FnMut(Value);
@@ -29,6 +36,14 @@ pub struct Session<'o> {
     stand: Option<Stand>,
     asking: Option<Asking>,
     seq: u64,
+    /// Searches so far.
+    n_searches: u64,
+    /// Whether nobody waits any longer for what goes on.
+    is_over_now: Box<dyn Fn() -> bool + 'o>,
+    /// Whether the last request was a search that was interrupted.
+    was_interrupted: bool,
+    /// Whether the client shows the progress of a search.
+    shows_progress: bool,
     /// What the client adds to lines that are counted from 0: 1, else 0.
     first_line: i64,
     /// Whether the client said goodbye.
@@ -61,8 +76,25 @@ impl Talk for Output<'_> {
 impl<'o> Session<'o> {
     /// A conversation that has not begun.
     pub fn new(recordings: Box<dyn Recordings + 'o>) -> Self {
-        let which = Which::default();
-        Self { recordings, which, stand: None, asking: None, seq: 0, first_line: 0, is_over: false }
+        Self {
+            recordings,
+            which: Which::default(),
+            stand: None,
+            asking: None,
+            seq: 0,
+            n_searches: 0,
+            is_over_now: Box::new(|| false),
+            was_interrupted: false,
+            shows_progress: false,
+            first_line: 0,
+            is_over: false,
+        }
+    }
+
+    /// The same, with what ends a launch or a search that goes on: it is asked often.
+    #[must_use]
+    pub fn interrupted_by(self, is_over_now: Box<dyn Fn() -> bool + 'o>) -> Self {
+        Self { is_over_now, ..self }
     }
 
     /// Answers a message: the response, and events around it. What is no request is passed over.
@@ -71,7 +103,16 @@ impl<'o> Session<'o> {
             return;
         }
         let command = message["command"].as_str().unwrap_or_default();
-        let answer = self.answer(command, &message["arguments"], emit);
+        let time = match command {
+            "continue" => Some(Time::Forward),
+            "reverseContinue" => Some(Time::Backward),
+            _ => None,
+        };
+        // The client was told already that the program stands still.
+        let is_told = mem::take(&mut self.was_interrupted) && command == "pause";
+        let answer =
+            if is_told { Ok((json!({}), Vec::new())) } else { self.answer(command, &message["arguments"], emit) };
+        let time = time.filter(|_| answer.is_ok());
         let request = message["seq"].as_i64().unwrap_or(0);
         let mut response = json!({"type": "response", "request_seq": request, "command": command});
         let mut events = Vec::new();
@@ -95,6 +136,27 @@ impl<'o> Session<'o> {
         for (name, body) in events {
             emit(number(&mut self.seq, json!({"type": "event", "event": name, "body": body})));
         }
+        if let Some(time) = time {
+            self.run(time, request, emit);
+        }
+    }
+
+    /// Goes to the next hit of a breakpoint, and reports it.
+    fn run(&mut self, time: Time, request: i64, emit: Emit<'_>) {
+        let Some(stand) = &mut self.stand else { return };
+        self.n_searches += 1;
+        let seq = &mut self.seq;
+        let mut tell = |name: &str, body: Value| {
+            emit(number(seq, json!({"type": "event", "event": name, "body": body})));
+        };
+        let shown: Option<Tell<'_>> = if self.shows_progress { Some(&mut tell) } else { None };
+        let mut progress = Progress::new(&*self.is_over_now, shown, (request, self.n_searches));
+        let stopped = stand.run(time, &mut progress);
+        progress.end();
+        let (name, body) =
+            stopped.unwrap_or_else(|failure| stand.stopped("pause", Some(&Terminal.line(&failure.message))));
+        self.was_interrupted = body["reason"] == "pause";
+        tell(name, body);
     }
 
     /// What is answered to something that is no JSON.
@@ -110,6 +172,7 @@ impl<'o> Session<'o> {
         match command {
             "initialize" => {
                 self.first_line = i64::from(arguments["linesStartAt1"] == json!(false));
+                self.shows_progress = arguments["supportsProgressReporting"] == json!(true);
                 Ok((capabilities(), Vec::new()))
             }
             "launch" | "attach" => {
@@ -121,6 +184,8 @@ impl<'o> Session<'o> {
                 let events = if self.is_over { Vec::new() } else { vec![("terminated", json!({}))] };
                 Ok((json!({}), events))
             }
+            // What goes on was ended when it arrived.
+            "cancel" => Ok((json!({}), Vec::new())),
             "setExceptionBreakpoints" => Ok((json!({"breakpoints": []}), Vec::new())),
             "gitIdd/recommend" | "gitIdd/answer" => self.feedback(command == "gitIdd/answer", arguments),
             _ => {
@@ -145,7 +210,7 @@ impl<'o> Session<'o> {
         (self.stand, self.asking) = (None, None);
         let opened = self.recordings.open(&which)?;
         self.which = opened.which.clone();
-        self.stand = Some(Stand::new(opened)?);
+        self.stand = Some(Stand::new(opened, &*self.is_over_now)?);
         Ok(())
     }
 
@@ -186,6 +251,7 @@ fn capabilities() -> Value {
         "supportsEvaluateForHovers": true,
         "supportsExceptionInfoRequest": true,
         "supportsTerminateRequest": true,
+        "supportsCancelRequest": true,
         "supportsDelayedStackTraceLoading": true,
     })
 }
@@ -201,18 +267,19 @@ fn asked(stand: &mut Stand, command: &str, arguments: &Value, first_line: i64) -
             silent(json!({"threads": stand.tape.threads.iter().map(thread).collect::<Vec<_>>()}))
         }
         "stackTrace" => silent(stand.stack_trace(arguments, first_line)?),
-        "scopes" => silent(Stand::scopes(arguments["frameId"].as_u64().unwrap_or(1).clamp(1, 1 << 21) - 1)),
+        "scopes" => silent(Stand::scopes((arguments::level(arguments)? as u64).min(MAX_LEVEL))),
         "variables" => silent(stand.variables(arguments)?),
         "next" => walk(stand, Stride::Over, Time::Forward),
         "stepIn" => walk(stand, Stride::Into, Time::Forward),
         "stepOut" => walk(stand, Stride::Out, Time::Forward),
         "stepBack" => walk(stand, Stride::Over, Time::Backward),
-        "continue" => Ok((json!({"allThreadsContinued": true}), vec![stand.run(Time::Forward)])),
-        "reverseContinue" => Ok((json!({}), vec![stand.run(Time::Backward)])),
+        // Where it stops is searched after the response.
+        "continue" => silent(json!({"allThreadsContinued": true})),
+        "reverseContinue" => silent(json!({})),
         "pause" => Ok((json!({}), vec![stand.stopped("pause", None)])),
         "setBreakpoints" => silent(stand.set_breakpoints(arguments, first_line)?),
         "dataBreakpointInfo" => silent(stand.data_info(arguments)?),
-        "setDataBreakpoints" => silent(stand.set_data_breakpoints(arguments)?),
+        "setDataBreakpoints" => silent(stand.set_data_breakpoints(arguments)),
         "evaluate" => silent(stand.evaluate(arguments)?),
         "exceptionInfo" => match stand.crash.filter(|(step, _)| *step == stand.step) {
             Some((_, number)) => {

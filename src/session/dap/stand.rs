@@ -1,10 +1,15 @@
 //! Where a debugger stands in a run, and how it moves.
 
+use crate::report::Status;
+use crate::session::dap::arguments;
 use crate::session::dap::lists::Node;
 use crate::session::dap::recordings::Opened;
 use crate::session::dap::recordings::Source;
 use crate::session::dap::recordings::complaint;
 use crate::session::dap::recordings::of_trace;
+use crate::session::dap::search::Ended;
+use crate::session::dap::search::Hits;
+use crate::session::dap::search::Waiting;
 use crate::session::dap::tape::Level;
 use crate::session::dap::tape::Tape;
 use crate::session::failure::Failure;
@@ -13,7 +18,6 @@ use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::trace::walk::Stride;
 use crate::trace::walk::Time;
-use crate::trace::walk::next_hit;
 use serde_json::Value;
 use serde_json::json;
 use std::path::Path;
@@ -30,11 +34,18 @@ pub struct Stand {
     pub crash: Option<(Step, u32)>,
     /// The current step.
     pub step: Step,
-    /// The hits of the breakpoints of each file, and those of the data breakpoints.
-    pub lines: Vec<(String, Vec<Step>)>,
-    pub data: Vec<Step>,
+    /// The breakpoints of each file, and the data breakpoints.
+    pub lines: Vec<(String, Vec<Breakpoint>)>,
+    pub data: Vec<Breakpoint>,
     /// The parts of variables that the client was given references to, at the current step.
     pub nodes: Vec<Node>,
+}
+
+/// A breakpoint that has hits.
+pub struct Breakpoint {
+    /// What the client wants, as it said it.
+    pub wanted: Value,
+    pub hits: Hits,
 }
 
 /// Where walks may end if nothing stops them before.
@@ -56,9 +67,13 @@ pub fn signal(number: u32) -> String {
 }
 
 impl Stand {
-    pub fn new(opened: Opened) -> Result<Self, Failure> {
+    /// Reads a run.
+    ///
+    /// - `is_over`: whether nobody waits for it any longer; asked often.
+    pub fn new(opened: Opened, is_over: &dyn Fn() -> bool) -> Result<Self, Failure> {
         let Opened { player, end, sources, .. } = opened;
-        let tape = Tape::new(player).map_err(of_trace)?;
+        let tape = Tape::new(player, is_over).map_err(of_trace)?;
+        let tape = tape.ok_or_else(|| Failure::new(Status::Interrupted, "the launch was interrupted"))?;
         let last = tape.walk.last().ok_or_else(|| complaint("the recording has no step with a place in the source"))?;
         let by_signal = end.and_then(|end| end.checked_sub(BY_SIGNAL)).filter(|signal| *signal != 0);
         let crash = tape.crash.or(by_signal.map(|signal| (last, signal)));
@@ -121,23 +136,41 @@ impl Stand {
         self.stopped(if time == Time::Forward { "step" } else { "entry" }, Some(stop_at_end(time)))
     }
 
-    /// Goes to the next hit of a breakpoint, else to the crash or the end.
-    pub fn run(&mut self, time: Time) -> Event {
-        let crash: Vec<Step> = self.crash.iter().map(|(step, _)| *step).collect();
-        let lines = self.lines.iter().map(|(_, hits)| (&hits[..], "breakpoint"));
-        let all = lines.chain([(&self.data[..], "data breakpoint"), (&crash[..], "exception")]);
-        let hits = all.filter_map(|(hits, reason)| Some((next_hit(hits, self.step, time)?, reason)));
-        let found = match time {
-            Time::Forward => hits.min_by_key(|(step, _)| *step),
-            Time::Backward => hits.max_by_key(|(step, _)| *step),
-        };
-        match found {
+    /// Goes to the next hit of a breakpoint, else to the crash or the end; stays where it is if it was interrupted.
+    pub fn run(&mut self, time: Time, waiting: &mut dyn Waiting) -> Result<Event, Failure> {
+        let is_ahead = |step: &Step| if time == Time::Forward { *step > self.step } else { *step < self.step };
+        let crash = self.crash.map(|(step, _)| step).filter(is_ahead);
+        let mut found = crash.map(|step| (step, "exception"));
+        let lines = self.lines.iter_mut().flat_map(|(_, all)| all).map(|one| (one, "breakpoint"));
+        let data = self.data.iter_mut().map(|one| (one, "data breakpoint"));
+        let mut all: Vec<(&mut Breakpoint, &str)> = lines.chain(data).collect();
+        // What is known bounds the searches. Where two hits are the same, the first breakpoint counts.
+        all.sort_by_key(|(one, _)| matches!(one.hits, Hits::Searched(_)));
+        let n_all = all.len();
+        for (number, (breakpoint, reason)) in all.into_iter().enumerate() {
+            let bound = found.map(|(step, _)| step);
+            let mut share = Share { waiting: &mut *waiting, number, n_all };
+            let hit = match breakpoint.hits.next(&mut self.tape, (self.step, time, bound), &mut share) {
+                Ok(hit) => hit,
+                Err(Ended::Failed(error)) => return Err(of_trace(error)),
+                Err(Ended::Interrupted) => return Ok(self.stopped("pause", Some("the search was interrupted"))),
+            };
+            let is_nearer = |hit: &Step| match (bound, time) {
+                (None, _) => true,
+                (Some(bound), Time::Forward) => *hit < bound,
+                (Some(bound), Time::Backward) => *hit > bound,
+            };
+            if let Some(hit) = hit.filter(is_nearer) {
+                found = Some((hit, reason));
+            }
+        }
+        Ok(match found {
             Some((step, reason)) => {
                 self.go(step);
                 self.stopped(reason, None)
             }
             None => self.end(time),
-        }
+        })
     }
 
     /// The file of a place, for the client; its number is that of the first place in it.
@@ -172,7 +205,7 @@ impl Stand {
         if arguments["threadId"].as_u64().is_some_and(|thread| thread != self.thread()) {
             return Ok(json!({"stackFrames": [], "totalFrames": 0}));
         }
-        let skipped = arguments["startFrame"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let skipped = usize::try_from(arguments::whole(arguments, "startFrame")?.unwrap_or(0)).unwrap_or(usize::MAX);
         let wanted = arguments["levels"].as_u64().filter(|n| *n != 0).and_then(|n| usize::try_from(n).ok());
         let range = skipped..skipped.saturating_add(wanted.unwrap_or(usize::MAX));
         let (levels, n_levels) = self.tape.stack(self.step, range).map_err(of_trace)?;
@@ -187,5 +220,23 @@ impl Stand {
         };
         let frames = levels.iter().zip(skipped..).map(frame);
         Ok(json!({"stackFrames": frames.collect::<Vec<_>>(), "totalFrames": n_levels}))
+    }
+}
+
+/// A part of what is waited for: one of some searches.
+struct Share<'s> {
+    waiting: &'s mut dyn Waiting,
+    number: usize,
+    n_all: usize,
+}
+
+impl Waiting for Share<'_> {
+    fn is_over(&self) -> bool {
+        self.waiting.is_over()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "there are few breakpoints")]
+    fn goes_on(&mut self, share: f64) {
+        self.waiting.goes_on((self.number as f64 + share) / self.n_all as f64);
     }
 }

@@ -5,6 +5,7 @@ use crate::session::expression;
 use crate::session::expression::Expression;
 use crate::session::expression::Value;
 use crate::session::expression::condition::Condition;
+use crate::session::expression::condition::INTERVAL;
 use crate::session::expression::state::State;
 use crate::trace::TraceError;
 use crate::trace::native::detail;
@@ -24,10 +25,14 @@ use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::trace::walk::Row;
 use crate::trace::walk::Walk;
+use crate::trace::writes::Writes;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Structures of an array on the heap that are listed behind the members of the first one, at the most.
+const MAX_TARGETS: u64 = 100;
 
 /// A recorded run, and a table of its steps.
 pub struct Tape {
@@ -40,6 +45,7 @@ pub struct Tape {
     pub crash: Option<(Step, u32)>,
     /// The threads, ascending.
     pub threads: Vec<u32>,
+    writes: Writes,
     /// The process right before the step that was looked at last.
     now: Option<(Step, Machine)>,
 }
@@ -87,8 +93,7 @@ pub struct Meaning {
 }
 
 /// Builds the table.
-#[derive(Default)]
-struct Table {
+struct Table<'t> {
     /// By function and statement: the number of the place.
     statements: Vec<Vec<Option<u32>>>,
     numbers: HashMap<Place, u32>,
@@ -96,9 +101,26 @@ struct Table {
     walk: Walk,
     crash: Option<(Step, u32)>,
     threads: BTreeSet<u32>,
+    writes: Writes,
+    is_over: &'t dyn Fn() -> bool,
+    is_interrupted: bool,
 }
 
-impl Table {
+impl<'t> Table<'t> {
+    fn new(writes: Writes, is_over: &'t dyn Fn() -> bool) -> Self {
+        Self {
+            statements: Vec::new(),
+            numbers: HashMap::new(),
+            places: Vec::new(),
+            walk: Walk::default(),
+            crash: None,
+            threads: BTreeSet::new(),
+            writes,
+            is_over,
+            is_interrupted: false,
+        }
+    }
+
     /// The number of the place of the current statement. It is looked up once for each statement of a function.
     fn place(&mut self, frame: &Frame) -> u32 {
         let (shape, statement) = (frame.shape.index as usize, frame.statement as usize);
@@ -123,8 +145,11 @@ impl Table {
     }
 }
 
-impl Watch for Table {
+impl Watch for Table<'_> {
     fn step(&mut self, machine: &Machine) {
+        if machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)() {
+            self.is_interrupted = true;
+        }
         let Some(frame) = machine.frame() else { return };
         let place = self.place(frame);
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
@@ -140,21 +165,38 @@ impl Watch for Table {
             self.crash = Some((frame.step, crash.signal));
         }
     }
+
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        if step != Step::START {
+            self.writes.add(machine.n_steps, step, address, length);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_interrupted
+    }
 }
 
 /// Collects the steps that write a variable.
 struct Writers<'t> {
     player: (&'t Globals, &'t [u8]),
     target: &'t Target,
+    /// Steps from here on are not wanted.
+    end: u32,
     found: Vec<Step>,
+    is_over: &'t dyn Fn() -> bool,
+    is_done: bool,
+    is_interrupted: bool,
 }
 
 impl Watch for Writers<'_> {
     fn step(&mut self, machine: &Machine) {
+        self.is_interrupted |= machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)();
+        self.is_done = self.is_interrupted || machine.n_steps >= self.end;
         let Target::Register(number, name) = self.target else { return };
         let Some(frame) = machine.frame().filter(|frame| frame.number == *number) else { return };
         let view = View { machine, globals: self.player.0, words: self.player.1 };
-        if let Some(place) = view.named_by(frame, name)
+        if let Some(place) = view.variable(frame, name)
             && let Some((_, writer)) = place.held
             && writer != Step::START
         {
@@ -171,18 +213,39 @@ impl Watch for Writers<'_> {
             self.found.push(step);
         }
     }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
 }
 
 impl Tape {
-    /// Reads a run.
+    /// Reads a run; `None` if it was interrupted.
+    ///
+    /// - `is_over`: whether nobody waits for it any longer; asked often.
     ///
     /// Cost: plays the whole run once. The table takes 16 bytes for each step.
-    pub fn new(mut player: Player) -> Result<Self, TraceError> {
-        let mut table = Table::default();
+    pub fn new(player: Player, is_over: &dyn Fn() -> bool) -> Result<Option<Self>, TraceError> {
+        Self::read(player, Writes::default(), is_over)
+    }
+
+    /// The same, with an index of writes that is empty.
+    pub(super) fn read(
+        mut player: Player,
+        writes: Writes,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, TraceError> {
+        let mut table = Table::new(writes, is_over);
         player.seek(0)?;
         player.play(&mut table)?;
-        let Table { places, walk, crash, threads, .. } = table;
-        Ok(Self { player, places, walk, crash, threads: threads.into_iter().collect(), now: None })
+        let Table { places, walk, crash, threads, writes, is_interrupted, .. } = table;
+        let threads = threads.into_iter().collect();
+        Ok((!is_interrupted).then_some(Self { player, places, walk, crash, threads, writes, now: None }))
+    }
+
+    /// The number of all steps.
+    pub fn n_steps(&self) -> u32 {
+        u32::try_from(self.walk.rows.len()).unwrap_or(u32::MAX)
     }
 
     /// The place of a step.
@@ -262,7 +325,15 @@ impl Tape {
             match view.division(&whole) {
                 Division::Whole => None,
                 Division::Members => Some(members(&whole, ".")),
-                Division::ToMembers => Some(members(&view.element(&whole, 0)?, "->")),
+                Division::ToMembers => {
+                    let target = view.element(&whole, 0)?;
+                    let mut all: Vec<Shown> = members(&target, "->");
+                    let n_members = view.members(&target).len() as u64;
+                    let positions = (n_members..).zip(1..view.n_targets(&whole).min(MAX_TARGETS));
+                    let wanted = positions.filter(|(position, _)| range.contains(position));
+                    all.extend(wanted.map_while(|(_, index)| element(index)));
+                    Some(all)
+                }
                 Division::ToWhole => {
                     let target = element(0).map(|target| Shown { name: format!("*{text}"), ..target });
                     Some(target.into_iter().filter(|_| range.start == 0 && range.end > 0).collect())
@@ -306,25 +377,79 @@ impl Tape {
         Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
     }
 
-    /// Whether a condition holds before some steps, ascending.
+    /// Whether a condition holds before some steps, ascending; fewer answers if it was interrupted.
     ///
-    /// Cost: plays up to the last of them.
-    pub fn test(&mut self, steps: &[Step], condition: &Condition) -> Result<Vec<Result<bool, String>>, TraceError> {
-        condition.test(&mut self.player, steps)
+    /// Cost: plays from the last checkpoint before the first of them up to the last one.
+    pub fn test(
+        &mut self,
+        steps: &[Step],
+        condition: &Condition,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+        condition.test(&mut self.player, steps, is_over)
     }
 
-    /// The steps that write a variable, ascending.
+    /// The steps of a range that write a variable, ascending; `None` if it was interrupted.
     ///
-    /// Cost: plays the whole run once.
-    pub fn writers(&mut self, target: &Target) -> Result<Vec<Step>, TraceError> {
+    /// - `range`: begins and ends where [`Writes`] has a new block.
+    ///
+    /// Cost: plays the range, from the last checkpoint before it; nothing if its steps do not write there. For a variable
+    /// in a register, also plays up to where its function goes on after the range.
+    pub fn writers(
+        &mut self,
+        target: &Target,
+        range: Range<u32>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Step>>, TraceError> {
+        let range = range.start.max(1)..range.end;
+        let (mut found, played) = match target {
+            Target::Memory(address, size) => {
+                let listed = self.writes.listed(&range, *address, *size).collect();
+                let is_played = self.writes.may_write(&range, *address, *size);
+                (listed, [if is_played { range.clone() } else { 0..0 }, 0..0])
+            }
+            Target::Register(frame, _) => (Vec::new(), self.seen(*frame, &range)),
+        };
         let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
-        let mut writers = Writers { player: (&globals, &words), target, found: Vec::new() };
-        self.player.seek(0)?;
-        self.player.play(&mut writers)?;
-        let mut found = writers.found;
+        for played in played.into_iter().filter(|played| !played.is_empty()) {
+            let mut writers = Writers {
+                player: (&globals, &words),
+                target,
+                end: played.end,
+                found: Vec::new(),
+                is_over,
+                is_done: false,
+                is_interrupted: false,
+            };
+            self.player.rewind(Step(played.start));
+            self.player.play(&mut writers)?;
+            if writers.is_interrupted {
+                return Ok(None);
+            }
+            found.extend(writers.found);
+        }
+        found.retain(|step| range.contains(&step.0));
         found.sort_unstable();
         found.dedup();
-        Ok(found)
+        Ok(Some(found))
+    }
+
+    /// The steps to play to see what an activation writes in a range: the next step of a function shows what the last
+    /// one has written. Both are empty if it has no step there.
+    fn seen(&self, frame: u64, range: &Range<u32>) -> [Range<u32>; 2] {
+        let index = |step: u32| (step as usize - 1).min(self.walk.rows.len());
+        // Steps from the first row of a slice to one of the activation.
+        let distance = |rows: &[Row]| {
+            let index = rows.iter().position(|row| u64::from(row.frame) == frame);
+            index.and_then(|index| u32::try_from(index).ok())
+        };
+        let Some(first) = distance(&self.walk.rows[index(range.start)..index(range.end)]) else { return [0..0, 0..0] };
+        let first = range.start + first;
+        match distance(&self.walk.rows[index(range.end)..]).map(|after| range.end + after) {
+            None => [first..range.end, 0..0],
+            Some(after) if after - range.end < range.end - range.start => [first..after + 1, 0..0],
+            Some(after) => [first..range.end, after..after + 1],
+        }
     }
 }
 

@@ -15,6 +15,8 @@ use crate::trace::run::Run;
 use crate::trace::step::Step;
 use serde_json::Value;
 use serde_json::json;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// A stored recording whose sources are gone.
 struct Kept {
@@ -206,6 +208,20 @@ fn what_cannot_be_answered_is_an_error_response() {
     client.ask("setBreakpoints", &json!({"breakpoints": 3}));
     client.ask("setDataBreakpoints", &json!({"breakpoints": [{"dataId": "memory:x:1"}, 4]}));
     client.ask("stackTrace", &json!({"startFrame": u64::MAX, "levels": -1}));
+    for (command, arguments, expected) in [
+        ("evaluate", json!({"expression": "whole", "frameId": "2"}), "`frameId`"),
+        ("scopes", json!({"frameId": -1}), "`frameId`"),
+        ("dataBreakpointInfo", json!({"name": "whole", "frameId": 1.5}), "`frameId`"),
+        ("variables", json!({"variablesReference": 1, "start": "x"}), "`start`"),
+        ("variables", json!({"variablesReference": [1]}), "`variablesReference`"),
+        ("stackTrace", json!({"startFrame": -1}), "`startFrame`"),
+    ] {
+        assert!(client.error(command, &arguments).contains(expected), "{command} {arguments}");
+    }
+    let typed = json!({"source": {"path": "a.c"}, "breakpoints": [{"line": 16, "condition": 5}, {"line": 16, "hitCondition": [3]}]});
+    let set = client.ask("setBreakpoints", &typed);
+    assert_eq!(set["breakpoints"][0]["message"], "a condition is a text");
+    assert_eq!(set["breakpoints"][1]["message"], "a hit count is a text");
     client.ask("scopes", &json!({"frameId": u64::MAX}));
     assert!(said(&mut client.session, &json!([1])).is_empty());
     let early = Kept { program: "crash", end: 0 };
@@ -381,4 +397,71 @@ fn a_walk_ends_when_all_was_judged() {
         }
     }
     panic!("it does not end");
+}
+
+#[test]
+fn a_search_that_is_interrupted_leaves_the_session_where_it_is() {
+    let mut client = Client::of("list", 0);
+    let is_over = Rc::new(Cell::new(false));
+    let session = Session::new(Box::new(Kept { program: "list", end: 0 }));
+    client.session = session.interrupted_by(Box::new({
+        let is_over = Rc::clone(&is_over);
+        move || is_over.get()
+    }));
+    client.ask("initialize", &json!({"supportsProgressReporting": true}));
+    client.ask("launch", &json!({}));
+    let list = client.ask("dataBreakpointInfo", &json!({"name": "list", "frameId": 1}));
+    let set = json!({"breakpoints": [{"dataId": list["dataId"]}]});
+    assert_eq!(client.ask("setDataBreakpoints", &set)["breakpoints"][0]["verified"], true);
+
+    is_over.set(true);
+    let before = client.lines();
+    client.ask("continue", &json!({}));
+    let stopped = &client.last[1]["body"];
+    assert_eq!((&stopped["reason"], &stopped["text"]), (&json!("pause"), &json!("the search was interrupted")));
+    // The client was told already.
+    client.ask("pause", &json!({}));
+    assert_eq!(client.last.len(), 1);
+    client.ask("pause", &json!({}));
+    assert_eq!(client.last[1]["body"]["reason"], "pause");
+    client.ask("cancel", &json!({"requestId": 7}));
+    assert_eq!(client.lines(), before);
+    is_over.set(false);
+    assert_eq!(client.go("continue"), stop("data breakpoint", 28));
+}
+
+#[test]
+fn data_breakpoints_have_hit_counts_and_no_conditions() {
+    let mut client = Client::of("list", 0);
+    client.go("continue");
+    let list = client.ask("dataBreakpointInfo", &json!({"name": "list", "frameId": 1}));
+    let set = |more: Value| {
+        let mut one = json!({"dataId": list["dataId"]});
+        for (name, value) in more.as_object().unwrap() {
+            one[name] = value.clone();
+        }
+        json!({"breakpoints": [one]})
+    };
+    let body = client.ask("setDataBreakpoints", &set(json!({"condition": "list"})));
+    assert_eq!(body["breakpoints"][0], json!({"verified": false, "message": "a data breakpoint has no condition"}));
+    let body = client.ask("setDataBreakpoints", &set(json!({"hitCondition": "x"})));
+    assert_eq!(body["breakpoints"][0]["verified"], false);
+    client.ask("setDataBreakpoints", &set(json!({"hitCondition": "1"})));
+    assert_eq!(client.go("reverseContinue"), stop("data breakpoint", 23));
+    client.ask("setDataBreakpoints", &set(json!({"hitCondition": "% 2"})));
+    assert_eq!(client.go("continue"), stop("data breakpoint", 28));
+    assert_eq!(client.go("continue"), stop("data breakpoint", 28));
+    assert_eq!(client.go("continue").0, "step");
+}
+
+#[test]
+fn an_unknown_name_in_a_condition_is_reported_and_a_value_that_is_unknown_at_some_steps_is_not() {
+    let mut client = Client::of("list", 0);
+    let set =
+        |condition: &str| json!({"source": {"path": "a.c"}, "breakpoints": [{"line": 16, "condition": condition}]});
+    let body = client.ask("setBreakpoints", &set("nothing == 1"));
+    assert_eq!(body["breakpoints"][0]["verified"], false, "{body}");
+    assert!(body["breakpoints"][0]["message"].as_str().unwrap().contains("no variable `nothing`"));
+    let body = client.ask("setBreakpoints", &set("node->value == 2"));
+    assert_eq!(body["breakpoints"][0]["verified"], true, "{body}");
 }

@@ -136,7 +136,8 @@ impl Walk {
             return Err(Failure::new(Status::Error, format!("no statement of {place} ran up to the failure"))
                 .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
         };
-        let found = expectation.condition.test(&mut self.run.player, &steps).map_err(|error| failed(&error))?;
+        let found = expectation.condition.test(&mut self.run.player, &steps, &|| false);
+        let found = found.map_err(|error| failed(&error))?;
         if let Some(Err(why)) = found.first()
             && found.iter().all(Result::is_err)
         {

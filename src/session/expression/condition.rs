@@ -12,6 +12,9 @@ use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 use std::sync::Arc;
 
+/// Steps between two questions whether somebody waits.
+pub const INTERVAL: u32 = 1 << 10;
+
 /// A condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
@@ -63,16 +66,27 @@ impl Condition {
         }
     }
 
-    /// Whether it holds right before some steps, ascending: an answer for each.
+    /// Whether it holds right before some steps, ascending: an answer for each, or fewer if it was interrupted.
     ///
-    /// Cost: plays up to the last of them.
-    pub fn test(&self, player: &mut Player, steps: &[Step]) -> Result<Vec<Result<bool, String>>, TraceError> {
+    /// - `is_over`: whether nobody waits for the answers any longer; asked often.
+    ///
+    /// Cost: plays from the last checkpoint before the first of them up to the last one.
+    pub fn test(
+        &self,
+        player: &mut Player,
+        steps: &[Step],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+        let Some(first) = steps.first() else { return Ok(Vec::new()) };
         let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-        let mut tests = Tests { process: (&globals, &words), steps, condition: self, found: Vec::new() };
-        player.seek(0)?;
+        let process = (&*globals, &*words);
+        let mut tests = Tests { process, steps, condition: self, found: Vec::new(), is_over, is_interrupted: false };
+        player.rewind(*first);
         player.play(&mut tests)?;
-        let mut found = tests.found;
-        found.resize(steps.len(), Ok(false));
+        let Tests { mut found, is_interrupted, .. } = tests;
+        if !is_interrupted {
+            found.resize(steps.len(), Ok(false));
+        }
         Ok(found)
     }
 }
@@ -84,10 +98,15 @@ struct Tests<'t> {
     steps: &'t [Step],
     condition: &'t Condition,
     found: Vec<Result<bool, String>>,
+    is_over: &'t dyn Fn() -> bool,
+    is_interrupted: bool,
 }
 
 impl Watch for Tests<'_> {
     fn step(&mut self, machine: &Machine) {
+        if machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)() {
+            self.is_interrupted = true;
+        }
         if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
             let view = View { machine, globals: self.process.0, words: self.process.1 };
             let holds = machine.frame().map(|frame| self.condition.holds(State { view, frame }));
@@ -96,7 +115,7 @@ impl Watch for Tests<'_> {
     }
 
     fn is_done(&self) -> bool {
-        self.found.len() == self.steps.len()
+        self.is_interrupted || self.found.len() == self.steps.len()
     }
 }
 

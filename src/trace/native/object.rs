@@ -113,6 +113,15 @@ const MAX_WORDS: u64 = 8 << 20;
 impl<'v> View<'v> {
     /// The variables of a frame that are seen at its current statement, inner ones first; of those with the same name only the innermost.
     pub fn variables(self, frame: &'v Frame) -> Vec<Place<'v>> {
+        let mut found = self.visible(frame, |_| true);
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|place| seen.insert(Arc::clone(&place.name)));
+        found
+    }
+
+    /// Those of some variables of a frame that are visible at its current statement, inner ones first; also those that
+    /// another one of the same name hides.
+    fn visible(self, frame: &'v Frame, is_wanted: impl Fn(&Variable) -> bool) -> Vec<Place<'v>> {
         let debug = frame.shape.debug();
         let mut scopes = Vec::new();
         let location = frame.shape.body.function.block(frame.current().block).instructions
@@ -128,7 +137,7 @@ impl<'v> View<'v> {
             scope = debug.outer_scope(found);
         }
         let mut found: Vec<(usize, Place<'v>)> = Vec::new();
-        for (variable, place) in self.declared(frame) {
+        for (variable, place) in self.declared_as(frame, is_wanted) {
             let depth = match variable.scope {
                 Some(scope) => scopes.iter().position(|found| *found == scope),
                 None => None,
@@ -138,8 +147,6 @@ impl<'v> View<'v> {
             }
         }
         found.sort_by_key(|(depth, place)| (*depth, place.line));
-        let mut seen = std::collections::HashSet::new();
-        found.retain(|(_, place)| seen.insert(Arc::clone(&place.name)));
         found.into_iter().map(|(_, place)| place).collect()
     }
 
@@ -175,10 +182,19 @@ impl<'v> View<'v> {
 
     /// All variables of a frame.
     fn declared(self, frame: &'v Frame) -> impl Iterator<Item = (Variable, Place<'v>)> {
+        self.declared_as(frame, |_| true)
+    }
+
+    /// Some variables of a frame.
+    fn declared_as(
+        self,
+        frame: &'v Frame,
+        is_wanted: impl Fn(&Variable) -> bool,
+    ) -> impl Iterator<Item = (Variable, Place<'v>)> {
         let debug = frame.shape.debug();
         let declarations = frame.shape.body.function.declarations.iter();
         declarations.filter_map(move |declaration| {
-            let variable = debug.variable(declaration.variable)?;
+            let variable = debug.variable(declaration.variable).filter(&is_wanted)?;
             let slot = frame.shape.slots.iter().find(|slot| slot.id == declaration.address);
             let place = match slot {
                 Some(slot) if declaration.is_plain => place(frame, slot, &variable, debug)?,
@@ -198,7 +214,7 @@ impl<'v> View<'v> {
 
     /// The variable of this name that is seen at the current statement of a frame.
     pub fn variable(self, frame: &'v Frame, name: &str) -> Option<Place<'v>> {
-        let local = self.variables(frame).into_iter().find(|place| &*place.name == name);
+        let local = self.visible(frame, |variable| &*variable.name == name).into_iter().next();
         local.or_else(|| {
             let global = self.globals.named(name, frame.shape.body.unit)?;
             Some(everywhere(global))

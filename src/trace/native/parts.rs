@@ -43,12 +43,20 @@ impl<'v> View<'v> {
             Some(SourceType::Struct(compound) | SourceType::Union(compound)) if !compound.members.is_empty() => {
                 Division::Members
             }
-            Some(SourceType::Array(Some(_), counts)) => {
-                counts.first().copied().flatten().map_or(Division::Whole, Division::Elements)
-            }
+            Some(SourceType::Array(Some(_), counts)) => match counts.first() {
+                Some(Some(n)) => Division::Elements(*n),
+                // An array without a size at the end of a structure.
+                Some(None) => match self.element(place, 0).map_or(0, |first| self.n_to_end(&first)) {
+                    0 => Division::Whole,
+                    n => Division::Elements(n),
+                },
+                None => Division::Whole,
+            },
             Some(SourceType::Pointer(Some(_))) => match self.element(place, 0) {
                 Some(target) => match self.division(&target) {
                     Division::Members => Division::ToMembers,
+                    // The value of a pointer to characters is a text already.
+                    _ if target.size > 1 && self.n_to_end(&target) > 1 => Division::Elements(self.n_to_end(&target)),
                     _ if self.machine.memory.bytes(target.address, 1).is_some() => Division::ToWhole,
                     _ => Division::Whole,
                 },
@@ -56,6 +64,25 @@ impl<'v> View<'v> {
             },
             _ => Division::Whole,
         }
+    }
+
+    /// The structures that a pointer to one points to: the elements of an array if its block of the heap has room for
+    /// several.
+    pub fn n_targets(self, place: &Place<'v>) -> u64 {
+        let Some(target) = self.element(place, 0) else { return 0 };
+        let last = compound(&target).and_then(|compound| compound.members.last()?.ty);
+        match last.and_then(|ty| place.debug.plain_ty(ty)) {
+            // The room is that of its last member.
+            Some((_, SourceType::Array(_, counts))) if counts.first() == Some(&None) => 1,
+            _ => self.n_to_end(&target).max(1),
+        }
+    }
+
+    /// The number of places like this one from here to the end of the block of the heap; 0 if it is elsewhere.
+    fn n_to_end(self, place: &Place<'v>) -> u64 {
+        let block = self.machine.heap.find(place.address).filter(|block| block.freed.is_none());
+        let rest = block.map_or(0, |block| block.size.saturating_sub(place.address - block.address));
+        rest.checked_div(place.size).unwrap_or(0)
     }
 
     /// An element of an array, or what is so many elements behind a pointer; `None` if there is no such thing, or the
