@@ -8,7 +8,6 @@ use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
 use crate::cli::record;
 use crate::cli::trace::json_line;
-use crate::explain::feedback::Feedback;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::plural::count;
@@ -32,6 +31,8 @@ use crate::session::debug::explained;
 use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
+use crate::session::debug::written::is_answer;
+use crate::session::debug::written::read;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
@@ -40,6 +41,7 @@ use crate::session::talk::Talk as _;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
+use crate::world::answers::AnswersError;
 use crate::world::repo::locate::Location;
 use serde_json::json;
 use std::io;
@@ -47,18 +49,6 @@ use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
-
-/// What can be answered.
-const HELP: &str = "\
-c          all that the step uses and computes is right
-w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
-h          here: all that it uses is right, but not what it computes or decides
-p          wrong path: the step should not run
-m          missing: code is missing before this step
-u          unclear: ask me about what is around it
-g <step>   judge another step first
-z          take the last answer back
-q          quit";
 
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing version)";
@@ -78,7 +68,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     let Some(versions) = &order.versions else {
         let order = &recorded(order, location, context, console)?;
         let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
-        let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
+        let answers = opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
         explained::keep(&walk, location, &mut console.progress());
@@ -88,7 +78,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         walk.expect(&order.expected)?;
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
-        let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
+        let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?.flatten();
         let answer = walked(&mut walk, (true, is_paned), answers, &mut line, console)?;
         explained::keep(&walk, location, &mut console.progress());
         Ok(answer)
@@ -113,7 +103,8 @@ fn recorded(
 fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
     let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    if order.is_plain || console.is_json || is_dumb || !is_terminal {
+    let is_named = order.answers.as_deref().is_some_and(is_input);
+    if order.is_plain || console.is_json || is_dumb || !is_terminal || is_named {
         return false;
     }
     match panes::fits() {
@@ -157,19 +148,40 @@ fn walked(
         let text = ended(walk, &end, line, console)?;
         return Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }));
     }
-    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json };
+    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json, is_over: false };
     let end = walk.ask(&mut terminal, is_helped)?;
+    if terminal.is_over {
+        let kept = if terminal.answers.is_some() { "the answers are kept" } else { "no answer is kept" };
+        console.progress().say(&format!("Standard input ended before the walk; {kept}."));
+    }
     let text = ended(walk, &end, terminal.line, console)?;
     Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }))
 }
 
-/// The answers of a file.
-fn opened(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
-    let opened = if is_restarted { Answers::restart(path) } else { Answers::open(path) };
-    opened.map_err(|error| {
+/// The answers of a file; none if they are those of standard input.
+fn opened(path: &Path, is_restarted: bool) -> Result<Option<Answers>, Failure> {
+    if is_input(path) {
+        return Ok(None);
+    }
+    let opened = if is_restarted { Answers::restart(path, is_answer) } else { Answers::open(path, is_answer) };
+    opened.map(Some).map_err(|error| {
         let name = Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()));
-        Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
+        match error {
+            AnswersError::NoAnswer { line, text } => Failure::new(
+                Status::Error,
+                format!("`{name}` is no file of answers: line {line} is `{}`", short(&text)),
+            )
+            .with_hint("each line of such a file is one answer, such as `c` or `w 1`"),
+            AnswersError::Io(error) => {
+                Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
+            }
+        }
     })
+}
+
+/// Whether it stands for standard input.
+fn is_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// A person at a terminal, or a program at a pipe.
@@ -178,6 +190,8 @@ struct Asked<'a> {
     answers: Option<Answers>,
     style: Style,
     is_json: bool,
+    /// Whether standard input ended.
+    is_over: bool,
 }
 
 fn safe(text: &str) -> String {
@@ -319,42 +333,6 @@ impl Asked<'_> {
     }
 }
 
-/// Reads an answer; the error says what is wrong with it.
-fn reply(text: &str, used: &[Used]) -> Result<Reply, String> {
-    let mut words = text.split_whitespace();
-    let said = |feedback| Ok(Reply::Said(feedback));
-    match words.next() {
-        Some("c" | "correct") => said(Feedback::Correct),
-        Some("h" | "here") => said(Feedback::WrongResult),
-        Some("p" | "path") => said(Feedback::WrongPath),
-        Some("u" | "unclear") => said(Feedback::Unclear),
-        Some("w" | "wrong") => {
-            let mut wrong = Vec::new();
-            for word in words {
-                let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let number = number.filter(|number| *number < used.len());
-                let named = || used.iter().position(|used| used.name == word);
-                let index = number.or_else(named).ok_or_else(|| format!("the step uses no value {}", safe(word)))?;
-                wrong.push(index);
-            }
-            match (wrong.is_empty(), used.len()) {
-                (false, _) => said(Feedback::WrongValue(wrong)),
-                (true, 1) => said(Feedback::WrongValue(vec![0])),
-                (true, 0) => Err("the step uses no value; `h` says that what it computes is wrong".to_owned()),
-                (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
-            }
-        }
-        Some("m" | "missing") => Ok(Reply::Missing),
-        Some("z" | "undo") => Ok(Reply::Undo),
-        Some("q" | "quit") => Ok(Reply::Quit),
-        Some("g" | "go") => match words.next().and_then(|word| word.trim_start_matches('#').parse().ok()) {
-            Some(step) => Ok(Reply::Jump(Step(step))),
-            None => Err("which step? `g 12` goes to step 12".to_owned()),
-        },
-        _ => Err(HELP.to_owned()),
-    }
-}
-
 impl Person for Asked<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
         let shown = self.shown(question);
@@ -378,11 +356,12 @@ impl Person for Asked<'_> {
                 let mut text = String::new();
                 let n = io::stdin().lock().read_line(&mut text).map_err(|error| Failure::from_error(&error))?;
                 if n == 0 {
+                    self.is_over = true;
                     return Ok(Reply::Quit);
                 }
                 text.trim().to_owned()
             };
-            match reply(&text, &question.facts.used) {
+            match read(&text, &question.facts.used) {
                 Ok(reply) => {
                     if let (true, Some(answers)) = (is_new && reply != Reply::Quit, &mut self.answers) {
                         answers.add(&text).map_err(|error| Failure::from_error(&error))?;
@@ -506,38 +485,4 @@ fn simulate(
         Ok(json!({ "ways": all }))
     })?;
     Ok(Answer::Text(json_line(&all), 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn used(names: &[&str]) -> Vec<Used> {
-        let one = |name: &&str| Used { name: (*name).to_owned(), value: None, makers: vec![], origin: None };
-        names.iter().map(one).collect()
-    }
-
-    #[test]
-    fn answers_are_letters_and_values_are_numbers_or_names() {
-        let names = used(&["n", "p->x", "f()"]);
-        let said = |text: &str| reply(text, &names).unwrap();
-        assert_eq!(said("c"), Reply::Said(Feedback::Correct));
-        assert_eq!(said("h"), Reply::Said(Feedback::WrongResult));
-        assert_eq!(said("w 2 f()"), Reply::Said(Feedback::WrongValue(vec![1, 2])));
-        assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
-        assert_eq!(said("g #12"), Reply::Jump(Step(12)));
-        assert_eq!(said("undo"), Reply::Undo);
-        assert_eq!(reply("w", &used(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
-    }
-
-    #[test]
-    fn what_cannot_be_understood_is_explained() {
-        let names = used(&["n", "m"]);
-        assert_eq!(reply("w x", &names), Err("the step uses no value x".to_owned()));
-        assert_eq!(reply("w 3", &names), Err("the step uses no value 3".to_owned()));
-        assert_eq!(reply("w", &names), Err("which value is wrong? `w 1` is the first one".to_owned()));
-        assert_eq!(reply("w", &[]), Err("the step uses no value; `h` says that what it computes is wrong".to_owned()));
-        assert_eq!(reply("g", &names), Err("which step? `g 12` goes to step 12".to_owned()));
-        assert_eq!(reply("", &names), Err(HELP.to_owned()));
-    }
 }

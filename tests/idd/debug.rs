@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::explain::repository;
 use crate::plain::idd;
+use crate::plain::program;
 
 /// The largest of some numbers, and their sum. The fault is in `larger`.
 const GOOD: &str = "#include <stdio.h>
@@ -315,4 +316,45 @@ fn a_walk_needs_a_recording_and_a_place_where_it_fails() {
     let (said, complaint, code) = idd(place.path(), &["debug", "--answers", ".git"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(complaint.contains("the answers in `.git` cannot be read or added to"), "{complaint}");
+}
+
+#[test]
+fn a_file_that_has_no_answers_is_refused_and_left_as_it_is() {
+    let place = recorded();
+    let place = place.path();
+    fs::write(place.join("notes.txt"), "c\n\nbuy milk").unwrap();
+    for more in [&[][..], &["--restart"]] {
+        let (said, complaint, code) = idd(place, &[&["debug", "--answers", "notes.txt"], more].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(complaint.contains("`notes.txt` is no file of answers: line 3 is `buy milk`"), "{complaint}");
+        assert_eq!(fs::read_to_string(place.join("notes.txt")).unwrap(), "c\n\nbuy milk");
+    }
+}
+
+#[test]
+fn answers_come_from_standard_input_and_its_end_is_said() {
+    let place = recorded();
+    let place = place.path();
+    let debug = |answers: &str, more: &[&str]| {
+        fs::write(place.join(".git/typed"), answers).unwrap();
+        let mut command = program(place);
+        command
+            .args(["debug", "--from", "line:a.c:15"])
+            .args(more)
+            .stdin(fs::File::open(place.join(".git/typed")).unwrap());
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (text(&output.stdout), text(&output.stderr), output.status.code())
+    };
+    let (said, complaint, code) = debug("w both\n", &["--answers", "-"]);
+    assert_eq!(code, Some(130), "{said}{complaint}");
+    assert_eq!(said.matches(". step ").count(), 2, "{said}");
+    assert!(complaint.contains("Standard input ended before the walk; no answer is kept."), "{complaint}");
+    assert!(!place.join("-").exists());
+    let (said, complaint, code) = debug("h\n", &["--answers", "-"]);
+    assert_eq!(code, Some(0), "nothing was kept: {said}{complaint}");
+    let (_, complaint, _) = debug("w both\n", &[]);
+    assert!(complaint.contains("Standard input ended before the walk; the answers are kept."), "{complaint}");
+    let (_, complaint, _) = debug("q\n", &[]);
+    assert!(complaint.contains("an earlier walk of 1 answer") && !complaint.contains("ended"), "{complaint}");
 }

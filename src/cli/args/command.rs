@@ -262,7 +262,7 @@ pub struct DebugCommand {
     pub build: Option<OsString>,
 
     /// Read answers from this file first, a line each, and add those that are given then (default: a file beside the
-    /// recording, so that a walk is taken up where it ended).
+    /// recording, so that a walk is taken up where it ended); `-` reads them from standard input, and keeps none.
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
 
