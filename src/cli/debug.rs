@@ -19,7 +19,6 @@ use crate::report::style::Role;
 use crate::report::style::Style;
 use crate::session::context::Context;
 use crate::session::debug;
-use crate::session::debug::Bug;
 use crate::session::debug::DebugOrder;
 use crate::session::debug::End;
 use crate::session::debug::Person;
@@ -31,7 +30,7 @@ use crate::session::debug::explained;
 use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
-use crate::session::debug::written::is_answer;
+use crate::session::debug::written;
 use crate::session::debug::written::read;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
@@ -41,7 +40,6 @@ use crate::session::talk::Talk as _;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
-use crate::world::answers::AnswersError;
 use crate::world::repo::locate::Location;
 use serde_json::json;
 use std::io;
@@ -71,6 +69,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         let answers = opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
+        explained::keep_beside(&walk, &kept, &mut console.progress());
         explained::keep(&walk, location, &mut console.progress());
         return Ok(answer);
     };
@@ -160,23 +159,7 @@ fn walked(
 
 /// The answers of a file; none if they are those of standard input.
 fn opened(path: &Path, is_restarted: bool) -> Result<Option<Answers>, Failure> {
-    if is_input(path) {
-        return Ok(None);
-    }
-    let opened = if is_restarted { Answers::restart(path, is_answer) } else { Answers::open(path, is_answer) };
-    opened.map(Some).map_err(|error| {
-        let name = Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()));
-        match error {
-            AnswersError::NoAnswer { line, text } => Failure::new(
-                Status::Error,
-                format!("`{name}` is no file of answers: line {line} is `{}`", short(&text)),
-            )
-            .with_hint("each line of such a file is one answer, such as `c` or `w 1`"),
-            AnswersError::Io(error) => {
-                Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
-            }
-        }
-    })
+    if is_input(path) { Ok(None) } else { written::open(path, is_restarted).map(Some) }
 }
 
 /// Whether it stands for standard input.
@@ -229,11 +212,7 @@ fn presumed(question: &Question<'_>, index: usize) -> &'static str {
 fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
     let Checked { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
     if is_json {
-        let line = json_line(&json!({
-            "schema": "git-idd debug expectation 1", "expectation": expectation.text, "file": expectation.file,
-            "line": expectation.line, "step": broken.map(|step| step.0), "wrong": wrong, "examined": n_examined,
-            "unknown": n_unknown, "steps": n_steps,
-        }));
+        let line = json_line(&checked.json());
         return String::from_utf8_lossy(&line).into_owned();
     }
     let (text, place) = (safe(&expectation.text), safe(&expectation.place()));
@@ -398,8 +377,8 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         });
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
-    let bug = match end {
-        End::Found(_, bug) => *bug,
+    match end {
+        End::Found(..) => {}
         End::Exhausted => return exhausted(walk),
         End::Unclear => {
             return Ok(
@@ -409,23 +388,9 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
             );
         }
         End::Left => return Ok("\n".to_owned()),
-    };
-    let title = match bug {
-        Bug::Given(_) => "This step uses a value that was wrong before the program began:",
-        Bug::Missing => "Code is missing before this step:",
-        Bug::Value | Bug::Decision => "The first wrong step:",
-    };
-    let mut lines = vec![String::new(), title.to_owned()];
-    for step in walk.explanation.iter().flat_map(|found| &found.steps) {
-        let place = step.file.as_ref().zip(step.line);
-        let place = place.map(|(file, line)| format!("{}:{line}, ", Terminal.line(file))).unwrap_or_default();
-        let (function, wrong) = (Terminal.line(&step.function), Terminal.line(&step.wrong));
-        lines.push(format!("  step {}, {place}in {function}: {wrong}", step.step));
-        if let Some(source) = &step.source {
-            lines.push(format!("      {}", console.out_style.paint(Role::Faint, Terminal.line(source))));
-        }
     }
-    Ok(lines.join("\n") + "\n")
+    let found = walk.explanation.as_ref().map(|found| found.text(console.out_style));
+    Ok(format!("\n{}", found.unwrap_or_default()))
 }
 
 /// What the answers say if all steps were judged.

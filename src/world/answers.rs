@@ -8,8 +8,11 @@ use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+use std::path::PathBuf;
 
 use thiserror::Error;
+
+use crate::world::files;
 
 /// The bytes of the largest file of answers.
 const MAX_BYTES: u64 = 16 << 20;
@@ -33,6 +36,7 @@ pub enum AnswersError {
 /// The answers of a file.
 #[derive(Debug)]
 pub struct Answers {
+    path: PathBuf,
     known: VecDeque<String>,
     file: File,
 }
@@ -50,13 +54,13 @@ impl Answers {
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"\n")?;
         }
-        Ok(Self { known: lines(&text).map(|(_, line)| line.to_owned()).collect(), file })
+        Ok(Self { path: path.to_owned(), known: lines(&text).map(|(_, line)| line.to_owned()).collect(), file })
     }
 
     /// Opens a file without what it contains, which must be answers, too.
     pub fn restart(path: &Path, is_answer: impl Fn(&str) -> bool) -> Result<Self, AnswersError> {
         read(path, &is_answer)?;
-        Ok(Self { known: VecDeque::new(), file: File::create(path)? })
+        Ok(Self { path: path.to_owned(), known: VecDeque::new(), file: File::create(path)? })
     }
 
     /// How many answers are still to be read.
@@ -67,6 +71,22 @@ impl Answers {
     /// The next answer that was given before.
     pub fn known(&mut self) -> Option<String> {
         self.known.pop_front()
+    }
+
+    /// Removes the last answer from the file, and those directly before it for which `is_with` holds.
+    pub fn take_back(&mut self, is_with: impl Fn(&str) -> bool) -> io::Result<()> {
+        let text = fs::read_to_string(&self.path)?;
+        let mut kept: Vec<&str> = text.lines().collect();
+        if let Some((number, _)) = lines(&text).last() {
+            kept.truncate(number - 1);
+        }
+        while kept.last().is_some_and(|line| is_with(line.trim())) {
+            kept.pop();
+        }
+        let text: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
+        files::replace(&self.path, text.as_bytes())?;
+        self.file = OpenOptions::new().append(true).open(&self.path)?;
+        Ok(())
     }
 
     /// Adds an answer.
@@ -133,6 +153,17 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
         assert_eq!(Answers::restart(&path, is_answer).unwrap().n_known(), 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    }
+
+    #[test]
+    fn the_last_answer_is_taken_back_with_what_belongs_to_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("answers");
+        fs::write(&path, "c\n# a remark\nw n\nh\n").unwrap();
+        let mut answers = Answers::open(&path, is_answer).unwrap();
+        answers.take_back(|line| line.starts_with('w')).unwrap();
+        answers.add("h").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "c\n# a remark\nh\n");
     }
 
     #[test]

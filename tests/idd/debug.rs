@@ -245,6 +245,52 @@ fn the_reports_of_a_hunt_show_the_walk_over_its_version() {
     assert!(page.contains("<code>a.c:15</code> in <code>main</code>"), "{page}");
     let (said, complaint, _) = idd(place, &["report", "--format", "markdown"]);
     assert!(said.contains("**The first wrong step**"), "{said}{complaint}");
+    assert!(said.contains("uses the wrong both = 16`; `both = 16`\n"), "{said}");
+    for words in [&["report", "--format", "text"][..], &["show"]] {
+        let (said, complaint, _) = idd(place, words);
+        let (_, found) = said.split_once("\nThe first wrong step:\n").unwrap();
+        let end = ", a.c:15, in main: uses the wrong both = 16\n      return both != 25;\n      both = 16\n";
+        assert!(found.ends_with(end), "{said}{complaint}");
+    }
+    for words in [&["report", "--format", "json"][..], &["report", "--json"], &["show", "--json"]] {
+        let (said, complaint, _) = idd(place, words);
+        let value: Value = serde_json::from_str(&said).unwrap();
+        let walk = &value["explanations"][0];
+        assert_eq!(
+            (&walk["schema"], &walk["n_answers"]),
+            (&"git-idd/feedback/1".into(), &2.into()),
+            "{said}{complaint}"
+        );
+        assert_eq!(walk["steps"].as_array().unwrap().len(), 2, "{said}");
+    }
+}
+
+#[test]
+fn a_walk_without_a_hunt_is_reported_by_its_recording() {
+    let place = recorded();
+    let place = place.path();
+    let report = |more: &[&str]| idd(place, &[&["report", "--recording", "1"], more].concat());
+    let (said, complaint, code) = report(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(complaint.contains("no walk over the recording 0001 has a result"), "{complaint}");
+    walked(place, "w both\nh\n", &["--from", "line:a.c:15"]);
+    let (said, _, code) = report(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("**The first wrong step**: "), "{said}");
+    let (said, ..) = report(&["--format", "text"]);
+    assert!(said.starts_with("The first wrong step:\n  step "), "{said}");
+    // A walk from another failure has another result, and a walk that ends without one keeps the last one.
+    walked(place, "h\n", &["--from", "line:a.c:11"]);
+    walked(place, "", &["--from", "line:a.c:15"]);
+    let (said, ..) = report(&["--json"]);
+    let value: Value = serde_json::from_str(&said).unwrap();
+    let lines = value["explanations"].as_array().unwrap().iter().map(|walk| walk["steps"][0]["line"].clone());
+    assert_eq!(lines.collect::<Vec<_>>().len(), 2, "{said}");
+    let (_, complaint, code) = report(&["--format", "sarif"]);
+    assert_eq!(code, Some(129), "{complaint}");
+    let (_, complaint, code) = idd(place, &["report", "--recording", "7"]);
+    assert_eq!(code, Some(1));
+    assert!(complaint.contains("there is no recording `0007`"), "{complaint}");
 }
 
 #[test]

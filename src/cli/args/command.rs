@@ -415,6 +415,9 @@ pub enum Subcommand {
     Report {
         #[command(flatten)]
         which: Hunt,
+        /// Report what `git idd debug` found in this recording, instead of a hunt; as Markdown, text or JSON.
+        #[arg(long, value_name = "ID", conflicts_with_all = ["hunt", "html", "open"])]
+        recording: Option<String>,
         /// Form of the report.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: ReportFormat,

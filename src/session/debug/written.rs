@@ -2,13 +2,23 @@
 
 use crate::explain::feedback::Feedback;
 use crate::explain::native::facts::Used;
+use crate::report::Status;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
+use crate::session::debug::Person;
+use crate::session::debug::Question;
 use crate::session::debug::Reply;
+use crate::session::failure::Failure;
 use crate::trace::step::Step;
+use crate::world::answers::Answers;
+use crate::world::answers::AnswersError;
+use std::path::Path;
+
+/// Characters of a line that is no answer, in the message about it.
+const MAX_SHOWN: usize = 80;
 
 /// What can be answered.
-const HELP: &str = "\
+pub const HELP: &str = "\
 c          all that the step uses and computes is right
 w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
 h          here: all that it uses is right, but not what it computes or decides
@@ -32,6 +42,43 @@ pub fn is_answer(text: &str) -> bool {
         Some("g" | "go") => words.next().is_some_and(|word| number(word).is_some()) && words.next().is_none(),
         Some(_) => words.next().is_none() && read(text, &[]).is_ok(),
         None => false,
+    }
+}
+
+/// Opens a file of answers.
+///
+/// - `is_restarted`: whether the answers that it has are forgotten.
+///
+/// Errors: a line is no answer, or it cannot be read or written.
+pub fn open(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
+    let opened = if is_restarted { Answers::restart(path, is_answer) } else { Answers::open(path, is_answer) };
+    opened.map_err(|error| {
+        let name = safe(path.to_string_lossy().as_ref());
+        match error {
+            AnswersError::NoAnswer { line, text } => {
+                let text: String = text.chars().take(MAX_SHOWN).collect();
+                let message = format!("`{name}` is no file of answers: line {line} is `{}`", safe(&text));
+                let hint = "each line of such a file is one answer, such as `c` or `w 1`";
+                Failure::new(Status::Error, message).with_hint(hint)
+            }
+            AnswersError::Io(error) => {
+                Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
+            }
+        }
+    })
+}
+
+/// A person whose answers are known: those of a file, until it has no more.
+pub struct Known<'a>(pub &'a mut Answers);
+
+impl Person for Known<'_> {
+    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+        while let Some(text) = self.0.known() {
+            if let Ok(reply) = read(&text, &question.facts.used) {
+                return Ok(reply);
+            }
+        }
+        Ok(Reply::Quit)
     }
 }
 
