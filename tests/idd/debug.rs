@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use serde_json::json;
 
 use crate::explain::repository;
 use crate::plain::idd;
@@ -324,6 +325,62 @@ fn a_walk_is_taken_up_where_it_ended() {
     let (again, _, _) = debug(&["--restart"]);
     assert_eq!(again, first);
     assert_eq!(fs::read_to_string(kept).unwrap(), "");
+}
+
+/// The bodies of the responses of `git idd dap` to requests after a launch: command and arguments.
+fn told_by_editor(place: &Path, requests: &[(&str, Value)]) -> Vec<Value> {
+    let launch = [("launch", Value::Null)];
+    let messages = launch.iter().chain(requests).map(|(command, arguments)| {
+        let message = json!({"type": "request", "seq": 1, "command": command, "arguments": arguments}).to_string();
+        format!("Content-Length: {}\r\n\r\n{message}", message.len())
+    });
+    fs::write(place.join(".git/requests"), messages.collect::<String>()).unwrap();
+    let output =
+        program(place).arg("dap").stdin(fs::File::open(place.join(".git/requests")).unwrap()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let messages = said
+        .split("\r\n\r\n")
+        .skip(1)
+        .map(|text| serde_json::Deserializer::from_str(text).into_iter::<Value>().next().unwrap().unwrap());
+    messages.filter(|message| message["type"] == "response").skip(1).map(|message| message["body"].clone()).collect()
+}
+
+#[test]
+fn a_walk_goes_on_in_an_editor_and_in_the_terminal() {
+    let place = recorded();
+    let place = place.path();
+    let begin = ("gitIdd/recommend", json!({"from": "line:a.c:15"}));
+    let answer = |arguments: Value| ("gitIdd/answer", arguments);
+    let told = told_by_editor(place, &[begin.clone(), answer(json!({"answer": "wrongValue", "values": [0]}))]);
+    assert_eq!((&told[0]["judged"], &told[1]["judged"]), (&json!(0), &json!(1)), "{told:?}");
+    let second = told[1]["step"].clone();
+
+    let debug = |answers: &str| {
+        fs::write(place.join(".git/typed"), answers).unwrap();
+        let typed = fs::File::open(place.join(".git/typed")).unwrap();
+        let output = program(place).args(["debug", "--from", "line:a.c:15"]).stdin(typed).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    let said = debug("h\n");
+    assert!(said.contains("[c w h p m u g z q ?] w 1\n") && said.contains("an earlier walk of 1 answer"), "{said}");
+    assert!(said.contains(&format!("2. step {second}, ")) && said.contains("The first wrong step:\n"), "{said}");
+
+    let told = told_by_editor(place, &[begin.clone(), answer(json!({"answer": "undo"}))]);
+    assert_eq!((&told[0]["found"], &told[0]["judged"], &told[0]["step"]), (&json!(true), &json!(2), &second));
+    assert_eq!((&told[1]["found"], &told[1]["judged"], &told[1]["step"]), (&json!(false), &json!(1), &second));
+    let said = debug("");
+    assert!(!said.contains("The first wrong step") && said.contains("an earlier walk of 1 answer"), "{said}");
+
+    // Another step than the one that is asked about, and all that again from the beginning.
+    told_by_editor(
+        place,
+        &[begin.clone(), answer(json!({"answer": "correct", "step": 1})), answer(json!({"answer": "undo"}))],
+    );
+    let said = debug("");
+    assert!(said.contains("] g 1\n") && said.contains("] c\n") && said.contains("] z\n"), "{said}");
+    let told = told_by_editor(place, &[("gitIdd/recommend", json!({"from": "line:a.c:15", "restart": true}))]);
+    assert_eq!(told[0]["judged"], 0, "{told:?}");
+    assert!(!debug("").contains("earlier walk"));
 }
 
 #[test]
