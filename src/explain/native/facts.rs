@@ -8,7 +8,7 @@ use crate::explain::feedback::Feedback;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::seen;
-use crate::explain::native::story;
+use crate::explain::native::standing;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
@@ -43,7 +43,7 @@ pub struct Facts {
     /// The values that it uses, each once.
     pub used: Vec<Used>,
     /// How it decided, if it is a decision: `true`, `false`, or the line that was chosen.
-    pub outcome: Option<story::Outcome>,
+    pub outcome: Option<standing::Outcome>,
 }
 
 /// The facts about a line; `None` if there is no such step.
@@ -63,7 +63,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
             first => Arc::clone(first.unwrap_or(&detail.standing.function)),
         };
         seen::name(recorded, &mut detail, &home)?;
-        let outcome = story::standing(recorded, *step)?.outcome;
+        let outcome = standing::standing(recorded, *step)?.outcome;
         let (returned, _) = returns::of_step(recorded, *step, u64::MAX)?;
         let mut used: Vec<Used> = Vec::new();
         let is_inside = |maker: &Step| members.contains(maker);

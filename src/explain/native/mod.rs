@@ -16,6 +16,7 @@ pub mod governing;
 pub mod instances;
 pub mod later;
 pub mod library;
+pub mod link;
 pub mod naming;
 pub mod origin;
 pub mod recorded;
@@ -23,11 +24,13 @@ pub mod returns;
 pub mod roots;
 pub mod seen;
 pub mod shown;
+pub mod standing;
 pub mod story;
 pub mod texts;
 pub mod through;
 pub mod unions;
 pub mod unwritten;
+pub mod variable;
 
 #[cfg(test)]
 pub(crate) mod stored;
