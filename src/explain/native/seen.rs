@@ -30,6 +30,9 @@ const BLOCK: &str = "block of step ";
 /// How a detail begins the name of what is in a block that was freed.
 const FREED: &str = "freed ";
 
+/// The bytes of the longest name that the source has for a part of memory.
+const MAX_NAME: usize = 100;
+
 /// A value that waits in no variable: the result of a part of an expression.
 const INTERMEDIATE: &str = "an intermediate result";
 
@@ -133,7 +136,10 @@ fn rename(access: &mut Access, seen: Seen) {
         None => seen.value.is_none(),
     };
     let name = if is_text { seen.name.trim_end_matches("[0]").to_owned() } else { seen.name };
-    access.named.name = if is_freed { format!("{name} (freed)") } else { name };
+    // A way through a long list says less than the step that made the block.
+    if name.len() <= MAX_NAME {
+        access.named.name = if is_freed { format!("{name} (freed)") } else { name };
+    }
     let Some(value) = seen.value else { return };
     let known = access.named.value.as_deref();
     // Before the step, what a pointer of it leads to may not be there yet.
